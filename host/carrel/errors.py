@@ -1,0 +1,330 @@
+"""Everything that can go wrong, as one tree.
+
+    CarrelError
+    ├── ConfigError            the configuration cannot be used            config
+    ├── ArgumentError          arguments do not fit a tool's schema        invalid_arguments
+    ├── UnknownNameError       no such tool, plugin or format              unknown_tool
+    ├── PluginError            a plugin is at fault, or is kept from running
+    │   ├── LoadError          missing, refused, not what the lock says    plugin_unavailable
+    │   ├── Trap               the guest trapped or exited                 plugin_failed
+    │   ├── LimitExceeded      one of the call's limits was passed         limit_exceeded
+    │   ├── DeadlineExceeded   the wall-clock deadline passed              timeout
+    │   ├── Cancelled          the client gave up                          cancelled
+    │   └── ContractViolation  the guest returned what it must not         contract_violation
+    ├── SourceError            the plugin's own, well-behaved report       any code open to plugins
+    ├── NotRecordedError       a replay has no such exchange               not_recorded
+    ├── StorageError           a file of Carrel's own                      storage
+    ├── BusyError              too many calls in flight                    busy
+    └── InternalError          a fault of Carrel's own                     internal
+
+What an upstream or a policy does to a single request is not an exception but a value,
+`carrel.exchange.Failure`: it crosses the sandbox and the plugin decides what it means.
+
+Every error carries its facts as attributes and builds its message from them; nothing parses a
+message back. Codes, actions and their meanings are those of `contract/v1/errors.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+#: code → (retryable, action); the same as `contract/v1/errors.json`, which a test compares.
+CODES: Mapping[str, tuple[bool, str]] = {
+    "invalid_arguments": (False, "fix_arguments"),
+    "not_found": (False, "check_identifier"),
+    "invalid_document": (False, "check_document"),
+    "upstream_error": (False, "fix_arguments"),
+    "upstream_invalid": (True, "retry_later"),
+    "upstream_unavailable": (True, "retry_later"),
+    "rate_limited": (True, "retry_after_delay"),
+    "timeout": (True, "narrow_request"),
+    "too_large": (False, "narrow_request"),
+    "denied": (False, "ask_operator"),
+    "limit_exceeded": (False, "narrow_request"),
+    "cancelled": (True, "none"),
+    "busy": (True, "retry_after_delay"),
+    "plugin_failed": (False, "report_bug"),
+    "contract_violation": (False, "report_bug"),
+    "plugin_unavailable": (False, "ask_operator"),
+    "not_recorded": (False, "record_again"),
+    "unknown_tool": (False, "fix_arguments"),
+    "config": (False, "fix_configuration"),
+    "storage": (False, "free_or_fix_storage"),
+    "internal": (False, "report_bug"),
+}
+
+
+class CarrelError(Exception):
+    """Base of every error that Carrel raises on purpose.
+
+    Attributes:
+        code: one of `CODES`.
+        plugin: the plugin concerned, if one is.
+        tool: the tool or format concerned, if one is.
+    """
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, *, plugin: str | None = None, tool: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.plugin = plugin
+        self.tool = tool
+
+    @property
+    def error_code(self) -> str:
+        """The code shown to clients."""
+        return self.code
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call can succeed later."""
+        return CODES[self.error_code][0]
+
+    @property
+    def action(self) -> str:
+        """What to do, one of the actions of `contract/v1/errors.json`."""
+        return CODES[self.error_code][1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error object of a failed call, as `contract/v1/errors.json` describes it."""
+        error: dict[str, Any] = {
+            "code": self.error_code,
+            "message": self.message,
+            "retryable": self.retryable,
+            "action": self.action,
+        }
+        if self.plugin:
+            error["source"] = self.plugin
+        error.update(self.details())
+        return error
+
+    def details(self) -> dict[str, Any]:
+        """Further members of the error object; each class adds its own."""
+        return {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__.copy())
+
+
+def _rebuild(kind: type[CarrelError], args: tuple[Any, ...], state: dict[str, Any]) -> CarrelError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class ConfigError(CarrelError):
+    """The configuration cannot be used. `faults` lists every fault found, with its place."""
+
+    code = "config"
+
+    def __init__(self, faults: Sequence[str], *, path: str | None = None) -> None:
+        self.faults = tuple(faults)
+        self.path = path
+        where = f"{path}: " if path else ""
+        super().__init__(where + "; ".join(self.faults))
+
+
+class ArgumentError(CarrelError):
+    """Arguments that do not fit. `faults` lists all of them."""
+
+    code = "invalid_arguments"
+
+    def __init__(
+        self, faults: Sequence[str], *, plugin: str | None = None, tool: str | None = None
+    ) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(self.faults), plugin=plugin, tool=tool)
+
+
+class UnknownNameError(CarrelError):
+    """Nothing of that name is on offer; `nearest` is what may have been meant."""
+
+    code = "unknown_tool"
+
+    def __init__(self, kind: str, name: str, *, known: Sequence[str] = ()) -> None:
+        import difflib
+
+        self.kind = kind
+        self.name = name
+        near = difflib.get_close_matches(name, known, n=1)
+        self.nearest = near[0] if near else None
+        hint = f"; did you mean {self.nearest!r}?" if self.nearest else ""
+        if not hint and known:
+            hint = f"; known: {', '.join(sorted(known)[:20])}"
+        super().__init__(f"unknown {kind} {name!r}{hint}")
+
+
+class PluginError(CarrelError):
+    """A plugin is at fault, or is kept from running."""
+
+    code = "plugin_failed"
+
+
+class LoadError(PluginError):
+    """A plugin that cannot be loaded: missing, refused, or not what the lock says."""
+
+    code = "plugin_unavailable"
+
+
+class Trap(PluginError):
+    """The guest trapped or exited.
+
+    Attributes:
+        kind: wasmtime's trap code in lower case, `exit`, or `unknown`.
+        trace: the wasm backtrace, for logs; may be empty.
+    """
+
+    code = "plugin_failed"
+
+    def __init__(self, kind: str, message: str, *, trace: str = "", plugin: str, tool: str) -> None:
+        self.kind = kind
+        self.trace = trace
+        super().__init__(f"{plugin}: the plugin failed: {message}", plugin=plugin, tool=tool)
+
+    def details(self) -> dict[str, Any]:
+        """Adds the trap's kind."""
+        return {"trap": self.kind}
+
+
+class LimitExceeded(PluginError):
+    """One of the call's limits was passed.
+
+    Attributes:
+        limit: `cpu`, `memory`, `stack`, `output`, `fetches` or `fetched_bytes`.
+        allowed: the limit's value in its unit.
+    """
+
+    code = "limit_exceeded"
+
+    def __init__(self, limit: str, allowed: float, *, plugin: str, tool: str) -> None:
+        self.limit = limit
+        self.allowed = allowed
+        amount = {"cpu": f"{allowed:g} s", "fetches": f"{int(allowed)}"}.get(
+            limit, f"{int(allowed)} bytes"
+        )
+        super().__init__(
+            f"{plugin}: the call passed its {limit} limit of {amount}", plugin=plugin, tool=tool
+        )
+
+    def details(self) -> dict[str, Any]:
+        """Adds the limit and its value."""
+        return {"limit": self.limit, "allowed": self.allowed}
+
+
+class DeadlineExceeded(PluginError):
+    """The call's wall-clock deadline passed."""
+
+    code = "timeout"
+
+    def __init__(self, *, plugin: str, tool: str, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(
+            f"{plugin}: the call did not end within {seconds:g} s", plugin=plugin, tool=tool
+        )
+
+
+class Cancelled(PluginError):
+    """The client cancelled the call."""
+
+    code = "cancelled"
+
+    def __init__(self, *, plugin: str, tool: str) -> None:
+        super().__init__(f"{plugin}: the call was cancelled", plugin=plugin, tool=tool)
+
+
+class ContractViolation(PluginError):
+    """The guest returned something the contract does not allow."""
+
+    code = "contract_violation"
+
+
+class SourceError(CarrelError):
+    """The plugin's own, well-behaved report: the source said no, or could not be read.
+
+    Attributes:
+        extra: members beyond code and message: position, retry_after_seconds, denial_context.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        plugin: str,
+        tool: str,
+        retryable: bool | None = None,
+        action: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._code = code
+        self._retryable = retryable
+        self._action = action
+        self.extra = dict(extra or {})
+        super().__init__(message, plugin=plugin, tool=tool)
+
+    @property
+    def error_code(self) -> str:
+        """The code that the plugin chose."""
+        return self._code
+
+    @property
+    def retryable(self) -> bool:
+        """What the plugin says, else what the code says."""
+        return CODES[self._code][0] if self._retryable is None else self._retryable
+
+    @property
+    def action(self) -> str:
+        """What the plugin says, else what the code says."""
+        return CODES[self._code][1] if self._action is None else self._action
+
+    def details(self) -> dict[str, Any]:
+        """Adds what the plugin and the host told further."""
+        return self.extra
+
+
+class NotRecordedError(CarrelError):
+    """A replay was asked for an exchange that was never recorded."""
+
+    code = "not_recorded"
+
+    def __init__(self, method: str, url: str, directory: str) -> None:
+        self.method = method
+        self.url = url
+        self.directory = directory
+        super().__init__(f"no recording of {method} {url} in {directory}")
+
+
+class StorageError(CarrelError):
+    """A file or folder of Carrel's own cannot be read or written. `path` names it."""
+
+    code = "storage"
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {reason}")
+
+
+class BusyError(CarrelError):
+    """Too many calls are in flight."""
+
+    code = "busy"
+
+    def __init__(self, limit: int, *, retry_after_seconds: float = 1.0) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(f"{limit} calls are in flight already; try again shortly")
+
+    def details(self) -> dict[str, Any]:
+        """Adds the wait that helps."""
+        return {"retry_after_seconds": self.retry_after_seconds}
+
+
+class InternalError(CarrelError):
+    """A fault of Carrel's own; the log has the details, the client does not."""
+
+    code = "internal"
+
+    def __init__(self) -> None:
+        super().__init__("internal error; the server's log has the details")

@@ -1,0 +1,59 @@
+"""What a component imports, read from its bytes: nothing is compiled, nothing of it runs.
+
+For people who look at a plugin. What may run is decided by `imports`, from wasmtime's own reading.
+"""
+
+from __future__ import annotations
+
+from .sections import _leb128
+
+_IMPORT_SECTION = 10
+
+# externdesc of the component model's binary format: kind → how many LEB128 numbers follow it.
+_MODULE, _TYPE = 0x00, 0x03
+_ONE_INDEX = frozenset({0x01, 0x04, 0x05})  # func, component, instance
+
+
+def imported_names(wasm: bytes) -> list[str]:
+    """The names of the outermost component's imports, in order.
+
+    Ends at the first import that this reader does not know: a name that is missing here is still
+    refused when the component is loaded.
+    """
+    names: list[str] = []
+    at = 8
+    while at < len(wasm):
+        section = wasm[at]
+        size, start = _leb128(wasm, at + 1)
+        end = start + size
+        if size < 0 or end > len(wasm):
+            break
+        if section == _IMPORT_SECTION:
+            names += _names_in(wasm[start:end])
+        at = end
+    return names
+
+
+def _names_in(section: bytes) -> list[str]:
+    count, at = _leb128(section, 0)
+    names: list[str] = []
+    for _ in range(count):
+        if at + 1 >= len(section):
+            break
+        length, start = _leb128(section, at + 1)  # behind the byte that says which kind of name
+        at = start + length
+        if length < 0 or at + 1 >= len(section):
+            break
+        names.append(section[start:at].decode("utf-8", "replace"))
+        kind = section[at]
+        if kind in _ONE_INDEX:
+            at += 1
+        elif kind == _MODULE or (kind == _TYPE and section[at + 1] == 0):
+            at += 2  # one more byte before the index
+        elif kind == _TYPE:
+            at += 2  # a bare bound has no index
+            continue
+        else:
+            break
+        _, at = _leb128(section, at)
+    return names

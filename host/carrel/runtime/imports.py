@@ -1,0 +1,221 @@
+"""The functions a guest may call, and no others.
+
+Two things live here: the check that refuses a component by the name of an import, and the host's
+side of the contract's imports. A host function never raises: wasmtime-py parks a callback's
+exception in one slot for the whole module, where another thread's call may find it. What goes to
+the guest is shaped so that every variant is tagged (see `contract/v1/plugin.wit`), because
+wasmtime-py lowers untagged ones through a shared scratch set.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import wasmtime
+from wasmtime.component import Component, ComponentInstanceType, Linker, Record, Variant
+
+from carrel.errors import InternalError, LoadError
+from carrel.exchange import Failure, FailureKind, Outcome, Request, Response
+
+if TYPE_CHECKING:
+    from .instance import Execution
+
+_log = logging.getLogger("carrel.runtime")
+
+CONTRACT = "carrel:plugin"
+SOURCE = f"{CONTRACT}/source@1.0.0"
+_HTTP = f"{CONTRACT}/http@1.0.0"
+_LOG = f"{CONTRACT}/log@1.0.0"
+_PROGRESS = f"{CONTRACT}/progress@1.0.0"
+_CONFIG = f"{CONTRACT}/config@1.0.0"
+
+#: The interfaces of the contract and the functions and types of each.
+CONTRACT_IMPORTS: dict[str, frozenset[str]] = {
+    _HTTP: frozenset(
+        {
+            "method",
+            "cache-mode",
+            "header",
+            "request",
+            "response",
+            "denial",
+            "pause",
+            "detail",
+            "fetch-error",
+            "fetch-failure",
+            "fetch",
+            "fetch-all",
+        }
+    ),
+    _LOG: frozenset({"level", "write"}),
+    _PROGRESS: frozenset({"report"}),
+    _CONFIG: frozenset({"get"}),
+}
+
+#: The inert part of WASI 0.2: with nothing configured these reach no file, variable, argument or
+#: peer. A compiler's standard library drags them in, whether a plugin uses them or not.
+INERT_WASI: frozenset[str] = frozenset(
+    {
+        "wasi:cli/environment",
+        "wasi:cli/exit",
+        "wasi:cli/stdin",
+        "wasi:cli/stdout",
+        "wasi:cli/stderr",
+        "wasi:cli/terminal-input",
+        "wasi:cli/terminal-output",
+        "wasi:cli/terminal-stdin",
+        "wasi:cli/terminal-stdout",
+        "wasi:cli/terminal-stderr",
+        "wasi:clocks/monotonic-clock",
+        "wasi:clocks/wall-clock",
+        "wasi:filesystem/preopens",
+        "wasi:filesystem/types",
+        "wasi:io/error",
+        "wasi:io/poll",
+        "wasi:io/streams",
+        "wasi:random/insecure",
+        "wasi:random/insecure-seed",
+        "wasi:random/random",
+    }
+)
+
+#: Functions of those interfaces that are not inert: a guest asleep in the host cannot be
+#: interrupted, and waiting belongs to the host.
+_SLEEPING: dict[str, frozenset[str]] = {
+    "wasi:clocks/monotonic-clock": frozenset({"subscribe-duration", "subscribe-instant"}),
+}
+
+#: Lines of log and steps of progress that one call may send; the rest is dropped.
+_MAX_MESSAGES = 1000
+_MAX_MESSAGE = 4096
+
+
+def check_imports(engine: wasmtime.Engine, component: Component, plugin: str) -> None:
+    """Refuses a component that imports anything beyond the contract and the inert part of WASI.
+
+    Raises:
+        LoadError: names every such import; or the contract's export is missing.
+    """
+    kind = component.type
+    refused: list[str] = []
+    for name, extern in kind.imports(engine).items():
+        interface, _, version = name.partition("@")
+        item = extern.ty
+        functions = set(item.exports(engine)) if isinstance(item, ComponentInstanceType) else set()
+        if name in CONTRACT_IMPORTS:
+            refused += [f"{name}#{one}" for one in sorted(functions - CONTRACT_IMPORTS[name])]
+        elif interface in INERT_WASI and version.startswith("0.2."):
+            asleep = functions & _SLEEPING.get(interface, frozenset())
+            refused += [f"{name}#{one}" for one in sorted(asleep)]
+        else:
+            refused.append(name)
+    if refused:
+        raise LoadError(
+            f"{plugin}: imports what no plugin may have: {', '.join(refused)}", plugin=plugin
+        )
+    if SOURCE not in kind.exports(engine):
+        others = [name for name in kind.exports(engine) if name.startswith(CONTRACT)]
+        found = f"; it exports {', '.join(others)}" if others else ""
+        raise LoadError(f"{plugin}: does not export {SOURCE}{found}", plugin=plugin)
+
+
+def define_imports(linker: Linker, current: Callable[[], Execution]) -> None:
+    """Defines the contract's imports and WASI in a worker's linker.
+
+    Args:
+        linker: of one worker; it serves one execution at a time.
+        current: the execution that runs in that worker now.
+    """
+    linker.add_wasip2()
+
+    def guarded(function: Callable[..., Any], fallback: Callable[..., Any]) -> Callable[..., Any]:
+        def run(_store: Any, *arguments: Any) -> Any:
+            execution = current()
+            try:
+                return function(execution, *arguments)
+            except Exception:  # noqa: BLE001 - must not cross wasm, see the module
+                _log.exception("%s: a host function failed", execution.call.plugin)
+                execution.end(InternalError())
+                return fallback(*arguments)
+
+        return run
+
+    with linker.root() as root:
+        with root.add_instance(_HTTP) as http:
+            http.add_func("fetch", guarded(_fetch, lambda request: _internal(request.url)))
+            http.add_func(
+                "fetch-all",
+                guarded(_fetch_all, lambda requests: [_internal(one.url) for one in requests]),
+            )
+        with root.add_instance(_LOG) as log:
+            log.add_func("write", guarded(_write, lambda *_: None))
+        with root.add_instance(_PROGRESS) as progress:
+            progress.add_func("report", guarded(_report, lambda *_: None))
+        with root.add_instance(_CONFIG) as config:
+            config.add_func("get", guarded(_get, lambda *_: ""))
+
+
+def _fetch(execution: Execution, request: Any) -> Variant:
+    return _outcome(execution.fetch_all([_request(request)])[0])
+
+
+def _fetch_all(execution: Execution, requests: list[Any]) -> list[Variant]:
+    return [_outcome(one) for one in execution.fetch_all([_request(one) for one in requests])]
+
+
+def _write(execution: Execution, level: str, message: str) -> None:
+    if execution.count_message(_MAX_MESSAGES):
+        execution.log(level, message[:_MAX_MESSAGE])
+
+
+def _report(execution: Execution, done: int, total: int, message: str) -> None:
+    if execution.count_message(_MAX_MESSAGES):
+        execution.call.progress(float(done), float(total) if total else None, message[:200])
+
+
+def _get(execution: Execution, key: str) -> str:
+    return execution.setting(key)
+
+
+def _request(request: Any) -> Request:
+    return Request(
+        method=request.method.upper(),
+        url=request.url,
+        headers=tuple((header.name.lower(), header.value) for header in request.headers),
+        body=request.body,
+        refresh=request.cache == "refresh",
+    )
+
+
+def _record(**fields: Any) -> Record:
+    record = Record()
+    for name, value in fields.items():
+        setattr(record, name, value)
+    return record
+
+
+def _outcome(outcome: Outcome) -> Variant:
+    """The contract's `result<response, fetch-failure>`; tagged, as both payloads are records."""
+    if isinstance(outcome, Response):
+        headers = [_record(name=name, value=value) for name, value in outcome.headers]
+        response = _record(
+            status=outcome.status, url=outcome.url, headers=headers, body=outcome.body
+        )
+        return Variant("ok", response)
+    failure = _record(url=outcome.url, error=_fetch_error(outcome), message=outcome.message)
+    return Variant("err", failure)
+
+
+def _fetch_error(failure: Failure) -> Variant:
+    kind = failure.kind
+    if kind is FailureKind.DENIED:
+        return Variant(kind.value, _record(reason=failure.reason, grant=failure.grant))
+    if kind is FailureKind.RATE_LIMITED:
+        return Variant(kind.value, _record(seconds=float(failure.seconds)))
+    return Variant(kind.value, _record(number=max(0, int(failure.number))))
+
+
+def _internal(url: str) -> Variant:
+    return _outcome(Failure(FailureKind.UNREACHABLE, url, "internal error"))

@@ -1,0 +1,239 @@
+"""One call of a guest: one store, one instance, its limits and its end.
+
+A worker thread runs one execution at a time. Whatever ends it early (CPU, wall clock, the client,
+a budget) goes through `end`, which keeps the first reason and makes the guest stop at its next
+epoch check.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import wasmtime
+
+from carrel.errors import Cancelled, CarrelError, ContractViolation, DeadlineExceeded, LimitExceeded
+from carrel.exchange import Call, Failure, FailureKind, Fetcher, Outcome, Request
+from carrel.printable import printable
+
+from .traps import from_wasmtime
+
+if TYPE_CHECKING:
+    from .worker import Loaded, Worker
+
+_log = logging.getLogger("carrel.plugin")
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warn": logging.WARNING,
+    "error": logging.ERROR,
+}
+#: Tables of a component's modules: entries, and numbers of items, far above what compilers emit.
+_TABLE_ELEMENTS = 1_000_000
+_ITEMS = 1_000
+#: An epoch deadline of one: the first increment of the worker's own engine stops the guest.
+_NEXT_INCREMENT = 1
+
+
+class OfflineFetcher:
+    """Refuses every request: what `describe` and `parse` get."""
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        """Denies all of them."""
+        denials: list[Outcome] = [
+            Failure(
+                FailureKind.DENIED,
+                request.url,
+                "describe and parse have no network",
+                reason="offline",
+            )
+            for request in requests
+        ]
+        if denials and isinstance(denials[-1], Failure):
+            call.denial = denials[-1]
+        return denials
+
+
+class Execution:
+    """A function of a guest, run once.
+
+    Attributes:
+        call: limits, deadline, cancellation.
+        result: the text that came back; meaningful when `run` returns.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        arguments: tuple[str, ...],
+        call: Call,
+        *,
+        fetcher: Fetcher | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self.call = call
+        self._function = function
+        self._arguments = arguments
+        self._fetcher = fetcher or OfflineFetcher()
+        self._settings = settings or {}
+        self._lock = threading.Lock()
+        self._reason: CarrelError | None = None
+        self._started = False
+        self._abandon: Callable[[CarrelError], None] | None = None
+        self._worker: Worker | None = None
+        self._cpu_at_start = 0.0
+        self._waited = 0.0
+        self._messages = 0
+        self._output = bytearray()
+        self._dropped = 0
+
+    # -- ended from other threads ---------------------------------------------------------------
+
+    def end(self, reason: CarrelError) -> None:
+        """Ends the call with `reason`; the first reason stays. From any thread."""
+        with self._lock:
+            if self._reason is None:
+                self._reason = reason
+            if self._worker is not None:
+                self._worker.engine.increment_epoch()
+            abandon = None if self._started else self._abandon
+            self._abandon = None
+        if abandon is not None:
+            abandon(reason)
+
+    def when_ended_in_queue(self, abandon: Callable[[CarrelError], None]) -> None:
+        """Calls `abandon` with the reason if the call ends before a worker takes it up."""
+        self._abandon = abandon
+
+    def cancel(self) -> None:
+        """Ends the call because the client gave up."""
+        self.end(Cancelled(plugin=self.call.plugin, tool=self.call.tool))
+
+    def tick(self) -> None:
+        """Ends the call if a clock has run out; called by the ticker."""
+        call = self.call
+        if time.monotonic() >= call.deadline:
+            self.end(self._deadline_error())
+        elif self._worker is not None and self._cpu_seconds() >= call.limits.cpu_seconds:
+            self.end(
+                LimitExceeded("cpu", call.limits.cpu_seconds, plugin=call.plugin, tool=call.tool)
+            )
+
+    def _deadline_error(self) -> DeadlineExceeded:
+        call = self.call
+        return DeadlineExceeded(
+            plugin=call.plugin, tool=call.tool, seconds=call.limits.wall_seconds
+        )
+
+    def _cpu_seconds(self) -> float:
+        worker = self._worker
+        if worker is None:
+            return 0.0
+        return worker.clock() - self._cpu_at_start - (0.0 if worker.exact_clock else self._waited)
+
+    # -- run in the worker's thread --------------------------------------------------------------
+
+    def run(self, worker: Worker, loaded: Loaded) -> Any:
+        """Runs the function in a new instance and returns what it returned.
+
+        Raises:
+            PluginError: the guest failed, or was ended.
+            CarrelError: the reason it was ended with.
+        """
+        with self._lock:
+            self._started = True
+            if self._reason is not None:
+                raise self._reason
+            self._cpu_at_start = worker.clock()
+            self._worker = worker
+        store = wasmtime.Store(worker.engine)
+        try:
+            value = self._invoke(store, worker, loaded)
+        except CarrelError:
+            raise
+        except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
+            self._raise_reason()
+            raise from_wasmtime(error, self.call, stderr=self._text()) from None
+        finally:
+            with self._lock:
+                self._worker = None
+            store.close()
+            self._flush()
+        self._raise_reason()
+        return value
+
+    def _raise_reason(self) -> None:
+        if self._reason is not None:
+            raise self._reason
+        if self.call.fatal is not None:
+            raise self.call.fatal
+
+    def _invoke(self, store: wasmtime.Store, worker: Worker, loaded: Loaded) -> Any:
+        limits = self.call.limits
+        store.set_epoch_deadline(_NEXT_INCREMENT)
+        store.set_limits(
+            memory_size=limits.memory_bytes,
+            table_elements=_TABLE_ELEMENTS,
+            instances=_ITEMS,
+            tables=_ITEMS,
+            memories=_ITEMS,
+        )
+        wasi = wasmtime.WasiConfig()
+        wasi.stdout_custom = self._capture
+        wasi.stderr_custom = self._capture
+        store.set_wasi(wasi)
+        instance = worker.linker.instantiate(store, loaded.component)
+        function = instance.get_func(store, loaded.functions[self._function])
+        if function is None:
+            raise ContractViolation(
+                f"{self.call.plugin}: exports no function {self._function}",
+                plugin=self.call.plugin,
+                tool=self.call.tool,
+            )
+        return function(store, *self._arguments)
+
+    # -- what the guest may do --------------------------------------------------------------------
+
+    def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
+        """Hands the guest's requests to the fetcher; time spent there is not CPU time."""
+        started = time.monotonic()
+        try:
+            outcomes = self._fetcher.fetch_all(requests, self.call)
+        finally:
+            self._waited += time.monotonic() - started
+        if self.call.fatal is not None:
+            self.end(self.call.fatal)
+        return outcomes
+
+    def setting(self, key: str) -> str:
+        """A setting of the plugin as JSON text, or the empty string."""
+        return self._settings.get(key, "")
+
+    def count_message(self, most: int) -> bool:
+        """Counts a log line or step of progress; False when there were too many."""
+        self._messages += 1
+        return self._messages <= most
+
+    def log(self, level: str, message: str) -> None:
+        """Writes a line of the guest to the host's log."""
+        _log.log(_LEVELS.get(level, logging.INFO), "%s: %s", self.call.plugin, printable(message))
+
+    def _capture(self, data: bytes) -> int:
+        room = self.call.limits.log_bytes - len(self._output)
+        self._output += data[: max(0, room)]
+        self._dropped += max(0, len(data) - max(0, room))
+        return len(data)
+
+    def _text(self) -> str:
+        return self._output.decode("utf-8", "replace")
+
+    def _flush(self) -> None:
+        if not self._output:
+            return
+        for line in self._text().splitlines():
+            _log.info("%s: output: %s", self.call.plugin, printable(line))
+        if self._dropped:
+            _log.warning("%s: output: %d more bytes dropped", self.call.plugin, self._dropped)

@@ -1,0 +1,146 @@
+"""From bytes to a component that may run: kind, contract, code, imports.
+
+The order matters: what can be refused by looking at bytes is refused before anything is compiled,
+and what was compiled is checked before anything of it runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import wasmtime
+from wasmtime.component import Component
+
+from carrel.errors import LoadError
+
+from .codecache import CodeCache
+from .compile import compile_component
+from .component import SandboxedComponent
+from .engine import code_key, new_engine
+from .imports import check_imports
+from .sections import custom_section, require_component
+from .ticker import Ticker
+from .traps import load_error
+
+_log = logging.getLogger("carrel.runtime")
+
+#: Name of the custom section in which a component says what contract version it was built for.
+CONTRACT_SECTION = "carrel:contract"
+_CONTRACT_MAJOR = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeSettings:
+    """How components are compiled and run.
+
+    Attributes:
+        code_folder: where precompiled code is kept.
+        workers: threads of each component; as many of its calls run or wait in fetch at once.
+        stack_bytes: wasm stack of a guest.
+        max_component_bytes: larger components are refused.
+        compile_seconds: processor time that compiling one component may take.
+        compile_memory_bytes: address space that compiling one component may take.
+    """
+
+    code_folder: Path
+    workers: int = 16
+    stack_bytes: int = 2**20
+    max_component_bytes: int = 64 * 2**20
+    compile_seconds: float = 120.0
+    compile_memory_bytes: int = 4 * 2**30
+
+
+class Runtime:
+    """Loads components. One per process; the components share its ticker and its code cache."""
+
+    def __init__(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self._cache = CodeCache(settings.code_folder)
+        self._ticker = Ticker()
+        self._lock = threading.Lock()
+        self._components: list[SandboxedComponent] = []
+
+    def load(self, name: str, wasm: bytes, digest: str) -> SandboxedComponent:
+        """A component ready to run.
+
+        Args:
+            name: the plugin's name.
+            wasm: the component's bytes.
+            digest: the SHA-256 it must have, lower-case hex; checked here, at every load.
+
+        Raises:
+            LoadError: not the bytes that were pinned, not a component, another contract, refused
+                imports, or not compiled within the limits.
+        """
+        settings = self._settings
+        found = hashlib.sha256(wasm).hexdigest()
+        if found != digest:
+            raise LoadError(
+                f"{name}: the component's digest is sha256:{found}, but sha256:{digest} is pinned",
+                plugin=name,
+            )
+        require_component(wasm, name, max_bytes=settings.max_component_bytes)
+        _check_contract(wasm, name)
+        code = self._code(name, wasm, digest)
+        component = SandboxedComponent(
+            name,
+            digest,
+            code,
+            ticker=self._ticker,
+            workers=settings.workers,
+            stack_bytes=settings.stack_bytes,
+        )
+        with self._lock:
+            self._components.append(component)
+        return component
+
+    def close(self) -> None:
+        """Ends all threads; running calls finish."""
+        for component in self._components:
+            component.close()
+        self._ticker.close()
+
+    def _code(self, name: str, wasm: bytes, digest: str) -> Path | bytes:
+        key = code_key(digest, self._settings.stack_bytes)
+        path = self._cache.find(key)
+        if path is not None:
+            try:
+                # Its imports were checked before it was kept; the key names the rules.
+                Component.deserialize_file(new_engine(self._settings.stack_bytes), str(path))
+            except wasmtime.WasmtimeError as error:
+                _log.info("%s: precompiled code is not for this wasmtime: %s", name, error)
+                self._cache.forget(path)
+            else:
+                return path
+        _log.info("%s: compiling (once)", name)
+        code = compile_component(
+            wasm,
+            name,
+            stack_bytes=self._settings.stack_bytes,
+            seconds=self._settings.compile_seconds,
+            memory_bytes=self._settings.compile_memory_bytes,
+        )
+        engine = new_engine(self._settings.stack_bytes)
+        try:
+            component = Component.deserialize(engine, code)
+        except wasmtime.WasmtimeError as error:
+            raise load_error(error, name) from None
+        check_imports(engine, component, name)
+        return self._cache.store(key, code) or code
+
+
+def _check_contract(wasm: bytes, name: str) -> None:
+    """Refuses a component that says it was built for another major version of the contract."""
+    section = custom_section(wasm, CONTRACT_SECTION)
+    if section is None:
+        return  # the export's own version decides, after compiling
+    version = section.decode("ascii", "replace").strip()
+    if version.split(".")[0] != _CONTRACT_MAJOR:
+        raise LoadError(
+            f"{name}: built for contract {version[:20]!r}; this host speaks {_CONTRACT_MAJOR}.x",
+            plugin=name,
+        )

@@ -1,0 +1,78 @@
+"""The outermost layer of a wasm binary: what kind it is, and its custom sections.
+
+Read without wasmtime and without trust: this decides whether bytes are worth compiling, and reads
+the contract version before anything is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carrel.errors import LoadError
+
+_MAGIC = b"\0asm"
+_COMPONENT = b"\x0d\x00\x01\x00"
+_CORE_MODULE = b"\x01\x00\x00\x00"
+
+
+def require_component(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
+    """Refuses what cannot be a component of the contract.
+
+    Raises:
+        LoadError: too large, empty, not wasm, a core module, text, or an unknown version.
+    """
+    if len(wasm) > max_bytes:
+        raise LoadError(
+            f"{plugin}: {len(wasm)} bytes is over the cap of {max_bytes} for a component",
+            plugin=plugin,
+        )
+    if wasm[:4] != _MAGIC:
+        found = "an empty file" if not wasm else f"a file that starts with {wasm[:4].hex(' ')}"
+        raise LoadError(f"{plugin}: not WebAssembly: {found}", plugin=plugin)
+    if wasm[4:8] == _CORE_MODULE:
+        raise LoadError(
+            f"{plugin}: a core module, but the contract asks for a component; "
+            "componentise it with `wasm-tools component new`",
+            plugin=plugin,
+        )
+    if wasm[4:8] != _COMPONENT:
+        raise LoadError(
+            f"{plugin}: an unknown WebAssembly version {wasm[4:8].hex(' ')}", plugin=plugin
+        )
+
+
+def custom_sections(wasm: bytes) -> Iterator[tuple[str, bytes]]:
+    """The custom sections of the outermost component, in order; stops at anything malformed."""
+    at = 8
+    while at < len(wasm):
+        section = wasm[at]
+        size, start = _leb128(wasm, at + 1)
+        end = start + size
+        if size < 0 or end > len(wasm):
+            return
+        if section == 0:
+            length, name_at = _leb128(wasm, start)
+            if length < 0 or name_at + length > end:
+                return
+            name = wasm[name_at : name_at + length].decode("utf-8", "replace")
+            yield name, wasm[name_at + length : end]
+        at = end
+
+
+def custom_section(wasm: bytes, name: str) -> bytes | None:
+    """The first custom section of that name, or None."""
+    return next((body for found, body in custom_sections(wasm) if found == name), None)
+
+
+def _leb128(data: bytes, at: int) -> tuple[int, int]:
+    """An unsigned LEB128 number of at most 32 bits and the offset behind it; -1 when malformed."""
+    value = 0
+    for shift in range(0, 35, 7):
+        if at >= len(data):
+            break
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if not byte & 0x80:
+            return value, at
+    return -1, at

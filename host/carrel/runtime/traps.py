@@ -1,0 +1,147 @@
+"""Maps what wasmtime reports about a failed guest to Carrel's errors.
+
+wasmtime's C interface has no trap codes for components: a failed call is an error whose message
+ends in the trap's own words. Those words are wasmtime's constants, so they are read here and
+nowhere else, and a test compares the table with every `wasmtime.TrapCode`.
+"""
+
+from __future__ import annotations
+
+import wasmtime
+
+from carrel.errors import ContractViolation, LimitExceeded, LoadError, PluginError, Trap
+from carrel.exchange import Call
+
+#: The trap code's name in lower case → wasmtime's words for it.
+TRAPS: dict[str, str] = {
+    "stack_overflow": "call stack exhausted",
+    "memory_out_of_bounds": "out of bounds memory access",
+    "heap_misaligned": "unaligned atomic",
+    "table_out_of_bounds": "undefined element: out of bounds table access",
+    "indirect_call_to_null": "uninitialized element",
+    "bad_signature": "indirect call type mismatch",
+    "integer_overflow": "integer overflow",
+    "integer_division_by_zero": "integer divide by zero",
+    "bad_conversion_to_integer": "invalid conversion to integer",
+    "unreachable": "wasm `unreachable` instruction executed",
+    "interrupt": "interrupt",
+    "out_of_fuel": "all fuel consumed by WebAssembly",
+    "atomic_wait_non_shared_memory": "atomic wait on non-shared memory",
+    "null_reference": "null reference",
+    "array_out_of_bounds": "out of bounds array access",
+    "allocation_too_large": "allocation size too large",
+    "cast_failure": "cast failure",
+    "cannot_enter_component": "cannot enter component instance",
+    "no_async_result": "async-lifted export failed to produce a result",
+    "unhandled_tag": "unhandled tag",
+    "continuation_already_consumed": "continuation already consumed",
+    "disabled_opcode": "pulley opcode disabled at compile time was executed",
+    "async_deadlock": "deadlock detected: event loop cannot make further progress",
+    "cannot_leave_component": "cannot leave component instance",
+    "cannot_block_sync_task": "cannot block a synchronous task before returning",
+    "invalid_char": "invalid `char` bit pattern",
+    "debug_assert_string_encoding_finished": "should have finished string encoding",
+    "debug_assert_equal_code_units": "code units should be equal",
+    "debug_assert_pointer_aligned": "pointer should be aligned",
+    "debug_assert_upper_bits_unset": "upper bits should be unset",
+    "string_out_of_bounds": "string content out-of-bounds",
+    "list_out_of_bounds": "list content out-of-bounds",
+    "invalid_discriminant": "invalid variant discriminant",
+    "unaligned_pointer": "unaligned pointer",
+    "task_cancel_not_cancelled": "`task.cancel` called by task which has not been cancelled",
+    "task_cancel_or_return_twice": (
+        "`task.return` or `task.cancel` called more than once for current task"
+    ),
+    "subtask_cancel_after_terminal": "`subtask.cancel` called after terminal status delivered",
+    "task_return_invalid": "invalid `task.return` signature and/or options for current task",
+    "waitable_set_drop_has_waiters": "cannot drop waitable set with waiters",
+    "subtask_drop_not_resolved": "cannot drop a subtask which has not yet resolved",
+    "thread_new_indirect_invalid_type": (
+        "start function does not match expected type (currently only `(i32) -> ()` is supported)"
+    ),
+    "thread_new_indirect_uninitialized": (
+        "the start function index points to an uninitialized function"
+    ),
+    "backpressure_overflow": "backpressure counter overflow",
+    "unsupported_callback_code": "unsupported callback code",
+    "cannot_resume_thread": "cannot resume thread which is not suspended",
+    "concurrent_future_stream_op": "cannot have concurrent operations active on a future/stream",
+    "reference_count_overflow": "reference count overflow",
+    "stream_op_too_big": "stream read/write count too large",
+    "waitable_sync_and_async": (
+        "waitable cannot be used synchronously while added to a waitable set"
+    ),
+    "uncaught_exception": "uncaught exception propagated out of component",
+}
+
+#: Traps that are no accident of the guest's code but values that break the canonical ABI.
+_ABI_TRAPS = frozenset(
+    {
+        "invalid_char",
+        "string_out_of_bounds",
+        "list_out_of_bounds",
+        "invalid_discriminant",
+        "unaligned_pointer",
+    }
+)
+
+#: wasmtime's words for values that the host refuses to lift → what a person reads.
+_ABI_FAULTS: tuple[tuple[str, str], ...] = (
+    ("utf-8", "a string that is not UTF-8"),
+    ("string pointer/length out of bounds", "a string that lies outside its memory"),
+    ("list pointer/length out of bounds", "a list that lies outside its memory"),
+    ("pointer out of bounds", "a value that lies outside its memory"),
+    ("pointer not aligned", "a value at a misaligned address"),
+    ("discriminant", "a variant case that does not exist"),
+    ("realloc return", "an allocation that lies outside its memory"),
+    ("too much data is being copied", "more data at once than the host takes"),
+)
+
+
+def from_wasmtime(error: Exception, call: Call, *, stderr: str = "") -> PluginError:
+    """The error that a failed guest call means.
+
+    Args:
+        error: what wasmtime raised.
+        call: the call it ended; its limits give the figures.
+        stderr: what the guest wrote before it failed; tells a failed allocation from a panic.
+    """
+    plugin, tool = call.plugin, call.tool
+    if isinstance(error, wasmtime.ExitTrap):
+        return Trap("exit", f"it exited with status {error.code}", plugin=plugin, tool=tool)
+    text = str(error)
+    if "exceeds memory limits" in text:
+        return LimitExceeded("memory", call.limits.memory_bytes, plugin=plugin, tool=tool)
+    kind = next((kind for kind, words in TRAPS.items() if f"wasm trap: {words}" in text), None)
+    if kind is None:
+        for words, meaning in _ABI_FAULTS:
+            if words in text:
+                message = f"{plugin}: the plugin returned {meaning}"
+                return ContractViolation(message, plugin=plugin, tool=tool)
+        return Trap("unknown", "wasmtime gave up on it", trace=text, plugin=plugin, tool=tool)
+    if kind in _ABI_TRAPS:
+        message = f"{plugin}: the plugin returned a value that breaks the ABI: {TRAPS[kind]}"
+        return ContractViolation(message, plugin=plugin, tool=tool)
+    if kind == "stack_overflow":
+        return LimitExceeded("stack", call.limits.stack_bytes, plugin=plugin, tool=tool)
+    message = TRAPS[kind]
+    if kind == "unreachable":
+        # An allocator that gets no more memory aborts, and what it says is all that shows of it.
+        if "memory allocation of" in stderr:
+            return LimitExceeded("memory", call.limits.memory_bytes, plugin=plugin, tool=tool)
+        said = _last_line(stderr)
+        message = f"it panicked: {said}" if said else "it gave up (a panic or an abort)"
+    return Trap(kind, message, trace=text, plugin=plugin, tool=tool)
+
+
+def load_error(error: Exception, plugin: str) -> LoadError:
+    """The error for bytes that wasmtime does not take as a component."""
+    lines = str(error).strip().splitlines() or ["unknown reason"]
+    return LoadError(f"{plugin}: not a valid component: {lines[0][:300]}", plugin=plugin)
+
+
+def _last_line(text: str) -> str:
+    noise = ("note: run with", "stack backtrace")
+    lines = [line.strip() for line in text.splitlines()]
+    told = [line for line in lines if line and not line.startswith(noise)]
+    return told[-1][:200] if told else ""

@@ -1,0 +1,84 @@
+"""A worker thread's own part of wasmtime: engine, linker, loaded components, clock.
+
+An engine per worker costs 10 µs, loading precompiled code into it 40 µs (the pages of the file are
+shared), and makes an epoch increment reach exactly the guest that runs there.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wasmtime.component import Component, ExportIndex, Linker
+
+from .engine import new_engine
+from .imports import SOURCE, define_imports
+from .instance import Execution
+
+FUNCTIONS = ("describe", "call", "parse")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A component in one worker's engine, with the places of its functions looked up once."""
+
+    component: Component
+    functions: dict[str, ExportIndex]
+
+
+class Worker:
+    """What one thread runs guests with. Made and used in that thread alone.
+
+    Attributes:
+        clock: seconds of processor time of the thread; of the wall clock where the platform has no
+            clock for threads.
+        exact_clock: whether `clock` is processor time.
+    """
+
+    def __init__(self, stack_bytes: int) -> None:
+        self.engine = new_engine(stack_bytes)
+        self.linker = Linker(self.engine)
+        define_imports(self.linker, self._current)
+        self.clock, self.exact_clock = _thread_clock()
+        self._loaded: Loaded | None = None
+        self._execution: Execution | None = None
+
+    def run(self, execution: Execution, code: Path | bytes) -> object:
+        """Runs an execution of the component that this worker belongs to."""
+        if self._loaded is None:
+            self._loaded = self._load(code)
+        self._execution = execution
+        try:
+            return execution.run(self, self._loaded)
+        finally:
+            self._execution = None
+
+    def _current(self) -> Execution:
+        assert self._execution is not None, "host functions run inside an execution"
+        return self._execution
+
+    def _load(self, code: Path | bytes) -> Loaded:
+        component = load_code(self, code)
+        source = component.get_export_index(SOURCE)
+        functions = {name: component.get_export_index(name, source) for name in FUNCTIONS}
+        return Loaded(component, {name: at for name, at in functions.items() if at is not None})
+
+
+def load_code(worker: Worker, code: Path | bytes) -> Component:
+    """Loads precompiled code that was verified."""
+    if isinstance(code, Path):
+        return Component.deserialize_file(worker.engine, str(code))
+    return Component.deserialize(worker.engine, code)
+
+
+def _thread_clock() -> tuple[Callable[[], float], bool]:
+    """A clock of this thread's processor time that other threads can read."""
+    try:
+        clock = time.pthread_getcpuclockid(threading.get_ident())
+        time.clock_gettime(clock)
+    except (AttributeError, OSError):
+        return time.monotonic, False
+    return lambda: time.clock_gettime(clock), True

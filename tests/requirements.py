@@ -1,0 +1,50 @@
+"""The promises, each with its id and wording. Tests carry an id in their `requirement` marker.
+
+A marker may be finer than a promise (`sandbox:hosts:redirect-off-list`): its first two parts name
+the promise. `test_requirements.py` fails when a promise has no test, or a marker names no promise.
+"""
+
+from __future__ import annotations
+
+PROMISES: dict[str, str] = {
+    "sandbox:parse": (
+        "No byte from the network is parsed in the host beyond HTTP framing, decompression under a "
+        "cap and charset decoding; the host reads one JSON text of a component, capped and checked."
+    ),
+    "sandbox:hosts": (
+        "A plugin reaches only hosts in its manifest and in the grant; https only; every redirect "
+        "hop checked again; names resolved once, special addresses refused, the checked one used."
+    ),
+    "sandbox:ambient": (
+        "No files, environment, arguments, sockets, inherited streams; a component that imports "
+        "anything outside the contract and the inert part of WASI is refused by name."
+    ),
+    "sandbox:fresh": "Every call runs in a new instance: nothing leaks from one call to the next.",
+    "sandbox:limits": (
+        "CPU, memory, stack, output, fetches, fetched bytes and wall time have a default cap; "
+        "passing one ends that call with a typed error and nothing else."
+    ),
+    "sandbox:secrets": (
+        "Keys and the contact address are attached at the edge, only to declared hosts; guest, "
+        "cache, recordings, logs and error texts never contain them."
+    ),
+    "plugin:pinned": "A plugin's bytes are checked against its locked digest on every load.",
+    "result:typed": (
+        "A result conforms to the tool's output schema; a failure is one of a closed list of codes "
+        "and says what to do; a source that failed is never shown as no results."
+    ),
+    "serve:alive": (
+        "A plugin that traps, loops, eats memory or hangs costs its own call one error; other "
+        "calls, other plugins and the listing of tools go on."
+    ),
+    "stdio:pure": (
+        "stdout carries JSON-RPC frames and nothing else; end of stdin ends the server within 5 "
+        "seconds, letting running calls finish."
+    ),
+    "replay:exact": "A recorded exchange replayed offline gives byte-identical structured output.",
+}
+
+
+def promise_of(requirement: str) -> str:
+    """The promise that a marker's id belongs to."""
+    return ":".join(requirement.split(":")[:2])

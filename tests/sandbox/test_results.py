@@ -1,0 +1,172 @@
+"""What a guest returns, or fails to, is a checked text or a typed error."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from carrel.errors import ContractViolation, LimitExceeded, Trap
+from carrel.exchange import Call, Limits
+from carrel.runtime.component import PluginReport
+from carrel.runtime.instance import OfflineFetcher
+from carrel.runtime.traps import TRAPS, from_wasmtime
+from sandbox.conftest import AnsweringFetcher, Invoke, Load
+from support.guests import guest
+
+RETURN = "(i32.store8 (i32.const 0) (i32.const {case})) (i32.store (i32.const 4) (i32.const {at}))"
+RETURN += " (i32.store (i32.const 8) (i32.const {length})) (return (i32.const 0))"
+
+
+@pytest.mark.requirement("serve:alive:trap")
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("unreachable", "unreachable"),
+        ("(drop (i32.load (i32.const 0x7fffffff)))", "memory_out_of_bounds"),
+        ("(drop (i32.div_u (i32.const 1) (local.get $i)))", "integer_division_by_zero"),
+        (
+            "(drop (i32.div_s (i32.const 0x80000000) (i32.sub (local.get $i) (i32.const 1))))",
+            "integer_overflow",
+        ),
+        ("(drop (i32.trunc_f32_s (f32.const nan)))", "bad_conversion_to_integer"),
+    ],
+)
+def test_a_trap_is_a_typed_error_with_its_kind(invoke: Invoke, body: str, kind: str) -> None:
+    with pytest.raises(Trap) as caught:
+        invoke(guest(body))
+    assert caught.value.kind == kind
+    assert caught.value.error_code == "plugin_failed"
+    assert caught.value.to_dict()["trap"] == kind
+
+
+@pytest.mark.requirement("serve:alive:trap")
+@pytest.mark.parametrize("code", list(wasmtime.TrapCode), ids=lambda code: code.name.lower())
+def test_every_trap_code_of_wasmtime_maps_to_a_typed_error(code: wasmtime.TrapCode) -> None:
+    words = wasmtime.Trap._from_ptr(ffi.wasmtime_trap_new_code(code.value)).message
+    assert words == f"wasm trap: {TRAPS[code.name.lower()]}"
+    error = from_wasmtime(wasmtime.WasmtimeError(words), Call("guest", "tool"))
+    assert error.error_code in {"plugin_failed", "limit_exceeded", "contract_violation"}
+    if isinstance(error, Trap):
+        assert error.kind == code.name.lower()
+
+
+def test_no_words_of_a_trap_are_found_inside_anothers() -> None:
+    for kind, words in TRAPS.items():
+        error = from_wasmtime(wasmtime.WasmtimeError(f"wasm trap: {words}"), Call("g", "t"))
+        if isinstance(error, Trap):
+            assert error.kind == kind
+
+
+@pytest.mark.requirement("result:typed:contract")
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        pytest.param(
+            "(i32.store8 (i32.const 1024) (i32.const 0xff))", "not UTF-8", id="invalid-utf8"
+        ),
+        pytest.param(
+            RETURN.format(case=0, at=1024, length=0x7FFFFFFF), "outside its memory", id="length"
+        ),
+        pytest.param(
+            RETURN.format(case=0, at=0x7FFFFFF0, length=2), "outside its memory", id="pointer"
+        ),
+        pytest.param(RETURN.format(case=7, at=1024, length=2), "variant case", id="discriminant"),
+        pytest.param("(return (i32.const 3))", "misaligned|aligned", id="misaligned"),
+    ],
+)
+def test_a_value_that_breaks_the_abi_is_a_contract_violation(
+    invoke: Invoke, body: str, words: str
+) -> None:
+    with pytest.raises(ContractViolation, match=words):
+        invoke(guest(body))
+
+
+def test_an_allocator_that_lies_is_a_typed_error(invoke: Invoke) -> None:
+    with pytest.raises((ContractViolation, Trap, LimitExceeded)):
+        invoke(guest("unreachable"), "x" * 1_000_000, limits=Limits(memory_bytes=200_000))
+
+
+def test_the_plugins_own_error_comes_back_as_its_report(invoke: Invoke) -> None:
+    report = json.dumps({"code": "not_found", "message": "no such paper"})
+    with pytest.raises(PluginReport) as caught:
+        invoke(guest(result=report, failed=True))
+    assert json.loads(caught.value.text)["code"] == "not_found"
+
+
+@pytest.mark.requirement("sandbox:fresh:memory")
+def test_nothing_a_call_wrote_is_there_in_the_next_one(load: Load) -> None:
+    # Counts in memory and in a global; a second call that sees either would trap.
+    component = load(
+        guest(
+            """
+            (if (i32.load (i32.const 2048)) (then unreachable))
+            (if (global.get $seen) (then unreachable))
+            (i32.store (i32.const 2048) (i32.const 1))
+            (global.set $seen (i32.const 1))
+            """,
+            functions="(global $seen (mut i32) (i32.const 0))",
+        )
+    )
+    for _ in range(50):
+        call = Call("guest", "tool")
+        done = component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
+        assert done.result(timeout=5) == "{}"
+
+
+@pytest.mark.requirement("serve:alive:host-function")
+def test_a_fetcher_that_fails_inside_the_host_costs_one_internal_error(
+    invoke: Invoke, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(AnsweringFetcher):
+        def fetch_all(self, requests: object, call: Call) -> list[object]:  # type: ignore[override]
+            raise RuntimeError("secret detail")
+
+    asks = guest("(drop (call $get (i32.const 1024) (i32.const 2)))", fetching=True)
+    with caplog.at_level(logging.ERROR), pytest.raises(Exception, match="internal error") as caught:
+        invoke(asks, fetcher=Broken())
+    assert getattr(caught.value, "error_code", None) == "internal"
+    assert "secret detail" not in str(caught.value)
+    assert "secret detail" in caplog.text
+
+
+def test_a_fetch_reaches_the_fetcher_as_the_guest_wrote_it(invoke: Invoke) -> None:
+    fetcher = AnsweringFetcher()
+    asks = guest(
+        "(if (call $get (i32.const 2048) (i32.const 22)) (then unreachable))",
+        data='(data (i32.const 2048) "https://example.org/a?b")',
+        fetching=True,
+    )
+    assert invoke(asks, fetcher=fetcher) == "{}"
+    [request] = fetcher.requests
+    assert (request.method, request.url, request.body) == ("GET", "https://example.org/a?", "")
+
+
+@pytest.mark.requirement("sandbox:limits:fetches")
+def test_a_list_of_requests_larger_than_the_host_takes_is_a_typed_error(invoke: Invoke) -> None:
+    """Two million requests in one list: the host lifts them before any budget can be asked."""
+    flood = guest(
+        """
+        (drop (memory.grow (i32.const 1400)))
+        (drop (call $get_all (i32.const 131072) (i32.const 2000000)))
+        """,
+        fetching=True,
+    )
+    with pytest.raises((ContractViolation, LimitExceeded, Trap)):
+        invoke(flood, fetcher=AnsweringFetcher(), limits=Limits(cpu_seconds=3.0))
+
+
+@pytest.mark.requirement("sandbox:parse:offline")
+def test_describe_and_parse_have_no_network(load: Load) -> None:
+    asks = guest(
+        "(if (i32.eqz (call $get (i32.const 1024) (i32.const 2))) (then unreachable))",
+        fetching=True,
+    )
+    component = load(asks)
+    call = Call("guest", "format")
+    assert component.submit_parse("format", "<a/>", call, settings={}).result(timeout=5) == "{}"
+    assert call.denial is not None
+    assert call.denial.reason == "offline"

@@ -1,0 +1,194 @@
+"""Misbehaving guests: components of the contract, a few lines of WAT inside the test itself."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import wasmtime
+
+_TEMPLATE = r"""
+(component
+  %(imports)s
+  (core module $libc
+    (memory (export "memory") %(pages)d)
+    (global $heap (mut i32) (i32.const 65536))
+    (func (export "realloc") (param i32 i32 i32) (param $n i32) (result i32)
+      (local $p i32)
+      (local.set $p (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
+      (global.set $heap (i32.add (local.get $p) (local.get $n)))
+      (block $enough
+        (br_if $enough (i32.le_u (global.get $heap)
+                                 (i32.mul (memory.size) (i32.const 65536))))
+        (br_if $enough (i32.ne (i32.const -1)
+          (memory.grow (i32.add (i32.const 1) (i32.shr_u (local.get $n) (i32.const 16))))))
+        unreachable)
+      (local.get $p)))
+  (core instance $libc (instantiate $libc))
+  %(lowered)s
+  (core module $m
+    (import "libc" "memory" (memory 1))
+    (import "libc" "realloc" (func $realloc (param i32 i32 i32 i32) (result i32)))
+    %(core_imports)s
+    (data (i32.const 1024) "%(result)s")
+    (data (i32.const 32768) "%(manifest)s")
+    %(data)s
+    (func (export "describe") (result i32)
+      (i32.store (i32.const 0) (i32.const 32768))
+      (i32.store (i32.const 4) (i32.const %(manifest_length)d))
+      (i32.const 0))
+    ;; Leaves the result at 0: a result<string, string> is a byte, then pointer and length.
+    (func $ok (result i32)
+      (i32.store8 (i32.const 0) (i32.const %(failed)d))
+      (i32.store (i32.const 4) (i32.const 1024))
+      (i32.store (i32.const 8) (i32.const %(result_length)d))
+      (i32.const 0))
+    %(functions)s
+    (func $run (param $tool i32) (param $tool_length i32) (param $text i32)
+        (param $text_length i32) (result i32)
+      (local $i i32)
+      %(body)s
+      (call $ok))
+    (export "call" (func $run))
+    (export "parse" (func $run)))
+  (core instance $i (instantiate $m (with "libc" (instance $libc)) %(with)s))
+  (func $describe (result string)
+    (canon lift (core func $i "describe") (memory (core memory $libc "memory"))))
+  (func $call (param "tool" string) (param "arguments" string)
+      (result (result string (error string)))
+    (canon lift (core func $i "call") (memory (core memory $libc "memory"))
+      (realloc (core func $libc "realloc"))))
+  (func $parse (param "format" string) (param "document" string)
+      (result (result string (error string)))
+    (canon lift (core func $i "parse") (memory (core memory $libc "memory"))
+      (realloc (core func $libc "realloc"))))
+  (instance $source
+    (export "describe" (func $describe))
+    (export "call" (func $call))
+    (export "parse" (func $parse)))
+  (export "carrel:plugin/source@%(version)s" (instance $source)))
+"""
+
+#: The contract's http interface; `guest(fetching=True)` wires it in.
+_HTTP = r"""
+  (import "carrel:plugin/http@1.0.0" (instance $http
+    (type $method_ (enum "get" "head" "post"))
+    (export "method" (type $method (eq $method_)))
+    (type $cache_ (enum "default" "refresh"))
+    (export "cache-mode" (type $cache (eq $cache_)))
+    (type $header_ (record (field "name" string) (field "value" string)))
+    (export "header" (type $header (eq $header_)))
+    (type $request_ (record (field "method" $method) (field "url" string)
+      (field "headers" (list $header)) (field "body" string) (field "cache" $cache)))
+    (export "request" (type $request (eq $request_)))
+    (type $response_ (record (field "status" u16) (field "url" string)
+      (field "headers" (list $header)) (field "body" string)))
+    (export "response" (type $response (eq $response_)))
+    (type $denial_ (record (field "reason" string) (field "grant" string)))
+    (export "denial" (type $denial (eq $denial_)))
+    (type $pause_ (record (field "seconds" f64)))
+    (export "pause" (type $pause (eq $pause_)))
+    (type $detail_ (record (field "number" u64)))
+    (export "detail" (type $detail (eq $detail_)))
+    (type $error_ (variant (case "denied" $denial) (case "timeout" $detail)
+      (case "rate-limited" $pause) (case "too-large" $detail) (case "unreachable" $detail)
+      (case "undecodable" $detail)))
+    (export "fetch-error" (type $error (eq $error_)))
+    (type $failure_ (record (field "url" string) (field "error" $error)
+      (field "message" string)))
+    (export "fetch-failure" (type $failure (eq $failure_)))
+    (export "fetch" (func (param "request" $request)
+      (result (result $response (error $failure)))))
+    (export "fetch-all" (func (param "requests" (list $request))
+      (result (list (result $response (error $failure))))))))
+"""
+
+_LOWERED = r"""
+  (core func $fetch (canon lower (func $http "fetch") (memory (core memory $libc "memory"))
+    (realloc (core func $libc "realloc"))))
+  (core func $fetch_all (canon lower (func $http "fetch-all")
+    (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+  (core instance $host (export "fetch" (func $fetch)) (export "fetch-all" (func $fetch_all)))
+"""
+_CORE_IMPORTS = r"""
+    (import "host" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
+    (import "host" "fetch-all" (func $fetch_all (param i32 i32 i32)))
+"""
+_GETTERS = r"""
+    (func $get (param $url i32) (param $length i32) (result i32)
+      (call $fetch (i32.const 0) (local.get $url) (local.get $length)
+        (i32.const 8) (i32.const 0) (i32.const 8) (i32.const 0) (i32.const 0) (i32.const 64))
+      (i32.load8_u (i32.const 64)))
+    (func $get_all (param $list i32) (param $length i32) (result i32)
+      (call $fetch_all (local.get $list) (local.get $length) (i32.const 64))
+      (i32.load (i32.const 64)))
+"""
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A component and its digest."""
+
+    wasm: bytes
+    digest: str
+
+
+def assemble(wat: str) -> Guest:
+    """A guest from any WAT."""
+    wasm = bytes(wasmtime.wat2wasm(wat))
+    return Guest(wasm, hashlib.sha256(wasm).hexdigest())
+
+
+def guest(
+    body: str = "",
+    *,
+    result: str = "{}",
+    failed: bool = False,
+    manifest: str = "{}",
+    functions: str = "",
+    data: str = "",
+    pages: int = 2,
+    imports: str = "",
+    fetching: bool = False,
+    version: str = "1.0.0",
+) -> Guest:
+    """A guest whose `call` and `parse` run `body` and then return `result`.
+
+    Args:
+        body: WAT; `$text` and `$text_length` are the arguments or document, `$i` is a spare local,
+            `(call $ok)` leaves the result. It may `return` an address of its own.
+        result: at most 31 KiB.
+        failed: return `result` as the plugin's error.
+        manifest: what `describe` returns.
+        functions: further core functions.
+        data: further data segments; memory below 64 KiB is the test's.
+        imports: of the component.
+        fetching: import the contract's http interface. `(call $get (url) (length))` fetches and
+            leaves 0 for a response and 1 for a failure; `(call $get_all (list) (length))` makes
+            many requests and leaves where the answers are.
+        version: of the exported interface.
+    """
+    return assemble(
+        _TEMPLATE
+        % {
+            "imports": imports + (_HTTP if fetching else ""),
+            "core_imports": _CORE_IMPORTS if fetching else "",
+            "pages": pages,
+            "result": _escaped(result),
+            "result_length": len(result.encode()),
+            "manifest": _escaped(manifest),
+            "manifest_length": len(manifest.encode()),
+            "failed": int(failed),
+            "data": data,
+            "functions": functions + (_GETTERS if fetching else ""),
+            "body": body,
+            "lowered": _LOWERED if fetching else "",
+            "with": '(with "host" (instance $host))' if fetching else "",
+            "version": version,
+        }
+    )
+
+
+def _escaped(text: str) -> str:
+    """The text as a WAT string, `%` kept from the template's own formatting."""
+    return "".join(f"\\{byte:02x}" for byte in text.encode())
