@@ -8,11 +8,8 @@ written aside and renamed: a process that is killed leaves a whole entry or none
 from __future__ import annotations
 
 import hashlib
-import hmac
 import logging
 import os
-import secrets
-import tempfile
 import time
 from pathlib import Path
 
@@ -42,7 +39,7 @@ class CodeCache:
             candidates = sorted(self._folder.glob(f"{key}-*{_SUFFIX}"))
             for path in candidates:
                 code = path.read_bytes()
-                if hmac.compare_digest(path.name, self._name(key, code)):
+                if path.name == self._name(key, code):
                     return path
                 _log.warning("precompiled code %s was tampered with or torn; compiling anew", path)
                 path.unlink(missing_ok=True)
@@ -52,6 +49,8 @@ class CodeCache:
 
     def store(self, key: str, code: bytes) -> Path | None:
         """Keeps an entry and returns its file; None when the disk refuses."""
+        import tempfile
+
         try:
             self._prepare()
             path = self._folder / self._name(key, code)
@@ -103,6 +102,9 @@ class CodeCache:
 
     def _new_key(self, path: Path) -> bytes:
         """Makes the key; of several processes that do so at once, the first one's stays."""
+        import secrets
+        import tempfile
+
         self._prepare()
         handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
         try:

@@ -7,9 +7,7 @@ else's calls.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,8 @@ from carrel.errors import BusyError, CarrelError, ContractViolation, InternalErr
 from carrel.exchange import Call, Fetcher, Limits
 
 from .instance import Execution
+from .pending import Pending
+from .threads import WorkerThreads
 from .ticker import Ticker
 from .worker import Worker
 
@@ -55,10 +55,8 @@ class SandboxedComponent:
         self.digest = digest
         self._code = code
         self._ticker = ticker
-        self._stack_bytes = stack_bytes
-        self._local = threading.local()
         self._closed = False
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"carrel-{name}")
+        self._threads = WorkerThreads(name, workers, stack_bytes)
 
     def describe(self) -> str:
         """The manifest's JSON text; nothing of it is checked."""
@@ -73,66 +71,53 @@ class SandboxedComponent:
         *,
         fetcher: Fetcher,
         settings: Mapping[str, str],
-    ) -> Future[str]:
-        """Starts a tool call; the future holds the result's JSON text.
+    ) -> Pending:
+        """Starts a tool call; its outcome is the result's JSON text.
 
-        The future raises `PluginReport` for the plugin's own error and `CarrelError` for the rest.
+        An error is `PluginReport` for the plugin's own and `CarrelError` for the rest.
         """
         execution = Execution("call", (tool, arguments), call, fetcher=fetcher, settings=settings)
         return self._submit(execution)
 
     def submit_parse(
         self, document_format: str, document: str, call: Call, *, settings: Mapping[str, str]
-    ) -> Future[str]:
-        """Starts a parse; the future is that of `submit_call`."""
+    ) -> Pending:
+        """Starts a parse; its outcome is as `submit_call`'s."""
         execution = Execution("parse", (document_format, document), call, settings=settings)
         return self._submit(execution)
 
     def close(self) -> None:
-        """Lets running calls finish and ends the threads."""
+        """Lets queued and running calls finish and ends the threads."""
         self._closed = True
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
-    def _submit(self, execution: Execution) -> Future[str]:
+    def _submit(self, execution: Execution) -> Pending:
         """Queues an execution. Its clocks run from now on: a call may also end in the queue."""
-        done: Future[str] = Future()
+        pending = Pending()
         if self._closed:
-            done.set_exception(BusyError(0))
-            return done
-        execution.when_ended_in_queue(lambda reason: _settle(done, error=reason))
+            pending.settle(error=BusyError(0))
+            return pending
+        execution.when_ended_in_queue(lambda reason: pending.settle(error=reason))
         forget = execution.call.on_cancel(execution.cancel)
         self._ticker.add(execution)
 
-        def run() -> None:
+        def run(worker: Worker) -> None:
             try:
-                value = self._worker().run(execution, self._code)
+                value = worker.run(execution, self._code)
                 text = self._text(value, execution.call)
             except (CarrelError, PluginReport) as error:
-                _settle(done, error=error)
-            except BaseException as error:  # noqa: BLE001 - the waiting future must hear of it
+                pending.settle(error=error)
+            except BaseException:  # noqa: BLE001 - whoever waits must hear of it
                 _log.exception("%s: a call failed inside the host", self.name)
-                internal = InternalError()
-                internal.__cause__ = error
-                _settle(done, error=internal)
+                pending.settle(error=InternalError())
             else:
-                _settle(done, text)
+                pending.settle(text)
             finally:
                 forget()
                 self._ticker.remove(execution)
 
-        try:
-            self._threads.submit(run)
-        except RuntimeError:  # shut down in between
-            forget()
-            self._ticker.remove(execution)
-            _settle(done, error=BusyError(0))
-        return done
-
-    def _worker(self) -> Worker:
-        worker: Worker | None = getattr(self._local, "worker", None)
-        if worker is None:
-            worker = self._local.worker = Worker(self._stack_bytes)
-        return worker
+        self._threads.submit(run)
+        return pending
 
     def _text(self, value: Any, call: Call) -> str:
         """The text in what a function returned, under the output cap.
@@ -151,14 +136,3 @@ class SandboxedComponent:
         if isinstance(value, Variant) and value.tag != "ok":
             raise PluginReport(text)
         return text
-
-
-def _settle(done: Future[str], text: str = "", *, error: Exception | None = None) -> None:
-    """Sets the outcome unless the call was ended in the queue and has one already."""
-    try:
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(text)
-    except InvalidStateError:
-        pass

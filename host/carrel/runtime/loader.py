@@ -18,7 +18,6 @@ from wasmtime.component import Component
 from carrel.errors import LoadError
 
 from .codecache import CodeCache
-from .compile import compile_component
 from .component import SandboxedComponent
 from .engine import code_key, new_engine
 from .imports import check_imports
@@ -116,6 +115,8 @@ class Runtime:
                 self._cache.forget(path)
             else:
                 return path
+        from .compile import compile_component
+
         _log.info("%s: compiling (once)", name)
         code = compile_component(
             wasm,

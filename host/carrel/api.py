@@ -1,0 +1,149 @@
+"""Carrel from Python: the same calls as from a client, in-process.
+
+    >>> import carrel
+    >>> with carrel.Carrel() as desk:
+    ...     feed = desk.parse("arxiv", "feed", text)
+
+`Carrel` waits, `AsyncCarrel` awaits; both hold the plugins of one configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .exchange import ProgressHandler
+    from .plugins.registry import PluginState
+    from .tools import Result, Tool, Toolbox
+
+
+class Carrel:
+    """The plugins of a configuration, ready to be called. A context manager; thread-safe.
+
+    Args:
+        config: the user's own configuration when None, see `carrel.config.load_config`.
+    """
+
+    def __init__(self, config: Config | None = None) -> None:
+        from .tools import Toolbox
+
+        if config is None:
+            from .config import load_config
+
+            config = load_config()
+        self._toolbox = Toolbox(config)
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools themselves, for who serves them on."""
+        return self._toolbox
+
+    def tools(self) -> Sequence[Tool]:
+        """What is on offer."""
+        return self._toolbox.tools()
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: ProgressHandler | None = None,
+    ) -> Result:
+        """Calls a tool.
+
+        Args:
+            name: as listed, such as `arxiv_query`.
+            arguments: as the tool's input schema says.
+            on_progress: called from another thread with done, total or None, and a message.
+
+        Raises:
+            carrel.CarrelError: with `code`, `retryable` and `action`; see `carrel.errors`.
+        """
+        return self._toolbox.call_sync(name, arguments or {}, on_progress=on_progress)
+
+    def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
+        """A document through a plugin's sandboxed parser; no network takes part.
+
+        Args:
+            plugin: such as `arxiv`.
+            document_format: one of the plugin's formats, such as `feed`.
+            document: decoded text.
+
+        Raises:
+            carrel.CarrelError: `invalid_document` names the place.
+        """
+        return self._toolbox.parse(plugin, document_format, document)
+
+    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
+        """As `parse`, but the component's own JSON text."""
+        return self._toolbox.parse_text(plugin, document_format, document)
+
+    def plugins(self) -> list[PluginState]:
+        """The state of every configured plugin."""
+        return self._toolbox.plugins()
+
+    def health(self) -> dict[str, Any]:
+        """What is configured, loaded and writable; nothing secret."""
+        return self._toolbox.health()
+
+    def close(self) -> None:
+        """Ends threads and connections."""
+        self._toolbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncCarrel:
+    """`Carrel` for asyncio: cancelling a task cancels its call and interrupts its guest."""
+
+    def __init__(self, config: Config | None = None) -> None:
+        self._carrel = Carrel(config)
+
+    def tools(self) -> Sequence[Tool]:
+        """What is on offer."""
+        return self._carrel.tools()
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: ProgressHandler | None = None,
+    ) -> Result:
+        """Calls a tool; see `Carrel.call`."""
+        return await self._carrel.toolbox.call(name, arguments or {}, on_progress=on_progress)
+
+    async def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
+        """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
+        import asyncio
+
+        return await asyncio.to_thread(self._carrel.parse, plugin, document_format, document)
+
+    async def aclose(self) -> None:
+        """Ends threads and connections."""
+        import asyncio
+
+        await asyncio.to_thread(self._carrel.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,69 @@
+"""The state of a host as JSON: what `carrel://health` and `carrel doctor` tell. Nothing secret."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import __version__
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .plugins.registry import Registry
+
+
+def health(config: Config, registry: Registry) -> dict[str, Any]:
+    """Versions, plugins, folders; `ok` is false when something configured does not work."""
+    plugins = [_plugin(state) for state in registry.states()]
+    folders = {"cache": _folder(config.cache_dir), "data": _folder(config.data_dir)}
+    return {
+        "ok": all(one["state"] != "failed" for one in plugins)
+        and all(one["writable"] for one in folders.values()),
+        "versions": {"carrel": __version__, "python": platform.python_version(), **_libraries()},
+        "platform": f"{sys.platform} {platform.machine()}",
+        "configuration": str(config.source_path) if config.source_path else None,
+        "contact_set": config.fetch.contact is not None,
+        "mode": "replay" if config.replay_dir else "record" if config.record_dir else "live",
+        "plugins": plugins,
+        "folders": folders,
+    }
+
+
+def _plugin(state: Any) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": state.name, "url": state.url}
+    if state.digest:
+        told["digest"] = f"sha256:{state.digest}"
+    if state.manifest:
+        told["version"] = state.manifest.version
+        told["hosts_granted"] = list(state.granted)
+        told["tools"] = len(state.manifest.tools)
+    if not state.enabled:
+        told["state"] = "off"
+    elif state.error is not None:
+        told["state"] = "failed"
+        told["error"] = state.error.to_dict()
+    else:
+        told["state"] = "ready"
+    return told
+
+
+def _folder(path: Path) -> dict[str, Any]:
+    """Whether the folder can be written to, or made; nothing is created."""
+    existing = path
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    return {
+        "path": str(path),
+        "exists": path.exists(),
+        "writable": existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
+    }
+
+
+def _libraries() -> dict[str, str]:
+    from importlib import metadata
+
+    names = ("wasmtime", "mcp", "httpx2", "jsonschema-rs")
+    return {name: metadata.version(name) for name in names}

@@ -1,0 +1,101 @@
+"""What plugins may reach: each one's declared hosts and the operator's grant, as a fetcher."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from carrel.credentials import find_secret
+from carrel.errors import ConfigError
+from carrel.fetch.hosts import matches
+from carrel.fetch.manifest import read_policy
+
+if TYPE_CHECKING:
+    from carrel.config import Config, PluginConfig
+    from carrel.exchange import Fetcher
+    from carrel.fetch.client import FetchClient
+    from carrel.fetch.recording import Recordings
+
+    from .manifest import Manifest
+
+
+class Access:
+    """Makes the fetchers of a configuration's plugins; they share a client or a recording.
+
+    Args:
+        config: says whether to fetch, to record or to replay.
+        client: what reaches upstreams; made when it is first needed, when None.
+    """
+
+    def __init__(self, config: Config, client: FetchClient | None = None) -> None:
+        self._config = config
+        self._client = client
+        self._recordings: Recordings | None = None
+        self._lock = threading.Lock()
+
+    def fetcher(self, entry: PluginConfig, manifest: Manifest) -> Fetcher:
+        """The fetcher of one plugin: real, recording, or replaying.
+
+        Raises:
+            ConfigError: an entry of the grant is refused.
+        """
+        from carrel.fetch.record import RecordingFetcher, ReplayingFetcher
+        from carrel.fetch.recording import Recordings
+
+        config = self._config
+        provided = {name: find_secret(name, os.environ) or "" for name in manifest.secrets}
+        if "contact" in manifest.secrets and config.fetch.contact:
+            provided["contact"] = config.fetch.contact
+        try:
+            policy, secrets = read_policy(
+                manifest.raw, granted=entry.allowed_hosts, provided=provided
+            )
+        except ValueError as error:
+            raise ConfigError([f"plugins.{entry.name}: {error}"]) from None
+        with self._lock:
+            folder = config.replay_dir or config.record_dir
+            if folder is not None and self._recordings is None:
+                self._recordings = Recordings(folder, create=config.replay_dir is None)
+            if config.replay_dir is not None:
+                assert self._recordings is not None, "just opened"
+                return ReplayingFetcher(self._recordings)
+            if self._client is None:
+                self._client = _make_client(config)
+        fetcher = self._client.for_plugin(policy, secrets)
+        return RecordingFetcher(fetcher, self._recordings) if self._recordings else fetcher
+
+    def close(self) -> None:
+        """Ends connections."""
+        if self._client is not None:
+            self._client.close()
+
+
+def granted_hosts(entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:
+    """The declared hosts that the operator's grant covers."""
+    declared = [rule.host for rule in manifest.hosts]
+    if entry.allowed_hosts is None:
+        return tuple(declared)
+    grants = [grant.lower() for grant in entry.allowed_hosts]
+    return tuple(
+        host for host in declared if any(grant == host or matches(grant, host) for grant in grants)
+    )
+
+
+def _make_client(config: Config) -> FetchClient:
+    from carrel.fetch.client import FetchClient
+    from carrel.fetch.settings import FetchSettings
+
+    fetch = config.fetch
+    return FetchClient(
+        FetchSettings(
+            cache_path=config.cache_dir / "answers.sqlite" if fetch.cache_max_bytes else None,
+            pace_path=config.cache_dir / "pace.sqlite",
+            connect_seconds=fetch.connect_seconds,
+            read_seconds=fetch.read_seconds,
+            max_redirects=fetch.max_redirects,
+            retries=fetch.retries,
+            ca_bundle=fetch.ca_bundle,
+            cache_max_bytes=fetch.cache_max_bytes,
+        )
+    )

@@ -1,0 +1,197 @@
+"""A plugin's description of itself, checked.
+
+`describe()` returns JSON from outside. `parse_manifest` turns it into values that the rest of the
+host can rely on, or reports every fault at once. The shape is
+`contract/v1/manifest.schema.json`; what a schema cannot say is checked here: unique names, bounded
+schemas, text that hides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from carrel.contract import contract_file
+from carrel.errors import LoadError
+from carrel.fetch.manifest import read_policy
+from carrel.fetch.policy import HostRule
+from carrel.jsontext import decode_object
+from carrel.printable import printable
+
+from .schema import compile_schema, schema_faults, validation_faults
+
+#: A manifest is read into memory and shown to people and models; this is far above any real one.
+MAX_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the plugin describes it; clients see it under `<namespace>_<name>`."""
+
+    name: str
+    title: str | None
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A document format that `parse` reads."""
+
+    name: str
+    description: str
+    media_types: tuple[str, ...]
+    output_schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a plugin says of itself.
+
+    Attributes:
+        contract: the contract version it was built against.
+        namespace: prefix of its tools' names.
+        hosts: the only hosts it may reach, with the manners each asks for.
+        secrets: names of the values that the host attaches for it.
+        limits: limits it asks for where the defaults do not do, by the names of `Limits`.
+        raw: the whole manifest as it came, validated.
+    """
+
+    contract: str
+    name: str
+    namespace: str
+    version: str
+    title: str
+    description: str
+    licence: str
+    homepage: str | None
+    hosts: tuple[HostRule, ...] = ()
+    secrets: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    tools: tuple[ToolSpec, ...] = ()
+    formats: tuple[Format, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """The tool of that name, without namespace."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def format(self, name: str) -> Format | None:
+        """The format of that name."""
+        return next((one for one in self.formats if one.name == name), None)
+
+
+def parse_manifest(text: str, plugin: str) -> Manifest:
+    """The manifest in `text`.
+
+    Args:
+        text: what `describe()` returned.
+        plugin: what the plugin is called until its manifest is known, for errors.
+
+    Raises:
+        LoadError: names every fault.
+    """
+    if len(text) > MAX_BYTES:
+        raise LoadError(f"{plugin}: the manifest is over {MAX_BYTES} bytes", plugin=plugin)
+    raw = decode_object(text, plugin=plugin, tool="describe")
+    schema = json.loads(contract_file("manifest.schema.json").read_text("utf-8"))
+    faults = validation_faults(compile_schema(schema), raw)
+    if not faults:
+        faults = _semantic_faults(raw)
+    if faults:
+        raise LoadError(f"{plugin}: the manifest is refused: {'; '.join(faults)}", plugin=plugin)
+    return _manifest(raw)
+
+
+def _semantic_faults(raw: dict[str, Any]) -> list[str]:
+    faults = []
+    for kind in ("tools", "formats"):
+        names = [item["name"] for item in raw[kind]]
+        faults += [
+            f"{kind}: {name!r} twice" for name in sorted(set(names)) if names.count(name) > 1
+        ]
+        for item in raw[kind]:
+            for key in ("input_schema", "output_schema"):
+                found = schema_faults(item[key]) if key in item else []
+                faults += [f"{kind}.{item['name']}.{key} {fault}" for fault in found]
+    for place, words in _shown(raw):
+        if any(_hides(character) for character in set(words)):
+            faults.append(f"{place} holds control or invisible characters")
+    try:
+        read_policy(raw, granted=None, provided={})
+    except ValueError as error:
+        faults.append(str(error))
+    return faults
+
+
+def _hides(character: str) -> bool:
+    return character != "\n" and printable(character) != character
+
+
+def _shown(raw: dict[str, Any]) -> list[tuple[str, str]]:
+    """Every text that a person or a model will read, with its place."""
+    texts: list[tuple[str, str]] = [
+        (key, raw[key]) for key in ("title", "description", "licence") if key in raw
+    ]
+    for kind in ("tools", "formats"):
+        for item in raw[kind]:
+            texts += [
+                (f"{kind}.{item['name']}.{key}", item[key])
+                for key in ("title", "description")
+                if key in item
+            ]
+            texts += [
+                (f"{kind}.{item['name']}.{key}", json.dumps(item[key], ensure_ascii=False))
+                for key in ("input_schema", "output_schema")
+                if key in item
+            ]
+    return texts
+
+
+def _manifest(raw: dict[str, Any]) -> Manifest:
+    return Manifest(
+        contract=raw["contract"],
+        name=raw["name"],
+        namespace=raw.get("namespace", raw["name"]),
+        version=raw["version"],
+        title=raw.get("title", raw["name"]),
+        description=raw["description"],
+        licence=raw["licence"],
+        homepage=raw.get("homepage"),
+        hosts=read_policy(raw, granted=None, provided={})[0].rules,
+        secrets=tuple(secret["name"] for secret in raw.get("secrets", [])),
+        limits=raw.get("limits", {}),
+        tools=tuple(_tool(tool) for tool in raw["tools"]),
+        formats=tuple(
+            Format(
+                name=one["name"],
+                description=one["description"],
+                media_types=tuple(one.get("media_types", ())),
+                output_schema=one["output_schema"],
+            )
+            for one in raw["formats"]
+        ),
+        raw=raw,
+    )
+
+
+def _tool(raw: dict[str, Any]) -> ToolSpec:
+    hints = raw["annotations"]
+    return ToolSpec(
+        name=raw["name"],
+        title=raw.get("title"),
+        description=raw["description"],
+        input_schema=raw["input_schema"],
+        output_schema=raw["output_schema"],
+        read_only=hints["read_only"],
+        destructive=hints["destructive"],
+        idempotent=hints["idempotent"],
+        open_world=hints["open_world"],
+    )

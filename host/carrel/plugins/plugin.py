@@ -1,0 +1,261 @@
+"""A plugin that is ready to be called: its manifest, its sandbox, its fetcher, its limits."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import (
+    CODES,
+    CarrelError,
+    ContractViolation,
+    InternalError,
+    SourceError,
+    UnknownNameError,
+)
+from carrel.exchange import Call, Fetcher, Limits, ProgressHandler
+from carrel.jsontext import decode_object
+from carrel.printable import printable
+from carrel.runtime.component import PluginReport, SandboxedComponent
+from carrel.runtime.pending import Pending
+
+from .schema import compile_schema, validation_faults
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+    from .manifest import Manifest
+
+#: The codes of `contract/v1/errors.json` that a plugin may use itself.
+PLUGIN_CODES = frozenset(
+    {
+        "invalid_arguments",
+        "not_found",
+        "invalid_document",
+        "upstream_error",
+        "upstream_invalid",
+        "upstream_unavailable",
+        "rate_limited",
+        "timeout",
+        "too_large",
+        "denied",
+    }
+)
+_MAX_MESSAGE = 2000
+
+
+class Plugin:
+    """One plugin under one policy.
+
+    Attributes:
+        name: the entry's name in the configuration.
+        manifest: checked.
+        limits: of every call.
+        trusted: whether its JSON may leave by a pipe unread: so for built-in components, whose
+            bytes are pinned and whose output the project's own tests check.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        component: SandboxedComponent,
+        manifest: Callable[[], Manifest],
+        *,
+        make_fetcher: Callable[[Manifest], Fetcher],
+        limits: Callable[[Manifest | None], Limits],
+        settings: Mapping[str, Any],
+        trusted: bool,
+    ) -> None:
+        self.name = name
+        self.trusted = trusted
+        self._component = component
+        self._read_manifest = manifest
+        self._manifest: Manifest | None = None
+        self._make_fetcher = make_fetcher
+        self._fetcher: Fetcher | None = None
+        self._limits = limits
+        self._settings = {key: json.dumps(value) for key, value in settings.items()}
+        self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the plugin says of itself; read at first need, parsing alone does not need it."""
+        if self._manifest is None:
+            self._manifest = self._read_manifest()
+        return self._manifest
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the component, lower-case hex."""
+        return self._component.digest
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a call."""
+        return self._limits(self.manifest)
+
+    def new_call(self, tool: str, on_progress: ProgressHandler | None = None) -> Call:
+        """A call of a tool that starts its clocks now."""
+        return Call(self.name, tool, self.limits, on_progress)
+
+    def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
+        """Starts a tool call with arguments that were checked; see `checked_result` for its end."""
+        return self._component.submit_call(
+            tool,
+            json.dumps(arguments, ensure_ascii=False, separators=(",", ":")),
+            call,
+            fetcher=self._get_fetcher(),
+            settings=self._settings,
+        )
+
+    def parse(self, document_format: str, document: str) -> str:
+        """A document through the sandboxed parser, as JSON text.
+
+        Raises:
+            SourceError: the document is not what the format promises, or the format is unknown.
+            PluginError: the guest failed, or passed a limit.
+        """
+        # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
+        limits = self._limits(None)
+        call = Call(self.name, document_format, limits)
+        if len(document) > limits.response_bytes:
+            raise SourceError(
+                "too_large",
+                f"{self.name}: the document is larger than {limits.response_bytes} bytes",
+                plugin=self.name,
+                tool=document_format,
+            )
+        pending = self._component.submit_parse(
+            document_format, document, call, settings=self._settings
+        )
+        try:
+            text = pending.result()
+        except KeyboardInterrupt:
+            call.cancel()
+            raise
+        except PluginReport as report:
+            raise self.source_error(report, call) from None
+        if not self.trusted:
+            self.checked_document(document_format, text)
+        return text
+
+    def checked_document(self, document_format: str, text: str) -> dict[str, Any]:
+        """What `parse` returned, decoded and held against the format's schema.
+
+        Raises:
+            ContractViolation: it is not what the plugin's own schema says.
+        """
+        known = self.manifest.format(document_format)
+        if known is None:
+            names = [one.name for one in self.manifest.formats]
+            raise UnknownNameError(f"format of {self.name}", document_format, known=names)
+        return self._checked(text, ("format", document_format), known.output_schema)
+
+    def checked_result(self, tool: str, text: str) -> dict[str, Any]:
+        """What a tool returned, decoded and held against its output schema.
+
+        Raises:
+            ContractViolation: it is not what the plugin's own schema says.
+        """
+        spec = self.manifest.tool(tool)
+        assert spec is not None, "only known tools are called"
+        return self._checked(text, ("output", tool), spec.output_schema)
+
+    def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
+        """What is wrong with arguments, by the tool's input schema."""
+        spec = self.manifest.tool(tool)
+        assert spec is not None, "only known tools are called"
+        return validation_faults(self._validator(("input", tool), spec.input_schema), arguments)
+
+    def reported(self, error: Exception, call: Call) -> CarrelError:
+        """What a call ended with, as an error for clients."""
+        if not isinstance(error, PluginReport):
+            return InternalError()
+        try:
+            return self.source_error(error, call)
+        except ContractViolation as violation:
+            return violation
+
+    def source_error(self, report: PluginReport, call: Call) -> SourceError:
+        """The plugin's own report as an error, or what is wrong with the report.
+
+        Raises:
+            ContractViolation: the report is not what `contract/v1/errors.json` describes.
+        """
+        raw = decode_object(report.text, plugin=self.name, tool=call.tool)
+        code, message = raw.get("code"), raw.get("message")
+        if code not in PLUGIN_CODES or not isinstance(message, str) or not message:
+            raise ContractViolation(
+                f"{self.name}: {call.tool} reported an error without a known code and a message",
+                plugin=self.name,
+                tool=call.tool,
+            )
+        extra: dict[str, Any] = {}
+        seconds = raw.get("retry_after_seconds")
+        if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds >= 0:
+            extra["retry_after_seconds"] = seconds
+        position = raw.get("position")
+        if isinstance(position, dict):
+            extra["position"] = {
+                key: value if isinstance(value, int) else printable(str(value), 300)
+                for key, value in position.items()
+                if key in ("offset", "path")
+            }
+        if code == "denied" and call.denial is not None:
+            extra["denial_context"] = {
+                "reason": call.denial.reason,
+                "url": printable(call.denial.url, 300),
+                "grant": call.denial.grant,
+            }
+        if call.attempts:
+            extra["attempts"] = call.attempts[-20:]
+        retryable = raw.get("retryable")
+        action = raw.get("action")
+        return SourceError(
+            code,
+            printable(message, _MAX_MESSAGE),
+            plugin=self.name,
+            tool=call.tool,
+            retryable=retryable if isinstance(retryable, bool) else None,
+            action=action if action in _ACTIONS else None,
+            extra=extra,
+        )
+
+    def close(self) -> None:
+        """Ends the plugin's threads once running calls have finished."""
+        self._component.close()
+
+    def _get_fetcher(self) -> Fetcher:
+        with self._lock:
+            if self._fetcher is None:
+                self._fetcher = self._make_fetcher(self.manifest)
+            return self._fetcher
+
+    def _checked(
+        self, text: str, key: tuple[str, str], schema: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        name = key[1]
+        value = decode_object(text, plugin=self.name, tool=name)
+        faults = validation_faults(self._validator(key, schema), value)
+        if faults:
+            raise ContractViolation(
+                f"{self.name}: {name} returned what its own schema refuses: "
+                f"{'; '.join(faults[:5])}",
+                plugin=self.name,
+                tool=name,
+            )
+        return value
+
+    def _validator(
+        self, key: tuple[str, str], schema: Mapping[str, Any]
+    ) -> jsonschema_rs.Validator:
+        validator = self._validators.get(key)
+        if validator is None:
+            validator = self._validators[key] = compile_schema(schema)
+        return validator
+
+
+_ACTIONS = frozenset(action for _, action in CODES.values())

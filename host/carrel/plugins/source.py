@@ -1,0 +1,99 @@
+"""Where a plugin's bytes come from, and the digest they must have."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from carrel.errors import LoadError
+
+_COMPONENTS = Path(__file__).parents[1] / "components"
+_LOCK = _COMPONENTS / "components.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A component's bytes and the digest that was pinned for them.
+
+    Attributes:
+        digest: SHA-256, lower-case hex. For a local file without a lock it is that of the bytes
+            read now, so that what was read is what runs.
+        builtin: whether it is one of Carrel's own.
+    """
+
+    wasm: bytes
+    digest: str
+    builtin: bool
+
+
+def read_source(name: str, url: str) -> Source:
+    """The bytes that a plugin's `url` names.
+
+    Args:
+        name: the plugin's name, for errors.
+        url: `builtin:NAME` or `file:///PATH`.
+
+    Raises:
+        LoadError: nothing there, not readable, or a scheme that is not offered.
+    """
+    scheme, _, rest = url.partition(":")
+    if scheme == "builtin":
+        return _read_builtin(name, rest)
+    if scheme == "file":
+        # Imported here: it drags in an HTTP client that built-in plugins do without.
+        from urllib.parse import unquote, urlsplit
+        from urllib.request import url2pathname
+
+        wasm = _read(name, Path(url2pathname(unquote(urlsplit(url).path))))
+        return Source(wasm, hashlib.sha256(wasm).hexdigest(), builtin=False)
+    raise LoadError(
+        f"{name}: plugins from {scheme}: addresses cannot be installed by this version; "
+        "download the component and name it as file:///PATH",
+        plugin=name,
+    )
+
+
+def builtin_names() -> tuple[str, ...]:
+    """The plugins that come with Carrel."""
+    return tuple(json.loads(_LOCK.read_text("utf-8"))["components"])
+
+
+def _read_builtin(name: str, builtin: str) -> Source:
+    try:
+        locked = json.loads(_LOCK.read_text("utf-8"))["components"]
+    except (OSError, ValueError, KeyError) as error:
+        raise LoadError(f"{name}: {_LOCK} cannot be read: {error}", plugin=name) from error
+    if builtin not in locked:
+        known = ", ".join(sorted(locked))
+        raise LoadError(f"{name}: no built-in plugin {builtin!r}; there are: {known}", plugin=name)
+    wasm = _read(name, _COMPONENTS / f"{builtin}.wasm")
+    return Source(
+        wasm,
+        require_digest(name, wasm, locked[builtin]["digest"].removeprefix("sha256:")),
+        builtin=True,
+    )
+
+
+def require_digest(name: str, wasm: bytes, digest: str) -> str:
+    """The digest, if the bytes have it.
+
+    Raises:
+        LoadError: they are not the bytes that were pinned.
+    """
+    found = hashlib.sha256(wasm).hexdigest()
+    if found != digest:
+        raise LoadError(
+            f"{name}: the component's digest is sha256:{found}, but sha256:{digest} is pinned",
+            plugin=name,
+        )
+    return digest
+
+
+def _read(name: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise LoadError(f"{name}: cannot read {path}: {reason}", plugin=name) from error

@@ -1,0 +1,279 @@
+"""MCP tool ⇄ plugin tool: names, argument checks, result or error.
+
+The same toolbox serves the MCP server, the command line and the Python API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import ArgumentError, CarrelError, UnknownNameError
+from .exchange import Call, ProgressHandler
+from .plugins.registry import PluginState, Registry
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .plugins.plugin import Plugin
+    from .runtime.pending import Pending
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as clients see it.
+
+    Attributes:
+        name: `<namespace>_<tool>`.
+        input_schema: JSON Schema of the arguments.
+        output_schema: JSON Schema of the result.
+        read_only: changes nothing anywhere.
+        destructive: may delete or overwrite.
+        idempotent: calling twice is calling once.
+        open_world: reaches the network; its results hold content from outside.
+        plugin: the plugin's name in the configuration.
+    """
+
+    name: str
+    title: str | None
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+    plugin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool returned.
+
+    Attributes:
+        text: the JSON text as the component returned it.
+        data: the same decoded, checked against the tool's output schema.
+    """
+
+    text: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    tool: Tool
+    own_name: str
+
+
+class Toolbox:
+    """All tools of a configuration, and the way to call them. Thread-safe."""
+
+    def __init__(self, config: Config, *, registry: Registry | None = None) -> None:
+        self._config = config
+        self._registry = registry or Registry(config)
+        self._entries: dict[str, _Entry] | None = None
+
+    def tools(self) -> Sequence[Tool]:
+        """What is on offer, in the configuration's order; runs no guest code of built-in plugins.
+
+        The tools of a plugin that cannot be loaded are missing; `health` says why.
+        """
+        return [entry.tool for entry in self._tools().values()]
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        on_progress: ProgressHandler | None = None,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> Result:
+        """Calls a tool. Cancelling the awaiting task cancels the call and its guest.
+
+        Args:
+            name: as listed.
+            arguments: as the client sent them; blank optional ones count as absent.
+            on_progress: called from worker threads with done, total or None, and a message.
+            call_started: is given the call as soon as its clocks run.
+
+        Raises:
+            UnknownNameError: no such tool.
+            CarrelError: everything else that can go wrong, with a code for clients.
+        """
+        plugin = await self._ready(name)
+        own_name, call, pending = self._start(plugin, name, arguments, on_progress, call_started)
+        try:
+            await _settled(pending, call)
+            text = pending.result()
+        except CarrelError:
+            raise
+        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+            raise plugin.reported(report, call) from None
+        return Result(text, plugin.checked_result(own_name, text))
+
+    def call_sync(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        on_progress: ProgressHandler | None = None,
+    ) -> Result:
+        """Calls a tool and waits; `KeyboardInterrupt` cancels it. Raises as `call` does."""
+        plugin = self._registry.plugin(self._entry(name).tool.plugin)
+        own_name, call, pending = self._start(plugin, name, arguments, on_progress, None)
+        try:
+            text = pending.result()
+        except (KeyboardInterrupt, CarrelError):
+            call.cancel()
+            raise
+        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+            raise plugin.reported(report, call) from None
+        return Result(text, plugin.checked_result(own_name, text))
+
+    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
+        """A document through a plugin's sandboxed parser, as JSON text."""
+        return self._registry.plugin(plugin).parse(document_format, document)
+
+    def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
+        """A document through a plugin's sandboxed parser, decoded and checked."""
+        ready = self._registry.plugin(plugin)
+        return ready.checked_document(document_format, ready.parse(document_format, document))
+
+    def plugins(self) -> list[PluginState]:
+        """The state of every configured plugin."""
+        return self._registry.states()
+
+    def health(self) -> dict[str, Any]:
+        """What is configured, loaded and writable; nothing secret."""
+        from .health import health
+
+        return health(self._config, self._registry)
+
+    def close(self) -> None:
+        """Ends threads and connections; running calls finish."""
+        self._registry.close()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _tools(self) -> dict[str, _Entry]:
+        if self._entries is None:
+            entries: dict[str, _Entry] = {}
+            for plugin in self._registry.names():
+                try:
+                    manifest = self._registry.manifest(plugin)
+                except CarrelError:
+                    continue
+                entry = self._config.plugin(plugin)
+                for spec in manifest.tools:
+                    if entry is not None and entry.skips(spec.name):
+                        continue
+                    name = f"{manifest.namespace}_{spec.name}"
+                    # The configuration's order decides between two plugins with one namespace.
+                    entries.setdefault(
+                        name,
+                        _Entry(
+                            Tool(
+                                name=name,
+                                title=spec.title,
+                                description=spec.description,
+                                input_schema=spec.input_schema,
+                                output_schema=spec.output_schema,
+                                read_only=spec.read_only,
+                                destructive=spec.destructive,
+                                idempotent=spec.idempotent,
+                                open_world=spec.open_world,
+                                plugin=plugin,
+                            ),
+                            spec.name,
+                        ),
+                    )
+            self._entries = entries
+        return self._entries
+
+    def _entry(self, name: str) -> _Entry:
+        entries = self._tools()
+        if name not in entries:
+            raise UnknownNameError("tool", name, known=list(entries))
+        return entries[name]
+
+    async def _ready(self, name: str) -> Plugin:
+        """The plugin of a tool; loading it, which may compile, leaves the event loop alone."""
+        plugin = self._entry(name).tool.plugin
+        ready = self._registry.loaded(plugin)
+        if ready is None:
+            import asyncio
+
+            ready = await asyncio.to_thread(self._registry.plugin, plugin)
+        return ready
+
+    def _start(
+        self,
+        plugin: Plugin,
+        name: str,
+        arguments: Mapping[str, Any],
+        on_progress: ProgressHandler | None,
+        call_started: Callable[[Call], None] | None,
+    ) -> tuple[str, Call, Pending]:
+        entry = self._entry(name)
+        checked = check_arguments(entry.tool, arguments)
+        faults = plugin.argument_faults(entry.own_name, checked)
+        if faults:
+            raise ArgumentError(faults, plugin=plugin.name, tool=name)
+        call = plugin.new_call(entry.own_name, on_progress)
+        if call_started is not None:
+            call_started(call)
+        return entry.own_name, call, plugin.submit_call(entry.own_name, checked, call)
+
+
+def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without blank optional ones.
+
+    Clients fill forms: an optional argument that is null, empty or only spaces was not given.
+
+    Raises:
+        ArgumentError: names every unknown argument and the nearest known one.
+    """
+    import difflib
+
+    schema = tool.input_schema
+    known = list(schema.get("properties", {}))
+    required = set(schema.get("required", ()))
+    faults = []
+    kept: dict[str, Any] = {}
+    for key, value in arguments.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            faults.append(f"unknown argument {key[:100]!r}; {hint}")
+        elif key in required or not (
+            value is None or (isinstance(value, str) and not value.strip())
+        ):
+            kept[key] = value
+    if faults:
+        raise ArgumentError(faults[:20], plugin=tool.plugin, tool=tool.name)
+    return kept
+
+
+async def _settled(pending: Pending, call: Call) -> None:
+    """Waits without blocking the event loop; cancelling the wait cancels the call."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
+
+    def wake() -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    def wake_from_worker() -> None:
+        try:
+            loop.call_soon_threadsafe(wake)
+        except RuntimeError:  # the loop is gone, and whoever waited with it
+            pass
+
+    pending.when_done(wake_from_worker)
+    try:
+        await waiter
+    except asyncio.CancelledError:
+        call.cancel()
+        raise

@@ -1,0 +1,77 @@
+"""Schemas from plugins are bounded before they are used, and cheap when they are."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from carrel.plugins.schema import compile_schema, schema_faults, validation_faults
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    definitions: dict[str, Any] = {f"d{levels}": {"type": "string"}}
+    for level in range(levels):
+        target = {"$ref": f"#/$defs/d{level + 1}"}
+        definitions[f"d{level}"] = {"allOf": [target, target]}
+    return {"type": "object", "$defs": definitions, "$ref": "#/$defs/d0"}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        pytest.param({"type": "object", "title": "x" * 200_000}, "over the cap", id="bytes"),
+        pytest.param(nested(40), "nested deeper", id="depth"),
+        pytest.param(
+            {"type": "object", "anyOf": [{"type": "string"}] * 3000}, "subschemas", id="count"
+        ),
+        pytest.param(doubling(25), "expands", id="doubling-references"),
+        pytest.param(
+            {"type": "object", "properties": {"a": {"pattern": "a" * 501}}}, "pattern", id="pattern"
+        ),
+        pytest.param(
+            {"type": "object", "properties": {"a": {"$ref": "other.json"}}},
+            "outside itself",
+            id="relative-reference",
+        ),
+        pytest.param({"type": "nonsense"}, "not a JSON Schema", id="invalid"),
+        pytest.param({"type": "object", "$ref": "#/$defs/gone"}, "not a JSON", id="dangling"),
+    ],
+)
+def test_a_schema_out_of_bounds_is_refused(schema: dict[str, Any], words: str) -> None:
+    faults = schema_faults(schema)
+    assert any(words in fault for fault in faults), faults
+
+
+def test_recursive_and_shared_definitions_are_fine() -> None:
+    tree = {
+        "type": "object",
+        "$defs": {"node": {"type": "object", "properties": {"left": {"$ref": "#/$defs/node"}}}},
+        "properties": {"a": {"$ref": "#/$defs/node"}, "b": {"$ref": "#/$defs/node"}},
+    }
+    assert schema_faults(tree) == []
+
+
+def test_a_backtracking_pattern_takes_linear_time() -> None:
+    validator = compile_schema({"type": "string", "pattern": "^(a+)+$"})
+    started = time.process_time()
+    assert validation_faults(validator, "a" * 5000 + "!")
+    assert time.process_time() - started < 1.0
+
+
+def test_faults_name_their_places_and_hide_nothing_harmful() -> None:
+    validator = compile_schema(
+        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
+    )
+    [fault] = validation_faults(validator, {"a": [1, "x\x1b[2J" + "y" * 1000]})
+    assert fault.startswith("a.1: ")
+    assert "\x1b" not in fault
+    assert len(fault) < 400

@@ -1,0 +1,88 @@
+"""The error tree and the contract's closed lists agree, and errors survive the trip."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+
+from carrel import errors
+from carrel.contract import contract_file
+from carrel.errors import CODES, CarrelError, SourceError
+from carrel.plugins.plugin import PLUGIN_CODES
+
+CONTRACT = json.loads(contract_file("errors.json").read_text("utf-8"))
+
+
+def tree(kind: type[CarrelError]) -> list[type[CarrelError]]:
+    return [kind] + [below for one in kind.__subclasses__() for below in tree(one)]
+
+
+EXAMPLES: list[CarrelError] = [
+    errors.ConfigError(["a", "b"], path="carrel.toml"),
+    errors.ArgumentError(["count: 0 is too small"], plugin="p", tool="t"),
+    errors.UnknownNameError("tool", "arxiv_qery", known=["arxiv_query"]),
+    errors.LoadError("p: gone", plugin="p"),
+    errors.Trap("unreachable", "it gave up", trace="0: m!f", plugin="p", tool="t"),
+    errors.LimitExceeded("cpu", 10.0, plugin="p", tool="t"),
+    errors.DeadlineExceeded(plugin="p", tool="t", seconds=60),
+    errors.Cancelled(plugin="p", tool="t"),
+    errors.ContractViolation("p: not JSON", plugin="p", tool="t"),
+    SourceError("not_found", "no such paper", plugin="p", tool="t", extra={"x": 1}),
+    errors.NotRecordedError("GET", "https://example.org/", "recordings"),
+    errors.StorageError("/path", "disk full"),
+    errors.BusyError(64),
+    errors.InternalError(),
+]
+
+
+@pytest.mark.requirement("result:typed:codes")
+def test_codes_and_actions_are_those_of_the_contract() -> None:
+    assert {
+        code: (entry["retryable"], entry["action"]) for code, entry in CONTRACT["codes"].items()
+    } == dict(CODES)
+    assert {action for _, action in CODES.values()} <= set(CONTRACT["actions"])
+    assert {
+        code for code, entry in CONTRACT["codes"].items() if "plugin" in entry["by"]
+    } == PLUGIN_CODES
+
+
+def test_every_class_has_an_example_here_and_a_code_of_the_list() -> None:
+    abstract = {CarrelError, errors.PluginError}
+    assert {type(example) for example in EXAMPLES} == set(tree(CarrelError)) - abstract
+    assert {kind.code for kind in tree(CarrelError)} <= set(CODES)
+
+
+def test_the_module_docstring_draws_the_whole_tree() -> None:
+    assert errors.__doc__ is not None
+    assert all(kind.__name__ in errors.__doc__ for kind in tree(CarrelError))
+
+
+@pytest.mark.requirement("result:typed:shape")
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_an_error_says_what_happened_whether_to_retry_and_what_to_do(error: CarrelError) -> None:
+    told = error.to_dict()
+    assert told["code"] in CODES
+    assert told["message"] == str(error) != ""
+    assert told["retryable"] in (True, False)
+    assert told["action"] in CONTRACT["actions"]
+    json.dumps(told)
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_an_error_survives_pickling(error: CarrelError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert copy.to_dict() == error.to_dict()
+
+
+def test_an_unknown_name_lists_what_is_known_when_nothing_is_near() -> None:
+    error = errors.UnknownNameError("tool", "zzz", known=["arxiv_query"])
+    assert error.nearest is None
+    assert "known: arxiv_query" in str(error)
+
+
+def test_limits_of_the_contract_are_those_that_are_enforced() -> None:
+    fields = {"cpu", "memory", "stack", "output", "fetches", "fetched_bytes"}
+    assert set(CONTRACT["limits"]) == fields

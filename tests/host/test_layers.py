@@ -1,0 +1,96 @@
+"""Imports go one way: server and command line → tools → plugins → runtime; fetch is a leaf."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import carrel
+
+PACKAGE = Path(carrel.__file__).parent
+
+#: What each layer may import of Carrel. A name stands for the module and everything below it.
+ALLOWED: dict[str, set[str]] = {
+    "runtime": {"errors", "exchange", "printable"},
+    "fetch": {"errors", "exchange", "printable"},
+    "plugins": {
+        "config",
+        "contract",
+        "credentials",
+        "errors",
+        "exchange",
+        "fetch",
+        "jsontext",
+        "printable",
+        "runtime",
+    },
+    "tools": {"config", "errors", "exchange", "health", "plugins", "runtime"},
+    "server": {"__version__", "errors", "exchange", "printable"},
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of Carrel that a file names in its imports, first part only."""
+    package = ("carrel", *path.relative_to(PACKAGE).parent.parts)
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) + 1 - node.level]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            if module == "carrel":
+                found |= {f"carrel.{one.name}" for one in node.names}
+            else:
+                found.add(module)
+    return {name.split(".")[1] for name in found if name.startswith("carrel.")}
+
+
+def files_of(layer: str) -> list[Path]:
+    folder = PACKAGE / layer
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{layer}.py"]
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_no_layer_imports_upwards(layer: str) -> None:
+    strays = {
+        str(path.relative_to(PACKAGE)): sorted(imports_of(path) - ALLOWED[layer] - {layer})
+        for path in files_of(layer)
+    }
+    assert {path: names for path, names in strays.items() if names} == {}
+
+
+@pytest.mark.requirement("sandbox:hosts:one-door")
+def test_only_fetch_opens_connections_and_only_runtime_imports_wasmtime() -> None:
+    network = {"socket", "ssl", "http", "httpx2", "httpcore2", "urllib.request", "ftplib"}
+    for path in PACKAGE.rglob("*.py"):
+        layer = path.relative_to(PACKAGE).parts[0]
+        named: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                named |= {one.name for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                # A function that converts paths is no connection.
+                if [one.name for one in node.names] != ["url2pathname"]:
+                    named.add(node.module)
+        if layer != "runtime":
+            assert "wasmtime" not in {name.split(".")[0] for name in named}, path
+        if layer != "fetch":
+            assert not named & network, path
+
+
+@pytest.mark.parametrize(
+    ("statement", "heavy"),
+    [
+        ("import carrel", {"wasmtime", "mcp", "httpx2", "rich", "click", "asyncio", "json"}),
+        ("from carrel import Carrel", {"wasmtime", "mcp", "httpx2", "rich", "click", "asyncio"}),
+    ],
+)
+def test_importing_carrel_is_cheap(statement: str, heavy: set[str]) -> None:
+    code = f"import sys; {statement}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) & heavy == set()

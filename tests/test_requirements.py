@@ -1,0 +1,21 @@
+"""Every promise has a test, and every marker names a promise."""
+
+from __future__ import annotations
+
+import pytest
+
+from requirements import PROMISES, promise_of
+
+
+def test_every_promise_has_a_test_and_every_marker_a_promise(
+    request: pytest.FixtureRequest,
+) -> None:
+    if any(request.config.option.file_or_dir) or request.config.option.keyword:
+        pytest.skip("only a part of the tests was collected")
+    carried = {
+        promise_of(mark.args[0])
+        for item in request.session.items
+        for mark in item.iter_markers("requirement")
+    }
+    assert carried - set(PROMISES) == set()
+    assert set(PROMISES) - carried == set()
