@@ -54,6 +54,22 @@ CODES: Mapping[str, tuple[bool, str]] = {
     "internal": (False, "report_bug"),
 }
 
+#: action → what to do, in words; the same as `contract/v1/errors.json`, which a test compares.
+ACTIONS: Mapping[str, str] = {
+    "fix_arguments": "change the arguments as the message says",
+    "check_identifier": "check the identifier; it may be mistyped or withdrawn",
+    "check_document": "check the document and the format it is declared as",
+    "retry_later": "try the same call again later",
+    "retry_after_delay": "try the same call again after retry_after_seconds",
+    "narrow_request": "ask for less: fewer items, a smaller page, a smaller document",
+    "ask_operator": "the operator of this server can grant or install what is missing",
+    "report_bug": "report it to the plugin's or Carrel's maintainers with the message",
+    "record_again": "record the exchange with --record first",
+    "fix_configuration": "correct the configuration as the message says",
+    "free_or_fix_storage": "free space or fix permissions of the named path",
+    "none": "nothing needs to be done",
+}
+
 
 class CarrelError(Exception):
     """Base of every error that Carrel raises on purpose.
@@ -86,6 +102,16 @@ class CarrelError(Exception):
     def action(self) -> str:
         """What to do, one of the actions of `contract/v1/errors.json`."""
         return CODES[self.error_code][1]
+
+    @property
+    def advice(self) -> str:
+        """What to do, in words for a person; empty when nothing needs to be done."""
+        if self.action == "none":
+            return ""
+        seconds = self.details().get("retry_after_seconds")
+        if self.action == "retry_after_delay" and isinstance(seconds, (int, float)):
+            return f"try the same call again in {seconds:g} s"
+        return ACTIONS[self.action]
 
     def to_dict(self) -> dict[str, Any]:
         """The error object of a failed call, as `contract/v1/errors.json` describes it."""

@@ -42,7 +42,8 @@ def test_codes_and_actions_are_those_of_the_contract() -> None:
     assert {
         code: (entry["retryable"], entry["action"]) for code, entry in CONTRACT["codes"].items()
     } == dict(CODES)
-    assert {action for _, action in CODES.values()} <= set(CONTRACT["actions"])
+    assert dict(errors.ACTIONS) == CONTRACT["actions"]
+    assert {action for _, action in CODES.values()} <= set(errors.ACTIONS)
     assert {
         code for code, entry in CONTRACT["codes"].items() if "plugin" in entry["by"]
     } == PLUGIN_CODES

@@ -63,7 +63,9 @@ class Access:
             if self._client is None:
                 self._client = _make_client(config)
         fetcher = self._client.for_plugin(policy, secrets)
-        return RecordingFetcher(fetcher, self._recordings) if self._recordings else fetcher
+        if self._recordings is None:
+            return fetcher
+        return RecordingFetcher(fetcher, self._recordings)
 
     def close(self) -> None:
         """Ends connections."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.errors import (
     CODES,
+    ArgumentError,
     CarrelError,
     ContractViolation,
     InternalError,
@@ -26,7 +27,7 @@ from .schema import compile_schema, validation_faults
 if TYPE_CHECKING:
     import jsonschema_rs
 
-    from .manifest import Manifest
+    from .manifest import Format, Manifest
 
 #: The codes of `contract/v1/errors.json` that a plugin may use itself.
 PLUGIN_CODES = frozenset(
@@ -103,9 +104,17 @@ class Plugin:
 
     def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
         """Starts a tool call with arguments that were checked; see `checked_result` for its end."""
+        try:
+            text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        except ValueError:
+            raise ArgumentError(
+                ["a number is larger than any that JSON readers agree on"],
+                plugin=self.name,
+                tool=tool,
+            ) from None
         return self._component.submit_call(
             tool,
-            json.dumps(arguments, ensure_ascii=False, separators=(",", ":")),
+            text,
             call,
             fetcher=self._get_fetcher(),
             settings=self._settings,
@@ -137,6 +146,7 @@ class Plugin:
             call.cancel()
             raise
         except PluginReport as report:
+            self._require_format(document_format)
             raise self.source_error(report, call) from None
         if not self.trusted:
             self.checked_document(document_format, text)
@@ -148,10 +158,7 @@ class Plugin:
         Raises:
             ContractViolation: it is not what the plugin's own schema says.
         """
-        known = self.manifest.format(document_format)
-        if known is None:
-            names = [one.name for one in self.manifest.formats]
-            raise UnknownNameError(f"format of {self.name}", document_format, known=names)
+        known = self._require_format(document_format)
         return self._checked(text, ("format", document_format), known.output_schema)
 
     def checked_result(self, tool: str, text: str) -> dict[str, Any]:
@@ -227,6 +234,13 @@ class Plugin:
     def close(self) -> None:
         """Ends the plugin's threads once running calls have finished."""
         self._component.close()
+
+    def _require_format(self, name: str) -> Format:
+        known = self.manifest.format(name)
+        if known is None:
+            names = [one.name for one in self.manifest.formats]
+            raise UnknownNameError(f"format of {self.name}", name, known=names)
+        return known
 
     def _get_fetcher(self) -> Fetcher:
         with self._lock:

@@ -187,6 +187,7 @@ class Registry:
     def _get_runtime(self) -> Runtime:
         with self._lock:
             if self._runtime is None:
+                from carrel.exchange import Limits
                 from carrel.runtime.loader import Runtime, RuntimeSettings
 
                 runtime = self._config.runtime
@@ -194,6 +195,9 @@ class Registry:
                     RuntimeSettings(
                         code_folder=self._config.cache_dir / "code",
                         workers=runtime.workers,
+                        stack_bytes=int(
+                            self._config.limits.get("stack_bytes", Limits().stack_bytes)
+                        ),
                         max_component_bytes=runtime.max_component_bytes,
                         compile_seconds=runtime.compile_seconds,
                         compile_memory_bytes=runtime.compile_memory_bytes,

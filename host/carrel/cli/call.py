@@ -1,0 +1,93 @@
+"""`carrel call` and `carrel record`: one tool call."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from carrel.errors import ArgumentError, UnknownNameError
+
+from .arguments import read_arguments
+from .command import AS_JSON, EXCHANGE, command
+from .output import stdout_is_terminal, write_json_text
+from .progress import Progress
+from .report import OK
+from .session import Host, Session
+
+_MAX_STDIN = 4 * 2**20  # bytes; as much as the server takes in one message
+
+
+@command(
+    "call",
+    example="call arxiv_query search_query=ti:electron max_results=3",
+    options=(AS_JSON, *EXCHANGE),
+)
+@click.argument("tool")
+@click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
+def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> int:
+    """Call one tool and print its result.
+
+    Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are read as
+    the tool's input schema says; key:=json gives a value as JSON. An array's key may be repeated.
+    """
+    return _call(session, tool, words, as_json=as_json)
+
+
+@command(
+    "record",
+    example="record arxiv_query id_list=2301.00001 --into recordings",
+    options=(AS_JSON,),
+)
+@click.argument("tool")
+@click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--into",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder that the exchanges are written to.",
+)
+def record(session: Session, tool: str, words: tuple[str, ...], into: Path, as_json: bool) -> int:
+    """Call one tool and keep its exchanges with upstreams, to be replayed later.
+
+    The same as `carrel call TOOL … --record DIR`. Recordings hold no secrets.
+    """
+    return _call(session.with_options(record=into), tool, words, as_json=as_json)
+
+
+def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool) -> int:
+    with session.open() as host:
+        arguments = read_arguments(words, lambda: _input_schema(host, tool), _read_stdin)
+        with Progress(tool) as progress:
+            result = host.call(tool, arguments, on_progress=progress.update)
+    if as_json or not stdout_is_terminal():
+        write_json_text(result.text)
+    else:
+        from .render import show_result
+
+        show_result(result.data)
+    return OK
+
+
+def _input_schema(host: Host, name: str) -> dict[str, Any]:
+    tools = host.tools()
+    for tool in tools:
+        if tool.name == name:
+            schema: dict[str, Any] = tool.input_schema
+            return schema
+    raise UnknownNameError("tool", name, known=[tool.name for tool in tools])
+
+
+def _read_stdin() -> str:
+    if sys.stdin is None:
+        raise ArgumentError(["stdin is closed"])
+    data = sys.stdin.buffer.read(_MAX_STDIN + 1)
+    if len(data) > _MAX_STDIN:
+        raise ArgumentError([f"stdin: larger than {_MAX_STDIN:,} bytes"])
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ArgumentError([f"stdin: not UTF-8 at byte {error.start}"]) from None

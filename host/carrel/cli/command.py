@@ -1,0 +1,100 @@
+"""Declares a command: the options that all share, its example, and what catches its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .report import guarded
+from .session import Session
+
+_File = click.Path(path_type=Path)
+
+CONFIG = click.Option(
+    ["--config"],
+    type=_File,
+    metavar="FILE",
+    help="Read this configuration instead of the usual one.",
+)
+RECORD = click.Option(
+    ["--record"], type=_File, metavar="DIR", help="Write every exchange with an upstream to DIR."
+)
+REPLAY = click.Option(
+    ["--replay"],
+    type=_File,
+    metavar="DIR",
+    help="Answer from recordings in DIR, not from upstreams.",
+)
+DEBUG = click.Option(["--debug"], is_flag=True, help="Show the traceback of a failure.")
+JSON_ERRORS = click.Option(
+    ["--json-errors"], is_flag=True, help="Write errors to stderr as one line of JSON."
+)
+AS_JSON = click.Option(
+    ["--json", "as_json"], is_flag=True, help="JSON also on a terminal; in a pipe it always is."
+)
+
+SHARED = (CONFIG, DEBUG, JSON_ERRORS)
+EXCHANGE = (RECORD, REPLAY)
+
+Work = Callable[..., int]
+
+
+class _WithExample(click.Command):
+    """Help that ends with an example.
+
+    Attributes:
+        example: the words after `carrel`, as a person would type them.
+    """
+
+    example: str = ""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the example as it is, without wrapping it, and what the epilog says."""
+        with formatter.section("Example"):
+            formatter.write(f"  carrel {self.example}\n")
+        super().format_epilog(ctx, formatter)
+
+
+class ExampleCommand(_WithExample):
+    """A command with an example."""
+
+
+class ExampleGroup(_WithExample, click.Group):
+    """A group of commands with an example."""
+
+
+def command(
+    name: str, *, example: str, options: tuple[click.Option, ...] = ()
+) -> Callable[[Work], ExampleCommand]:
+    """Makes a command of a function that takes a `Session` and returns an exit code.
+
+    The function's own parameters are declared with click's decorators below this one; its
+    docstring is the help.
+    """
+
+    def declare(work: Work) -> ExampleCommand:
+        def invoke(**given: Any) -> int:
+            shared = {
+                key: given.pop(key, None)
+                for key in ("config", "record", "replay", "debug", "json_errors")
+            }
+            session: Session = click.get_current_context().obj.with_options(**shared)
+            return guarded(
+                lambda: work(session, **given),
+                debug=session.options.debug,
+                as_json=session.options.json_errors,
+            )
+
+        invoke.__doc__ = work.__doc__
+        # click collects the decorators' parameters on the function, last one first.
+        own: list[click.Parameter] = list(reversed(getattr(work, "__click_params__", [])))
+        made = ExampleCommand(
+            name, callback=invoke, params=[*own, *options, *SHARED], help=work.__doc__
+        )
+        made.example = example
+        return made
+
+    return declare

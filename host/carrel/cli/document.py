@@ -1,0 +1,102 @@
+"""A document from a file or stdin as text, under a cap.
+
+Everything here fails with a typed error that names the file: a document is data from outside, and
+with many files the next one must still get its turn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from carrel.errors import ArgumentError, SourceError, StorageError
+
+from .report import complain
+
+STDIN = "-"
+
+
+def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> str:
+    """The text of the file `name`, or of stdin for `-`.
+
+    Args:
+        name: a path; it is opened as it is, so device files and pipes do as well.
+        cap: bytes of the largest document that is read.
+        plugin: for the errors.
+        document_format: for the errors.
+
+    Raises:
+        ArgumentError: there is no such file, or it is a folder.
+        StorageError: the file cannot be read.
+        SourceError: the document is too large, or is not text in its own charset.
+    """
+    data = _read(name, cap + 1)
+    if len(data) > cap:
+        raise SourceError(
+            "too_large",
+            f"{_shown(name)}: the document is larger than {cap:,} bytes",
+            plugin=plugin,
+            tool=document_format,
+        )
+    return _decode(data, _shown(name), plugin, document_format)
+
+
+def _decode(data: bytes, name: str, plugin: str, document_format: str) -> str:
+    """The text, by byte order mark, XML declaration, or else UTF-8."""
+    from carrel.fetch.decode import UndecodableError, decode_text
+
+    try:
+        return decode_text(data, "")
+    except UndecodableError as error:
+        wrong = error.__cause__
+        position = {}
+        if isinstance(wrong, UnicodeDecodeError):
+            # What was decoded may start behind a byte order mark.
+            position = {"position": {"offset": len(data) - len(wrong.object) + wrong.start}}
+        raise SourceError(
+            "invalid_document",
+            f"{name}: cannot be decoded: {error}",
+            plugin=plugin,
+            tool=document_format,
+            extra=position,
+        ) from None
+
+
+def _read(name: str, cap: int) -> bytes:
+    try:
+        if name == STDIN:
+            if sys.stdin is None:
+                raise ArgumentError(["stdin is closed; name a file"])
+            if sys.stdin.isatty():
+                complain("carrel: reading the document from the terminal; Ctrl-D ends it")
+            return _read_up_to(sys.stdin.buffer.fileno(), cap)
+        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        descriptor = os.open(name, flags)
+        try:
+            return _read_up_to(descriptor, cap)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise ArgumentError([f"{_shown(name)}: there is no such file"]) from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise ArgumentError([f"{_shown(name)}: is a folder, not a file"]) from None
+    except ValueError:  # a null byte in the name
+        raise ArgumentError([f"{_shown(name)}: is not the name of a file"]) from None
+    except OSError as error:
+        if os.path.isdir(name):  # noqa: PTH112 - Windows says "permission denied" for a folder
+            raise ArgumentError([f"{_shown(name)}: is a folder, not a file"]) from None
+        raise StorageError(_shown(name), f"cannot be read: {error.strerror or error}") from error
+
+
+def _read_up_to(descriptor: int, cap: int) -> bytes:
+    """At most `cap` bytes; the rest stays unread, however much it is."""
+    first = os.read(descriptor, min(cap, 2**20))
+    chunks, size = [first], len(first)
+    while chunks[-1] and size < cap:
+        chunks.append(os.read(descriptor, min(cap - size, 2**22)))
+        size += len(chunks[-1])
+    return b"".join(chunks)
+
+
+def _shown(name: str) -> str:
+    return "stdin" if name == STDIN else name

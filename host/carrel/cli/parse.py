@@ -1,0 +1,25 @@
+"""`carrel parse` as a declared command; the work is in `parsing`."""
+
+from __future__ import annotations
+
+import click
+
+from .command import AS_JSON, command
+from .parsing import parse
+from .session import Session
+
+
+@command("parse", example="parse arxiv feed feed.xml", options=(AS_JSON,))
+@click.argument("plugin")
+@click.argument("document_format", metavar="FORMAT")
+@click.argument("files", metavar="[FILE… | -]", nargs=-1, type=click.UNPROCESSED)
+def parse_command(
+    session: Session, plugin: str, document_format: str, files: tuple[str, ...], as_json: bool
+) -> int:
+    """Read documents through a plugin's sandboxed parser.
+
+    Without FILE, or with -, the document comes from stdin. One document: its result on stdout.
+    Several: one line of JSON each, {"file", "result"} or {"file", "error"}; a bad one does not stop
+    the rest, and the exit code is 1 at the end. `carrel plugin inspect PLUGIN` lists the formats.
+    """
+    return parse(session, plugin, document_format, files, as_json=as_json)

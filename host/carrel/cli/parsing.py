@@ -1,0 +1,121 @@
+"""`carrel parse`: documents through the sandbox, one result each."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Sequence
+
+from carrel.errors import CarrelError, ConfigError, LoadError, SourceError, UnknownNameError
+
+from .document import STDIN, read_document
+from .output import stdout_is_terminal, write_json_text, write_text
+from .report import FAILED, OK, guarded, report
+from .session import Host, Session
+
+#: Faults of the command rather than of one document: every further document would meet them too.
+_OF_THE_COMMAND = (UnknownNameError, ConfigError, LoadError)
+
+
+def parse(
+    session: Session,
+    plugin: str,
+    document_format: str,
+    files: Sequence[str],
+    *,
+    as_json: bool = False,
+) -> int:
+    """Parses each of `files`, stdin when there are none, and returns the exit code.
+
+    One document: its result, which in a pipe is the component's own JSON text. Several: one line of
+    JSON each, in order, `{"file", "result"}` or `{"file", "error"}`; a bad one does not stop the
+    rest, and the exit code is 1 at the end.
+    """
+    return guarded(
+        lambda: _parse(session, plugin, document_format, files or (STDIN,), as_json=as_json),
+        debug=session.options.debug,
+        as_json=session.options.json_errors,
+    )
+
+
+def _parse(
+    session: Session, plugin: str, document_format: str, files: Sequence[str], *, as_json: bool
+) -> int:
+    readable = not as_json and stdout_is_terminal()
+    config = session.config()
+    cap = config.limits_for(plugin).response_bytes
+    with session.open(config) as host:
+
+        def one(name: str) -> str:
+            document = read_document(name, cap=cap, plugin=plugin, document_format=document_format)
+            return _with_progress(host, plugin, document_format, document)
+
+        if len(files) == 1:
+            try:
+                text = one(files[0])
+            except _OF_THE_COMMAND:
+                raise
+            except CarrelError as error:
+                report(error, as_json=session.options.json_errors)
+                return FAILED
+            _show(text, readable=readable)
+            return OK
+
+        gc.enable()  # off until here, see `__main__`; many documents make much garbage
+        code = OK
+        for name in files:
+            try:
+                text = one(name)
+            except _OF_THE_COMMAND:
+                raise
+            except CarrelError as error:
+                code = FAILED
+                if readable:
+                    report(error)
+                else:
+                    write_text(f'{{"file":{json.dumps(name)},"error":{_error(error)}}}\n')
+                continue
+            if readable:
+                _show(text, readable=True, heading=name)
+            else:
+                write_text(f'{{"file":{json.dumps(name)},"result":{_one_line(text)}}}\n')
+        return code
+
+
+def _with_progress(host: Host, plugin: str, document_format: str, document: str) -> str:
+    from .progress import Progress
+
+    try:
+        with Progress(f"parsing as {plugin} {document_format}"):
+            return host.parse_text(plugin, document_format, document)
+    except SourceError as error:
+        if error.error_code == "invalid_arguments":
+            _refuse_unknown_format(host, plugin, document_format)
+        raise
+
+
+def _refuse_unknown_format(host: Host, plugin: str, document_format: str) -> None:
+    """Raises if the format is not one of the plugin's; with the nearest, which it does not know."""
+    for state in host.plugins():
+        if state.name == plugin and state.manifest is not None:
+            known = [one.name for one in state.manifest.formats]
+            if document_format not in known:
+                raise UnknownNameError(f"format of {plugin}", document_format, known=known)
+
+
+def _show(text: str, *, readable: bool, heading: str | None = None) -> None:
+    if not readable:
+        write_json_text(text)
+        return
+    from .render import show_result
+
+    show_result(json.loads(text), heading=heading)
+
+
+def _one_line(text: str) -> str:
+    """A JSON text on one line: outside of strings a line break is only white space."""
+    return text.replace("\r", " ").replace("\n", " ") if "\n" in text or "\r" in text else text
+
+
+def _error(error: CarrelError) -> str:
+    return json.dumps(error.to_dict(), ensure_ascii=False, separators=(",", ":"), default=str)

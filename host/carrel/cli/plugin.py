@@ -1,0 +1,131 @@
+"""`carrel plugin`: what is configured, what it asks for, what it gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from carrel.errors import UnknownNameError
+
+from .command import AS_JSON, ExampleGroup, command
+from .inspection import inspect_plugin, show_inspection
+from .output import stdout_is_terminal, write_json
+from .report import FAILED, OK, report
+from .session import Session
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.registry import PluginState
+
+
+plugin = ExampleGroup("plugin", help="List and inspect plugins.", no_args_is_help=True)
+plugin.example = "plugin inspect arxiv"
+
+
+@command("list", example="plugin list", options=(AS_JSON,))
+def list_command(session: Session, as_json: bool) -> int:
+    """List the configured plugins and whether they can be used.
+
+    The exit code is 1 when a plugin that is on cannot be loaded.
+    """
+    with session.open() as host:
+        states = list(host.plugins())
+    if as_json or not stdout_is_terminal():
+        write_json([summary(state) for state in states])
+    else:
+        from .render import table
+
+        table(
+            ("plugin", "version", "state", "tools", "formats", "hosts", "where"),
+            [_row(summary(state)) for state in states],
+        )
+    broken = [state.error for state in states if state.error is not None]
+    for error in broken:
+        report(error, as_json=session.options.json_errors)
+    return FAILED if broken else OK
+
+
+@command("inspect", example="plugin inspect arxiv", options=(AS_JSON,))
+@click.argument("name", metavar="NAME | FILE")
+def inspect_command(session: Session, name: str, as_json: bool) -> int:
+    """Show what a plugin asks for and what it is granted.
+
+    NAME is a configured plugin. FILE is a component that is not configured: it is shown as it would
+    be with an empty grant.
+    """
+    config = session.config()
+    if _is_file(name, config):
+        config = _with_component(config, Path(name))
+        wanted = config.plugins[-1].name
+    else:
+        wanted = name
+    with session.open(config) as host:
+        states = {state.name: state for state in host.plugins()}
+    if wanted not in states:
+        raise UnknownNameError("plugin", name, known=sorted(states))
+    entry = config.plugin(wanted)
+    assert entry is not None, "a state belongs to an entry"
+    inspection = inspect_plugin(config, entry, states[wanted])
+    if as_json or not stdout_is_terminal():
+        write_json(inspection)
+    else:
+        show_inspection(inspection)
+    error = states[wanted].error
+    if error is not None:
+        report(error, as_json=session.options.json_errors)
+        return FAILED
+    return OK
+
+
+plugin.add_command(list_command)
+plugin.add_command(inspect_command)
+
+
+def summary(state: PluginState) -> dict[str, Any]:
+    """A plugin's state in a few members."""
+    manifest = state.manifest
+    told: dict[str, Any] = {
+        "name": state.name,
+        "url": state.url,
+        "state": "off" if not state.enabled else "failed" if state.error else "ready",
+        "version": manifest.version if manifest else None,
+        "digest": state.digest,
+        "tools": [tool.name for tool in manifest.tools] if manifest else [],
+        "formats": [one.name for one in manifest.formats] if manifest else [],
+        "granted_hosts": list(state.granted),
+    }
+    if state.error is not None:
+        told["error"] = state.error.to_dict()
+    return told
+
+
+def _row(told: dict[str, Any]) -> list[str]:
+    return [
+        told["name"],
+        told["version"] or "",
+        told["state"],
+        str(len(told["tools"])),
+        ", ".join(told["formats"]),
+        ", ".join(told["granted_hosts"]),
+        told["url"],
+    ]
+
+
+def _is_file(name: str, config: Config) -> bool:
+    if config.plugin(name) is not None:
+        return False
+    return name.endswith(".wasm") or Path(name).is_file()
+
+
+def _with_component(config: Config, path: Path) -> Config:
+    """The configuration with the component at `path` as its only plugin, granted nothing."""
+    import re
+    from dataclasses import replace
+
+    from carrel.config import PluginConfig
+
+    name = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "component"
+    entry = PluginConfig(name=name, url=path.absolute().as_uri(), allowed_hosts=())
+    return replace(config, plugins=(entry,))

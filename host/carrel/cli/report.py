@@ -1,0 +1,129 @@
+"""Errors for a person, on stderr: what, where, what to do. And what a command exits with."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from carrel.errors import CarrelError, ConfigError, InternalError, StorageError
+from carrel.printable import printable
+
+OK, FAILED, MISUSE, DENIED = 0, 1, 2, 3
+INTERRUPTED = 130  # as a shell reports SIGINT
+PIPE_CLOSED = 141  # as a shell reports SIGPIPE
+
+_MISUSE = frozenset({"invalid_arguments", "unknown_tool", "config"})
+
+
+def exit_code(error: CarrelError) -> int:
+    """2 for what the caller wrote, 3 for what policy refused, else 1."""
+    if error.error_code in _MISUSE:
+        return MISUSE
+    return DENIED if error.error_code == "denied" else FAILED
+
+
+def describe(error: CarrelError) -> str:
+    """The lines that a person reads about `error`."""
+    lines = []
+    if isinstance(error, ConfigError) and len(error.faults) > 1:
+        where = f"{error.path}: " if error.path else ""
+        lines.append(f"carrel: {where}{len(error.faults)} faults in the configuration")
+        lines += [f"  {fault}" for fault in error.faults]
+    else:
+        first, *more = error.message.splitlines() or [""]
+        lines += [f"carrel: {first}", *(f"  {line}" for line in more)]
+    details = error.details()
+    where = _place(details.get("position"))
+    if where and where not in error.message:
+        lines.append(f"  where: {where}")
+    denial = details.get("denial_context")
+    if isinstance(denial, dict):
+        reason, grant = denial.get("reason"), denial.get("grant")
+        lines += [f"  reason: {reason}"] if reason else []
+        lines += [f"  grant that would allow it: {grant}"] if grant else []
+    if error.advice:
+        lines.append(f"  what to do: {error.advice}")
+    if error.error_code == "internal":
+        lines.append("  the details: run the command again with --debug")
+    return "\n".join(printable(line, 4000).rstrip() for line in lines)
+
+
+def _place(position: object) -> str:
+    if isinstance(position, dict):
+        return ", ".join(f"{key} {value}" for key, value in position.items() if value != "")
+    return "" if position is None else str(position)
+
+
+def report(error: CarrelError, *, as_json: bool = False) -> None:
+    """Writes `error` to stderr: as text, or as one line of JSON, `{"error": {…}}`."""
+    if as_json:
+        import json
+
+        text = json.dumps({"error": error.to_dict()}, ensure_ascii=True, default=str)
+    else:
+        text = describe(error)
+    complain(text)
+
+
+def complain(text: str) -> None:
+    """Writes lines to stderr, if there is one that takes them."""
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass  # nobody is left to tell
+
+
+def guarded(work: Callable[[], int], *, debug: bool = False, as_json: bool = False) -> int:
+    """Runs a command's work and turns whatever it raises into a message and an exit code.
+
+    No traceback reaches a person who did not ask for it with --debug.
+    """
+    try:
+        return work()
+    except BrokenPipeError:
+        _forget_stdout()
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except CarrelError as error:
+        if debug:
+            _show_traceback()
+        report(error, as_json=as_json)
+        return exit_code(error)
+    except OSError as error:
+        if debug:
+            _show_traceback()
+        _forget_stdout()  # a full disk would fail again when Python flushes at exit
+        name = str(error.filename) if error.filename else "output"
+        report(StorageError(name, error.strerror or str(error)), as_json=as_json)
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the last line before the user
+        if debug:
+            _show_traceback()
+            return FAILED
+        if not as_json:
+            complain(
+                f"carrel: internal error: {type(error).__name__}\n"
+                "  what to do: run the command again with --debug and report what it shows"
+            )
+        else:
+            report(InternalError(), as_json=True)
+        return FAILED
+
+
+def _show_traceback() -> None:
+    import traceback
+
+    complain(traceback.format_exc().rstrip())
+
+
+def _forget_stdout() -> None:
+    """Points stdout at nothing, so that Python's own flush at exit cannot fail."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError, AttributeError):
+        pass

@@ -1,0 +1,134 @@
+"""What every command starts from: its options, the configuration they lead to, the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from carrel.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.exchange import ProgressHandler
+    from carrel.plugins.registry import PluginState
+    from carrel.server.toolbox import Result, Tool
+
+
+class Options(NamedTuple):
+    """The options that all commands share.
+
+    Attributes:
+        config: the configuration file to read instead of the usual one.
+        record: the folder that exchanges with upstreams are written to.
+        replay: the folder that answers come from instead of upstreams.
+        debug: whether a failure shows its traceback.
+        json_errors: whether errors are written to stderr as one line of JSON.
+    """
+
+    config: Path | None = None
+    record: Path | None = None
+    replay: Path | None = None
+    debug: bool = False
+    json_errors: bool = False
+
+
+class Host(Protocol):
+    """What commands ask of `carrel.api.Carrel`; tests hand in a double."""
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools on offer."""
+        ...
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        on_progress: ProgressHandler | None = None,
+    ) -> Result:
+        """A tool's result."""
+        ...
+
+    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
+        """The JSON text of a parsed document."""
+        ...
+
+    def plugins(self) -> Sequence[PluginState]:
+        """The state of every configured plugin."""
+        ...
+
+    def health(self) -> Mapping[str, Any]:
+        """What the server tells about its state."""
+        ...
+
+
+Opener = Callable[["Config"], AbstractContextManager[Host]]
+
+
+def _open_carrel(config: Config) -> AbstractContextManager[Host]:
+    from carrel.api import Carrel
+
+    return Carrel(config)
+
+
+class Session:
+    """One run of the command line."""
+
+    def __init__(self, options: Options | None = None, opener: Opener = _open_carrel) -> None:
+        self.options = options or Options()
+        self._opener = opener
+
+    def with_options(self, **given: Any) -> Session:
+        """The same session with the options that were given here rather than before."""
+        changes = {name: value for name, value in given.items() if value}
+        return Session(self.options._replace(**changes), self._opener)
+
+    def config(self) -> Config:
+        """The configuration, with the folders that the options name.
+
+        Raises:
+            ConfigError: the configuration has faults.
+            ArgumentError: the options contradict each other.
+        """
+        from carrel.config import load_config
+
+        record, replay = self.options.record, self.options.replay
+        if record and replay:
+            raise ArgumentError(["--record and --replay exclude each other"])
+        config = load_config(self.options.config)
+        if not (record or replay):
+            return config
+        from dataclasses import replace
+
+        return replace(
+            config,
+            record_dir=record.absolute() if record else None,
+            replay_dir=replay.absolute() if replay else None,
+        )
+
+    def open(self, config: Config | None = None) -> AbstractContextManager[Host]:
+        """The host, for a `with` statement.
+
+        Raises:
+            ConfigError: the configuration has faults.
+        """
+        config = config or self.config()
+        _set_up_log(debug=self.options.debug)
+        return self._opener(config)
+
+
+def _set_up_log(*, debug: bool) -> None:
+    """Sends the log to stderr with --debug, else nowhere.
+
+    What a command has to say it says itself; without this, Python would print warnings and
+    tracebacks of the layers below beside it.
+    """
+    import logging
+
+    root = logging.getLogger()
+    if debug:
+        logging.basicConfig(level=logging.DEBUG, format="%(levelname)s %(name)s: %(message)s")
+    elif not root.handlers:
+        root.addHandler(logging.NullHandler())

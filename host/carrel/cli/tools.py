@@ -1,0 +1,72 @@
+"""`carrel tools`: what is on offer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .command import AS_JSON, command
+from .output import stdout_is_terminal, write_json
+from .report import OK, complain, describe
+from .session import Host, Session
+
+if TYPE_CHECKING:
+    from carrel.server.toolbox import Tool
+
+
+@command("tools", example="tools --json", options=(AS_JSON,))
+def tools(session: Session, as_json: bool) -> int:
+    """List the tools on offer.
+
+    As JSON: one array of {name, title, description, plugin, input_schema, output_schema,
+    annotations}. A plugin that cannot be loaded is named on stderr and does not hide the others.
+    """
+    with session.open() as host:
+        offered = [_as_json(tool) for tool in host.tools()]
+        complain_about_broken_plugins(host)
+    if as_json or not stdout_is_terminal():
+        write_json(offered)
+        return OK
+    from .render import table
+
+    table(
+        ("tool", "plugin", "reads", "what it does"),
+        [
+            (tool["name"], tool["plugin"], _reach(tool["annotations"]), _summary(tool))
+            for tool in offered
+        ],
+    )
+    return OK
+
+
+def complain_about_broken_plugins(host: Host) -> None:
+    """One message on stderr for each plugin that is on and could not be loaded."""
+    for state in host.plugins():
+        if state.error is not None:
+            complain(describe(state.error))
+
+
+def _as_json(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "plugin": tool.plugin,
+        "input_schema": tool.input_schema,
+        "output_schema": tool.output_schema,
+        "annotations": {
+            "read_only": tool.read_only,
+            "destructive": tool.destructive,
+            "idempotent": tool.idempotent,
+            "open_world": tool.open_world,
+        },
+    }
+
+
+def _reach(annotations: dict[str, bool]) -> str:
+    reach = "network" if annotations["open_world"] else "local"
+    return reach if annotations["read_only"] else f"{reach}, writes"
+
+
+def _summary(tool: dict[str, Any]) -> str:
+    lines = str(tool["description"]).strip().splitlines()
+    return lines[0] if lines else tool["title"] or ""

@@ -1,0 +1,295 @@
+"""The configuration: one frozen dataclass per concern, with every default in this file.
+
+`load_config` takes the first file of `--config`, `CARREL_CONFIG` and `carrel.toml` or `carrel.json`
+in the user's configuration directory, lays the environment over it, and reports every fault at
+once. Without a file the defaults below hold: the built-in plugins are on and may reach the hosts
+that their own manifests declare. Reading a file is in `config_file`, which is imported only when
+there is one.
+
+Secrets are not configuration: `credentials` finds them in the environment or a keyring.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import ConfigError
+from .paths import expand, user_dir
+
+if TYPE_CHECKING:
+    from .exchange import Limits
+
+#: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
+BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv",)
+
+#: The names a configuration file has in the user's configuration directory, the first one wins.
+FILE_NAMES = ("carrel.toml", "carrel.json")
+
+#: environment variable → the setting it sets; each wins over the file.
+ENVIRONMENT: Mapping[str, str] = {
+    "CARREL_CACHE_DIR": "cache_dir",
+    "CARREL_DATA_DIR": "data_dir",
+    "CARREL_RECORD_DIR": "record_dir",
+    "CARREL_REPLAY_DIR": "replay_dir",
+    "CARREL_CONTACT": "fetch.contact",
+    "CARREL_CA_BUNDLE": "fetch.ca_bundle",
+    "CARREL_LOG_LEVEL": "server.log_level",
+}
+
+#: An override of a field of `carrel.exchange.Limits`.
+Overrides = Mapping[str, float | int]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginConfig:
+    """One entry of the `plugins` table: which plugin, and what it may do.
+
+    Attributes:
+        name: the entry's key: lower-case letters, digits and single underscores between them.
+        url: where the component is: `builtin:NAME`, `file:///PATH` or `oci://REGISTRY/NAME:TAG`.
+            Default for an entry named like a built-in plugin: that plugin. Otherwise required.
+        description: for people who read the file; not shown to clients. Default: empty.
+        enabled: whether the plugin is loaded. Default: true.
+        allowed_hosts: the operator's grant (`runtime_config.allowed_hosts`): host names, or
+            `*.name`. What a plugin may reach is this and its manifest. None means as declared;
+            only a built-in plugin can have that. Default: None for a built-in plugin, else no host.
+        limits: overrides by the field names of `carrel.exchange.Limits`; they win over the
+            top-level `limits` table. Default: none.
+        settings: the plugin's own settings, handed to it as JSON; never secrets. Default: none.
+        skip_tools: tools that are not offered (`runtime_config.skip_tools`): regular expressions
+            that match a whole tool name. Default: none.
+    """
+
+    name: str
+    url: str
+    description: str = ""
+    enabled: bool = True
+    allowed_hosts: tuple[str, ...] | None = ()
+    limits: Overrides = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    skip_tools: tuple[str, ...] = ()
+
+    def skips(self, tool: str) -> bool:
+        """Whether the operator does not want `tool`, named as in the plugin's manifest."""
+        if not self.skip_tools:
+            return False
+        import re
+
+        return any(re.fullmatch(pattern, tool) for pattern in self.skip_tools)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchConfig:
+    """How upstreams are reached.
+
+    Attributes:
+        contact: the address that upstreams may write to, sent to those who ask for one.
+            Default: none. It stays out of logs, so it stays out of this object's repr.
+        connect_seconds: seconds until a connection must stand, TLS included. Default: 10.
+        read_seconds: seconds that an upstream may stay silent. Default: 30.
+        max_redirects: redirects that one request may follow. Default: 5.
+        retries: further attempts after a 429, a 5xx or a broken connection. Default: 2.
+        ca_bundle: a PEM file of certificate authorities trusted besides the system's.
+            Default: none.
+        cache_max_bytes: bytes of answers kept on disk; 0 keeps none. Default: 512 MiB.
+        store: what holds cache and pace: `sqlite`, in the cache directory. Default: `sqlite`.
+    """
+
+    contact: str | None = field(default=None, repr=False)
+    connect_seconds: float = 10.0
+    read_seconds: float = 30.0
+    max_redirects: int = 5
+    retries: int = 2
+    ca_bundle: Path | None = None
+    cache_max_bytes: int = 512 * 2**20
+    store: str = "sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeConfig:
+    """How components are compiled and run.
+
+    Attributes:
+        workers: calls of one plugin that run at once; further ones wait. Default: 16, because
+            most of a call's time is waiting for an upstream.
+        max_component_bytes: bytes of the largest component that is compiled. Default: 64 MiB.
+        compile_seconds: processor seconds that compiling one component may take. Default: 120.
+        compile_memory_bytes: bytes of memory that compiling one component may take.
+            Default: 4 GiB.
+    """
+
+    workers: int = 16
+    max_component_bytes: int = 64 * 2**20
+    compile_seconds: float = 120.0
+    compile_memory_bytes: int = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """What the MCP server takes from a client.
+
+    Attributes:
+        max_line_bytes: bytes of the longest message. Default: 4 MiB.
+        max_in_flight: requests that may be unanswered at once. Default: 1,024.
+        calls_per_second: tool calls per second in the long run; quicker ones wait their turn.
+            Default: 1,000.
+        burst: tool calls that may come at once after a rest. Default: 5,000.
+        patience_seconds: longest wait for a turn; a call that would wait longer is refused as
+            `busy`. Default: 5.
+        shutdown_seconds: seconds from the end of input to the end of the process. Default: 5.
+        log_level: `debug`, `info`, `warning`, `error` or `critical`, on stderr.
+            Default: `warning`.
+    """
+
+    max_line_bytes: int = 4 * 2**20
+    max_in_flight: int = 1024
+    calls_per_second: float = 1000.0
+    burst: int = 5000
+    patience_seconds: float = 5.0
+    shutdown_seconds: float = 5.0
+    log_level: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set.
+
+    Attributes:
+        plugins: the `plugins` table, built-in plugins first. A built-in plugin without an entry of
+            its own is on.
+        fetch: how upstreams are reached.
+        runtime: how components are compiled and run.
+        server: what the MCP server takes from a client.
+        limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
+        cache_dir: folder for compiled components and answers; may be deleted at any time.
+        data_dir: folder for what is meant to stay.
+        record_dir: folder that every exchange with an upstream is written to. Default: none.
+        replay_dir: folder that answers come from instead of upstreams. Default: none.
+        source_path: the file this came from; None when there was none.
+    """
+
+    cache_dir: Path
+    data_dir: Path
+    plugins: tuple[PluginConfig, ...] = ()
+    fetch: FetchConfig = FetchConfig()
+    runtime: RuntimeConfig = RuntimeConfig()
+    server: ServerConfig = ServerConfig()
+    limits: Overrides = field(default_factory=dict)
+    record_dir: Path | None = None
+    replay_dir: Path | None = None
+    source_path: Path | None = None
+
+    def plugin(self, name: str) -> PluginConfig | None:
+        """The entry called `name`, enabled or not."""
+        return next((plugin for plugin in self.plugins if plugin.name == name), None)
+
+    def limits_for(self, name: str) -> Limits:
+        """The limits of a call to the plugin `name`: defaults, top-level table, its own entry."""
+        from .exchange import Limits
+
+        plugin = self.plugin(name)
+        return Limits(**{**self.limits, **(plugin.limits if plugin else {})})  # type: ignore[arg-type]
+
+
+def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) -> Config:
+    """The configuration from `path`, or from where the environment says, or the defaults.
+
+    Args:
+        path: a file that must exist; None looks at `CARREL_CONFIG`, then in the user's directory.
+        env: the environment; the process's own when None. Blank variables count as unset.
+
+    Raises:
+        ConfigError: with every fault of the file and of the environment, each with its place.
+    """
+    env = os.environ if env is None else env
+    faults: list[str] = []
+    found = path or find_file(env)
+    values: dict[str, Any] = {}
+    if found is not None:
+        from .config_file import read_file
+
+        values = read_file(found, faults)
+    _lay_environment_over(values, env, faults)
+    for kind in ("cache", "data"):
+        if f"{kind}_dir" not in values:
+            try:
+                values[f"{kind}_dir"] = user_dir(kind, env)
+            except RuntimeError:
+                faults.append(f"{kind}_dir: no home directory; set CARREL_{kind.upper()}_DIR")
+    if values.get("record_dir") and values.get("replay_dir"):
+        faults.append("record_dir, replay_dir: recording and replaying exclude each other")
+    if faults:
+        raise ConfigError(faults, path=str(found) if found else None)
+    return _build(values, found)
+
+
+def find_file(env: Mapping[str, str]) -> Path | None:
+    """The configuration file that `CARREL_CONFIG` names or the user's directory holds.
+
+    `CARREL_CONFIG` is returned even if it names nothing: that is a fault to report, not to pass
+    over.
+    """
+    named = env.get("CARREL_CONFIG", "").strip()
+    if named:
+        return expand(named, Path.cwd())
+    try:
+        folder = user_dir("config", env)
+    except RuntimeError:
+        return None
+    # os.path.lexists sees a dangling link, which is then reported instead of ignored.
+    for name in FILE_NAMES:
+        candidate = folder / name
+        if os.path.lexists(candidate):
+            return candidate
+    return None
+
+
+def builtin(name: str, **changes: Any) -> PluginConfig:
+    """The entry of a built-in plugin: on, with the hosts of its own manifest."""
+    return PluginConfig(
+        **{"name": name, "url": f"builtin:{name}", "allowed_hosts": None, **changes}
+    )
+
+
+def _lay_environment_over(
+    values: dict[str, Any], env: Mapping[str, str], faults: list[str]
+) -> None:
+    for variable, setting in ENVIRONMENT.items():
+        text = env.get(variable, "").strip()
+        if not text:
+            continue
+        from .config_rules import RULES
+
+        section, _, key = setting.rpartition(".")
+        try:
+            value = RULES[section][key](text, Path.cwd())
+        except ValueError as error:
+            faults.append(f"{variable} (environment): {error}")
+            continue
+        target = values.setdefault(section, {}) if section else values
+        target[key] = value
+        # A folder named for this run replaces the opposite one that the file names.
+        opposite = {"record_dir": "replay_dir", "replay_dir": "record_dir"}.get(key)
+        if opposite and not env.get(f"CARREL_{opposite.upper()}", "").strip():
+            values.pop(opposite, None)
+
+
+def _build(values: Mapping[str, Any], source: Path | None) -> Config:
+    given: Sequence[PluginConfig] = values.get("plugins", ())
+    names = {plugin.name for plugin in given}
+    defaults = tuple(builtin(name) for name in BUILTIN_PLUGINS if name not in names)
+    rest = {key: values[key] for key in ("record_dir", "replay_dir", "limits") if key in values}
+    return Config(
+        cache_dir=values["cache_dir"],
+        data_dir=values["data_dir"],
+        plugins=(*defaults, *given),
+        fetch=FetchConfig(**values.get("fetch", {})),
+        runtime=RuntimeConfig(**values.get("runtime", {})),
+        server=ServerConfig(**values.get("server", {})),
+        source_path=source,
+        **rest,
+    )

@@ -1,0 +1,117 @@
+"""Which addresses are never connected to.
+
+The table is our own. Python's `ipaddress.is_global` changes between versions and calls, among
+others, NAT64-wrapped loopback, IPv4-compatible addresses, site-local, multicast and Azure's wire
+server global. IPv4 is denied by list (the IANA special-purpose registry and known metadata
+services); IPv6 is denied by default: only 2000::/3 is public, minus its special ranges.
+
+Not handled: a NAT64 prefix that a network chose for itself cannot be told from any other.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+
+IPv4 = ipaddress.IPv4Address
+IPv6 = ipaddress.IPv6Address
+
+_SPECIAL_V4 = [
+    (ipaddress.IPv4Network(network), why)
+    for network, why in [
+        ("0.0.0.0/8", "this network"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "carrier-grade NAT"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "cloud metadata"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "protocol assignments"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.31.196.0/24", "AS112"),
+        ("192.52.193.0/24", "AMT relay"),
+        ("192.88.99.0/24", "6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("192.175.48.0/24", "AS112"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+    ]
+]
+
+_PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")
+
+# Ranges that embed an IPv4 address are refused as a whole, whatever they embed: nobody publishes
+# a scholarly service under one.
+_SPECIAL_V6 = [
+    (ipaddress.IPv6Network(network), why)
+    for network, why in [
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("::ffff:0:0/96", "IPv4-mapped"),
+        ("::ffff:0:0:0/96", "IPv4-translated"),
+        ("::/96", "IPv4-compatible"),
+        ("64:ff9b::/96", "NAT64"),
+        ("64:ff9b:1::/48", "NAT64"),
+        ("100::/64", "discard"),
+        ("2001::/32", "Teredo"),
+        ("2001::/23", "protocol assignments"),
+        ("2001:db8::/32", "documentation"),
+        ("2002::/16", "6to4"),
+        ("2620:4f:8000::/48", "AS112"),
+        ("3ffe::/16", "6bone"),
+        ("3fff::/20", "documentation"),
+        ("5f00::/16", "segment routing"),
+        ("fc00::/7", "unique local"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+    ]
+]
+
+# The interface identifiers of ISATAP (RFC 5214), followed by an IPv4 address.
+_ISATAP = {0x0000_5EFE, 0x0200_5EFE}
+
+
+def special_range(answer: str) -> str | None:
+    """Why `answer`, as a resolver gave it, is not connected to; None for a public address."""
+    try:
+        address = ipaddress.ip_address(answer)
+    except ValueError:
+        return "not an address"
+    if isinstance(address, IPv4):
+        return _first_match(address, _SPECIAL_V4)
+    if address.scope_id is not None:
+        return "scoped"
+    why = _first_match(address, _SPECIAL_V6)
+    if why:
+        return why
+    if address not in _PUBLIC_V6:
+        return "not globally routed"
+    if (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP:
+        return "ISATAP"
+    return None
+
+
+def check_answers(answers: Sequence[str]) -> str | None:
+    """Why a name with these answers is refused; None when every one of them is public.
+
+    One special answer among public ones refuses the name: a client that picks "the good one" is
+    one retry away from the other.
+    """
+    if not answers:
+        return "no address"
+    for answer in answers:
+        why = special_range(answer)
+        if why:
+            return why
+    return None
+
+
+def _first_match(
+    address: IPv4 | IPv6,
+    table: Sequence[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str]],
+) -> str | None:
+    return next((why for network, why in table if address in network), None)

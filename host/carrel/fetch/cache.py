@@ -1,0 +1,202 @@
+"""Answers kept on disk, and found again on the calling thread in tens of microseconds.
+
+A key is made of what the guest asked, never of what the host attached, so no secret can reach it.
+An answer that came over redirects keeps their URLs: it is only given to a plugin whose policy
+would have followed them.
+
+Bodies are stored as they are: for the 30 KB of a typical feed, inflating would cost more than the
+rest of the lookup together, and the size is capped anyway.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.exchange import Headers, Response
+
+from .clock import Clock
+from .database import Database
+
+if TYPE_CHECKING:
+    import sqlite3
+
+#: Part of every key: raised when what is stored changes its meaning.
+_VERSION = b"1"
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answer_v1 (
+    key BLOB PRIMARY KEY,
+    stored REAL NOT NULL,
+    size INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    hops TEXT NOT NULL,
+    headers TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
+    decoded_size INTEGER NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS answer_v1_age ON answer_v1 (stored, size);
+"""
+
+_SELECT = (
+    "SELECT stored, status, url, hops, headers, checksum, decoded_size, body "
+    "FROM answer_v1 WHERE key = ?"
+)
+
+#: Statuses worth keeping, and those among them that say something is not there.
+KEPT = frozenset({200, 203, 404, 410})
+NEGATIVE = frozenset({404, 410})
+
+# An answer from further in the future than this was stored under a wrong clock.
+_CLOCK_SLACK = 300.0
+
+# Bytes of a row beyond body, headers and URLs, roughly.
+_ROW_BYTES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswer:
+    """A fresh answer.
+
+    Attributes:
+        response: what the guest gets.
+        hops: the URLs of the redirects that led to it, in order; policy has to allow each.
+    """
+
+    response: Response
+    hops: tuple[str, ...]
+
+
+def cache_key(
+    method: str, url: str, headers: Headers, body: str, secret_names: Iterable[str]
+) -> bytes:
+    """What makes two requests the same.
+
+    The names of the secrets take part, because an answer to an authorised request is not an answer
+    to an anonymous one; their values never do.
+    """
+    parts = [method, url, body]
+    parts += [f"{name.lower()}:{value}" for name, value in sorted(headers)]
+    parts += [f"+{name}" for name in sorted(secret_names)]
+    digest = hashlib.blake2b(_VERSION, digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return digest.digest()
+
+
+class Cache:
+    """The answers of one file. Thread-safe; several processes may share the file."""
+
+    def __init__(self, path: Path | None, max_bytes: int, clock: Clock) -> None:
+        self._clock = clock
+        self._max_bytes = max_bytes
+        self._unchecked = 0
+        # Two connections: a reader never waits for a writer that waits for another process.
+        self._reader: Database | None = None
+        self._writer: Database | None = None
+        if path is not None and max_bytes > 0:
+            self._reader = Database(path, _SCHEMA, purpose="the cache", busy_seconds=0.05)
+            self._writer = Database(path, _SCHEMA, purpose="new cache entries", busy_seconds=2.0)
+
+    def get(
+        self, key: bytes, *, fresh_seconds: float, negative_seconds: float
+    ) -> CachedAnswer | None:
+        """The answer, when one is kept that is younger than `fresh_seconds`."""
+        if self._reader is None or fresh_seconds <= 0:
+            return None
+        row: tuple[Any, ...] | None = self._reader.run(
+            lambda connection: connection.execute(_SELECT, (key,)).fetchone()
+        )
+        if row is None:
+            return None
+        try:
+            answer, age = self._read(row)
+        except (TypeError, ValueError):
+            # A damaged page can hold anything, in any type.
+            return None
+        status = answer.response.status
+        limit = min(fresh_seconds, negative_seconds) if status in NEGATIVE else fresh_seconds
+        return answer if -_CLOCK_SLACK <= age < limit else None
+
+    def put(self, key: bytes, response: Response, hops: Iterable[str]) -> None:
+        """Keeps the answer, and lets the oldest go when there are too many."""
+        if self._writer is None:
+            return
+        body = response.body.encode()
+        headers = json.dumps(response.headers, separators=(",", ":"))
+        size = len(body) + len(headers) + len(response.url) + _ROW_BYTES
+        if size > self._max_bytes // 8:
+            return
+        status, url, steps = response.status, response.url, "\n".join(hops)
+        row = (
+            key, self._clock.wall(), size, status, url, steps, headers,
+            _checksum(status, url, steps, headers, body), response.size, body,
+        )  # fmt: skip
+        # Counting every row at every write would cost more than the write.
+        self._unchecked += size
+        check = self._unchecked > self._max_bytes // 64
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT OR REPLACE INTO answer_v1 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+            )
+            if check:
+                _evict(connection, self._max_bytes)
+
+        self._writer.transact(write)
+        if check:
+            self._unchecked = 0
+            self._writer.run(_shrink)
+
+    def _read(self, row: tuple[Any, ...]) -> tuple[CachedAnswer, float]:
+        stored, status, url, hops, headers, checksum, size, body = row
+        if _checksum(status, url, hops, headers, body) != checksum:
+            raise ValueError("damaged")
+        response = Response(
+            status=status,
+            url=url,
+            headers=tuple(map(tuple, json.loads(headers))),
+            body=body.decode(),
+            size=size,
+            cached=True,
+        )
+        answer = CachedAnswer(response, tuple(hops.split("\n")) if hops else ())
+        return answer, self._clock.wall() - stored
+
+    def close(self) -> None:
+        """Closes the file."""
+        for database in (self._reader, self._writer):
+            if database is not None:
+                database.close()
+
+
+def _checksum(status: int, url: str, hops: str, headers: str, body: bytes) -> int:
+    return zlib.crc32(f"{status} {url} {hops} {headers}".encode(), zlib.crc32(body))
+
+
+def _evict(connection: sqlite3.Connection, max_bytes: int) -> None:
+    (total,) = connection.execute("SELECT TOTAL(size) FROM answer_v1").fetchone()
+    if total <= max_bytes:
+        return
+    # Down to nine tenths, so that the next answers do not evict again.
+    surplus = total - max_bytes * 0.9
+    newest_to_go = None
+    for stored, size in connection.execute("SELECT stored, size FROM answer_v1 ORDER BY stored"):
+        newest_to_go = stored
+        surplus -= size
+        if surplus <= 0:
+            break
+    connection.execute("DELETE FROM answer_v1 WHERE stored <= ?", (newest_to_go,))
+
+
+def _shrink(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA incremental_vacuum").fetchall()

@@ -1,0 +1,167 @@
+"""From a request to its last hop: every redirect is checked like a request of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from carrel.exchange import Failure, FailureKind, Outcome, Response
+
+from . import failures, requestlog
+from .clock import Clock
+from .decode import UndecodableError, decode_text
+from .errand import Answer, Errand, Finished
+from .identity import Redactor, Secret, attach, without_secret_parameters
+from .settings import FetchSettings
+from .upstream import REDIRECTS, Hop, Upstreams
+from .url import Target, UrlFault, resolve_redirect
+
+#: Bodies over this are decoded off the loop, so that other requests go on.
+_DECODED_ON_LOOP = 256 * 1024
+
+
+class Chain:
+    """Follows one errand to its end."""
+
+    def __init__(
+        self, errand: Errand, upstreams: Upstreams, settings: FetchSettings, clock: Clock
+    ) -> None:
+        self._errand = errand
+        self._upstreams = upstreams
+        self._settings = settings
+        self._clock = clock
+        self._attached: dict[str, Secret] = {}
+        self._hops: list[str] = []
+        self._hop_started = clock.monotonic()
+        self._tries_before = 0
+        self._target = errand.target
+
+    async def run(self) -> Finished:
+        """The errand's outcome; never raises for what an upstream does."""
+        errand = self._errand
+        seconds = errand.cut - self._clock.monotonic()
+        try:
+            async with asyncio.timeout(seconds):
+                outcome = await self._follow()
+        except TimeoutError:
+            outcome = failures.timeout(self._target.url, self._target.host, max(seconds, 0.0))
+            self._log(outcome)
+        return Finished(outcome, tuple(errand.attempts), tuple(self._hops), errand.cut)
+
+    async def _follow(self) -> Outcome:
+        errand = self._errand
+        method, rule = errand.method, errand.rule
+        seen = {(method, self._target.url)}
+        while True:
+            self._hop_started = self._clock.monotonic()
+            self._tries_before = len(errand.attempts)
+            attachment = attach(self._target, errand.secrets, self._settings.homepage)
+            self._attached |= {secret.name: secret for secret in attachment.secrets}
+            answer = await self._upstreams.ask(errand, Hop(method, self._target, rule, attachment))
+            if isinstance(answer, Failure):
+                self._log(answer)
+                return answer
+            if answer.status not in REDIRECTS:
+                outcome = await self._finish(answer)
+                self._log(outcome)
+                return outcome
+            self._log(answer)
+            target = self._next_target(answer)
+            if isinstance(target, Failure):
+                self._log(target)
+                return target
+            method = _method_after(answer.status, method)
+            allowed = errand.policy.check(method, target)
+            circle = (method, target.url) in seen
+            if circle or len(self._hops) >= self._settings.max_redirects:
+                allowed = failures.denied(
+                    target.url,
+                    "too_many_redirects",
+                    "the redirects go round in a circle"
+                    if circle
+                    else f"there are more than {self._settings.max_redirects} redirects",
+                )
+            self._target = target
+            self._hops.append(target.url)
+            if isinstance(allowed, Failure):
+                self._log(allowed)
+                return allowed
+            rule = allowed
+            seen.add((method, target.url))
+
+    def _next_target(self, answer: Answer) -> Target | Failure:
+        location = answer.header("location")
+        here = self._target
+        if not location:
+            return failures.unreachable(
+                here.url, f"{here.host} redirects to nowhere", status=answer.status
+            )
+        target = resolve_redirect(here, location)
+        if isinstance(target, UrlFault):
+            return failures.denied(
+                here.url, target.reason, f"{here.host} redirects to a bad URL: {target.message}"
+            )
+        target = without_secret_parameters(target, self._errand.secrets)
+        if Redactor(self._attached.values()).finds(target.url):
+            return failures.unreachable(
+                here.url, f"{here.host} redirects to a URL that carries a credential"
+            )
+        return target
+
+    async def _finish(self, answer: Answer) -> Outcome:
+        url, host = self._target.url, self._target.host
+        content_type = answer.header("content-type") or ""
+        if answer.status >= 500 and not _worth_reading(answer, content_type):
+            return failures.unreachable(
+                url, f"{host} answers with status {answer.status}; try again later",
+                status=answer.status,
+            )  # fmt: skip
+        redactor = Redactor(self._attached.values())
+
+        def decode() -> str:
+            return redactor.text(decode_text(answer.body, content_type))
+
+        try:
+            if len(answer.body) > _DECODED_ON_LOOP:
+                body = await asyncio.to_thread(decode)
+            else:
+                body = decode()
+        except UndecodableError as fault:
+            return failures.undecodable(url, host, str(fault))
+        headers = redactor.headers(answer.headers)
+        return Response(answer.status, url, headers, body, len(answer.body))
+
+    def _log(self, ended: Answer | Outcome) -> None:
+        facts: dict[str, Any] = {}
+        if isinstance(ended, Failure):
+            if ended.kind is FailureKind.DENIED:
+                facts["denied"] = ended.reason
+            else:
+                facts["failed"] = ended.kind.value
+                if ended.number and ended.kind is FailureKind.UNREACHABLE:
+                    facts["status"] = ended.number
+        else:
+            facts["status"] = ended.status
+            facts["bytes"] = ended.size if isinstance(ended, Response) else len(ended.body)
+        facts["tries"] = len(self._errand.attempts) - self._tries_before
+        requestlog.write_line(
+            plugin=self._errand.plugin,
+            tool=self._errand.tool,
+            method=self._errand.method,
+            target=self._target,
+            seconds=self._clock.monotonic() - self._hop_started,
+            hop=len(self._hops),
+            **facts,
+        )
+
+
+def _method_after(status: int, method: str) -> str:
+    """The method of the next hop, as browsers choose it."""
+    becomes_get = method == "POST" and status in {301, 302, 303}
+    return "GET" if becomes_get else method
+
+
+def _worth_reading(answer: Answer, content_type: str) -> bool:
+    """Whether a server error has a body for the plugin: its API's own error, not a proxy's page."""
+    kind = content_type.lower()
+    return bool(answer.body.strip()) and ("xml" in kind or "json" in kind) and "html" not in kind

@@ -1,0 +1,297 @@
+"""The fetcher that plugins get: policy and cache on the calling thread, the network behind it.
+
+The order of work for each request is that of the trust boundary: parse the URL once, check it
+against policy, look into the cache, and only then queue for the upstream, on one background
+thread that all plugins share.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from typing import TYPE_CHECKING, Any, Self
+
+from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
+
+from . import failures, requestlog
+from .budget import charge_bytes, charge_requests
+from .cache import Cache, cache_key
+from .clock import Clock, SystemClock
+from .identity import Secret, without_secret_parameters
+from .policy import HostRule, Policy, check_headers
+from .settings import FetchSettings
+from .url import Target, UrlFault, parse_url
+
+if TYPE_CHECKING:
+    from .connect import Dialer, Resolver
+    from .engine import Batch, Engine
+    from .errand import Errand
+    from .loop import LoopThread
+
+#: What an answer needs at least, so that no slot is taken for a request that cannot end.
+_ANSWER_SECONDS = 1.0
+
+
+class FetchClient:
+    """The only code that opens connections; one per process serves every plugin.
+
+    Args:
+        settings: how upstreams are reached.
+        resolver: looks names up; the system's by default.
+        dialer: where the socket for a checked address goes; there by default. For tests.
+        clock: the machine's by default.
+        jitter: random numbers from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        *,
+        resolver: Resolver | None = None,
+        dialer: Dialer | None = None,
+        clock: Clock | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.cache = Cache(settings.cache_path, settings.cache_max_bytes, self.clock)
+        self._resolver = resolver
+        self._dialer = dialer
+        self._jitter = jitter
+        self._lock = threading.Lock()
+        self._loop: LoopThread | None = None
+        self._engine: Engine | None = None
+        self._closed = False
+
+    def for_plugin(self, policy: Policy, secrets: Sequence[Secret] = ()) -> PluginFetcher:
+        """The fetcher of one plugin, bound to its policy and secrets."""
+        return PluginFetcher(self, policy, tuple(secrets))
+
+    def start(self, batch: Batch) -> Future[None] | None:
+        """Sends a batch on its way; None once the client is closed."""
+        with self._lock:
+            if self._closed:
+                return None
+            if self._loop is None or self._engine is None:
+                from .engine import Engine
+                from .loop import LoopThread
+
+                self._loop = LoopThread("carrel-fetch")
+                self._engine = Engine(
+                    self.settings,
+                    self.cache,
+                    resolver=self._resolver,
+                    dialer=self._dialer,
+                    clock=self.clock,
+                    jitter=self._jitter,
+                )
+            return self._loop.submit(self._engine.run(batch))
+
+    def close(self) -> None:
+        """Ends what is under way, closes connections and files. Idempotent."""
+        with self._lock:
+            self._closed = True
+            loop, engine = self._loop, self._engine
+            self._loop = self._engine = None
+        if loop is not None and engine is not None:
+            loop.submit(engine.aclose()).result(timeout=10)
+            loop.stop()
+        self.cache.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
+class PluginFetcher:
+    """A `carrel.exchange.Fetcher` for one plugin."""
+
+    def __init__(self, client: FetchClient, policy: Policy, secrets: tuple[Secret, ...]) -> None:
+        self._client = client
+        self._policy = policy
+        self._secrets = secrets
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        """Makes the requests; see `carrel.exchange.Fetcher`."""
+        if call.fatal is not None or not charge_requests(call, len(requests)):
+            return [failures.out_of_time(request.url) for request in requests]
+        outcomes: list[Outcome | None] = []
+        errands: list[Errand] = []
+        places: list[int] = []
+        caller = object()
+        for place, request in enumerate(requests):
+            prepared = self._prepare(request, call, caller)
+            if isinstance(prepared, Response | Failure):
+                outcomes.append(prepared)
+            else:
+                outcomes.append(None)
+                errands.append(prepared)
+                places.append(place)
+        if errands and call.fatal is None:
+            for place, outcome in zip(places, self._travel(errands, call), strict=True):
+                outcomes[place] = outcome
+        return [
+            failures.out_of_time(request.url) if outcome is None else outcome
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
+        """What needs no network, or else the errand that does."""
+        started = self._client.clock.monotonic()
+        target = parse_url(request.url)
+        if isinstance(target, UrlFault):
+            refusal = failures.denied(request.url, target.reason, target.message)
+            return self._refuse(refusal, request, None, call)
+        target = without_secret_parameters(target, self._secrets)
+        rule = self._policy.check(request.method, target)
+        if isinstance(rule, Failure):
+            return self._refuse(rule, request, target, call)
+        headers = tuple((name.lower(), value) for name, value in request.headers)
+        bad = check_headers(target.url, headers)
+        if bad is not None:
+            return self._refuse(bad, request, target, call)
+        body = request.body if request.method == "POST" else ""
+        attached = [secret.name for secret in self._secrets if secret.goes_to(target.host)]
+        key = cache_key(request.method, target.url, headers, body, attached)
+        if not request.refresh:
+            answer = self._from_cache(key, rule, request, call)
+            if answer is not None:
+                self._log(request, target, call, started, answer)
+                return answer
+        return self._make_errand(request, call, target, rule, caller=caller, key=key)
+
+    def _from_cache(
+        self, key: bytes, rule: HostRule, request: Request, call: Call
+    ) -> Response | Failure | None:
+        found = self._client.cache.get(
+            key,
+            fresh_seconds=rule.cache_seconds,
+            negative_seconds=self._client.settings.negative_cache_seconds,
+        )
+        if found is None:
+            return None
+        for hop in found.hops:
+            target = parse_url(hop)
+            if isinstance(target, UrlFault) or isinstance(
+                self._policy.check(request.method, target), Failure
+            ):
+                return None
+        response = found.response
+        if response.size > call.limits.response_bytes:
+            return None
+        charge_bytes(call, response.size)
+        return response
+
+    def _make_errand(
+        self,
+        request: Request,
+        call: Call,
+        target: Target,
+        rule: HostRule,
+        *,
+        caller: object,
+        key: bytes,
+    ) -> Outcome | Errand:
+        from .errand import Errand
+
+        settings = self._client.settings
+        body = request.body.encode("utf-8", "replace") if request.method == "POST" else b""
+        if len(body) > settings.max_request_bytes:
+            return failures.too_large(
+                target.url, target.host, settings.max_request_bytes, what="the body for a POST"
+            )
+        now = self._client.clock.monotonic()
+        cut = call.deadline - settings.reserve(call.limits.wall_seconds)
+        if call.cancelled or now >= cut:
+            return (failures.cancelled if call.cancelled else failures.out_of_time)(target.url)
+        return Errand(
+            plugin=self._policy.plugin,
+            tool=call.tool,
+            method=request.method,
+            target=target,
+            headers=tuple((name.lower(), value) for name, value in request.headers),
+            body=body,
+            rule=rule,
+            policy=self._policy,
+            secrets=self._secrets,
+            cap=call.limits.response_bytes,
+            cut=cut,
+            latest=cut - min(_ANSWER_SECONDS, (cut - now) / 10),
+            caller=caller,
+            key=key,
+            refresh=request.refresh,
+        )
+
+    def _travel(self, errands: list[Errand], call: Call) -> list[Outcome | None]:
+        """Runs the errands on the background thread and waits, saying so to the client."""
+        from .engine import Batch
+
+        batch = Batch(call, errands)
+        running = self._client.start(batch)
+        if running is None:
+            return [failures.cancelled(errand.target.url) for errand in errands]
+        forget = call.on_cancel(lambda: _cancel(running))
+        try:
+            self._wait(running, batch, call)
+        finally:
+            forget()
+        if call.cancelled:
+            return [
+                outcome or failures.cancelled(errand.target.url)
+                for errand, outcome in zip(errands, batch.outcomes, strict=True)
+            ]
+        return batch.outcomes
+
+    def _wait(self, running: Future[None], batch: Batch, call: Call) -> None:
+        every = self._client.settings.progress_seconds
+        total = len(batch.errands)
+        while True:
+            try:
+                running.result(timeout=every)
+            except TimeoutError:
+                message = f"waiting {batch.phase}"
+                if total > 1:
+                    message = f"{batch.done} of {total} fetched, {message}"
+                call.progress(batch.done, total, message)
+                # The loop ends every errand in time; should it hang, the call must not.
+                if call.remaining <= 0:
+                    running.cancel()
+                    return
+            except CancelledError:
+                return
+            else:
+                return
+
+    def _refuse(
+        self, refusal: Failure, request: Request, target: Target | None, call: Call
+    ) -> Failure:
+        call.denial = refusal
+        self._log(request, target, call, self._client.clock.monotonic(), refusal)
+        return refusal
+
+    def _log(
+        self, request: Request, target: Target | None, call: Call, started: float,
+        outcome: Outcome,
+    ) -> None:  # fmt: skip
+        facts: dict[str, Any] = {}
+        if isinstance(outcome, Response):
+            facts = {"status": outcome.status, "bytes": outcome.size}
+        elif outcome.kind is FailureKind.DENIED:
+            facts = {"denied": outcome.reason}
+        requestlog.write_line(
+            plugin=self._policy.plugin,
+            tool=call.tool,
+            method=request.method,
+            target=target,
+            seconds=self._client.clock.monotonic() - started,
+            cache="hit" if isinstance(outcome, Response) else "none",
+            **facts,
+        )
+
+
+def _cancel(running: Future[None]) -> None:
+    running.cancel()

@@ -1,0 +1,40 @@
+"""Time, as a seam: tests hand in a clock whose waits end at once."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What the fetch layer needs to know about time."""
+
+    def monotonic(self) -> float:
+        """Seconds on the clock that `Call.deadline` is measured on."""
+        ...
+
+    def wall(self) -> float:
+        """Seconds since 1970: the only clock that processes, reboots and files share."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Waits in the event loop."""
+        ...
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    def monotonic(self) -> float:
+        """See `Clock`."""
+        return time.monotonic()
+
+    def wall(self) -> float:
+        """See `Clock`."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """See `Clock`."""
+        import asyncio
+
+        await asyncio.sleep(seconds)

@@ -1,0 +1,174 @@
+"""The half of the fetch layer that lives on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import traceback
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+
+from carrel.exchange import Call, Failure, FailureKind, Outcome, Response
+
+from . import failures
+from .budget import charge_bytes
+from .cache import KEPT, Cache
+from .chain import Chain
+from .clock import Clock
+from .connect import Connections, Dialer, Resolver
+from .errand import MAX_ATTEMPTS, Errand, Finished
+from .flight import Flights
+from .settings import FetchSettings
+from .throttle import Buckets
+from .upstream import Upstreams
+
+log = logging.getLogger("carrel.fetch")
+
+
+class Batch:
+    """The errands of one `fetch_all`, and how far they are.
+
+    Attributes:
+        outcomes: one per errand, None while it is under way.
+        done: how many have ended.
+    """
+
+    def __init__(self, call: Call, errands: list[Errand]) -> None:
+        self.call = call
+        self.errands = errands
+        self.outcomes: list[Outcome | None] = [None] * len(errands)
+        self.done = 0
+
+    @property
+    def phase(self) -> str:
+        """What the first unfinished errand waits for."""
+        for errand, outcome in zip(self.errands, self.outcomes, strict=True):
+            if outcome is None and errand.phase:
+                return errand.phase
+        return "for the network"
+
+
+class Engine:
+    """Runs batches; made and used on the loop alone."""
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        cache: Cache,
+        *,
+        resolver: Resolver | None,
+        dialer: Dialer | None,
+        clock: Clock,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._settings = settings
+        self._cache = cache
+        self._clock = clock
+        self._connections = Connections(settings, resolver, dialer)
+        self._buckets = Buckets(settings.pace_path, clock)
+        # One thread each: their files allow one writer anyway.
+        self._pace_thread = ThreadPoolExecutor(1, "carrel-pace")
+        self._cache_thread = ThreadPoolExecutor(1, "carrel-cache")
+        self._upstreams = Upstreams(
+            settings,
+            self._connections,
+            self._buckets,
+            executor=self._pace_thread,
+            clock=clock,
+            jitter=jitter,
+        )
+        self._flights: Flights[Finished] = Flights()
+
+    async def run(self, batch: Batch) -> None:
+        """Runs a batch to its end, or to the end of its call's budget."""
+        for errand in batch.errands:
+            # Before the first one queues, so that the slowest rule holds from the start.
+            self._upstreams.adopt(errand.rule)
+        tasks = [
+            asyncio.ensure_future(self._run_one(batch, index))
+            for index in range(len(batch.errands))
+        ]
+        try:
+            for task in asyncio.as_completed(tasks):
+                await task
+                if batch.call.fatal is not None:
+                    break
+        finally:
+            for pending in tasks:
+                pending.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def aclose(self) -> None:
+        """Ends what is under way; closes connections and files."""
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._connections.aclose()
+        self._pace_thread.shutdown()
+        self._cache_thread.shutdown()
+        self._buckets.close()
+
+    async def _run_one(self, batch: Batch, index: int) -> None:
+        errand, call = batch.errands[index], batch.call
+        try:
+            finished, led = await self._travel(errand)
+        except Exception as fault:  # noqa: BLE001 -- a bug of ours must not raise through wasm
+            # Where, but not what it said: an exception's text may hold what was being sent.
+            where = "".join(traceback.format_tb(fault.__traceback__))
+            kind = type(fault).__name__
+            log.error("a fault of the fetch layer's own: %s\n%s", kind, where)  # noqa: TRY400
+            message = "a fault of the fetch layer's own; the log has the details"
+            batch.outcomes[index] = failures.unreachable(errand.target.url, message)
+            return
+        outcome = finished.outcome
+        room = MAX_ATTEMPTS - len(call.attempts)
+        call.attempts.extend(finished.attempts[: max(room, 0)])
+        if isinstance(outcome, Response):
+            charge_bytes(call, outcome.size)
+        elif outcome.kind is FailureKind.DENIED:
+            call.denial = outcome
+        if not led:
+            errand.phase = ""
+        batch.outcomes[index] = outcome
+        batch.done += 1
+
+    async def _travel(self, errand: Errand) -> tuple[Finished, bool]:
+        flight: Hashable = (errand.key, errand.policy, errand.cap, errand.refresh)
+
+        async def start() -> Finished:
+            finished = await Chain(errand, self._upstreams, self._settings, self._clock).run()
+            await self._keep(errand, finished)
+            return finished
+
+        while True:
+            finished, led = await self._flights.join(flight, start)
+            # Whoever joined a request that ran out of its own, shorter, time asks again.
+            short = isinstance(finished.outcome, Failure) and finished.outcome.kind in {
+                FailureKind.TIMEOUT,
+                FailureKind.RATE_LIMITED,
+            }
+            if led or not short or errand.cut <= finished.cut:
+                return finished, led
+
+    async def _keep(self, errand: Errand, finished: Finished) -> None:
+        outcome = finished.outcome
+        if not isinstance(outcome, Response) or not _is_kept(errand, outcome):
+            return
+        await asyncio.get_running_loop().run_in_executor(
+            self._cache_thread, self._cache.put, errand.key, outcome, finished.hops
+        )
+
+
+def _is_kept(errand: Errand, response: Response) -> bool:
+    """Whether an answer goes into the cache."""
+    if errand.rule.cache_seconds <= 0 or response.status not in KEPT:
+        return False
+    headers = dict(response.headers)
+    if "no-store" in headers.get("cache-control", "").lower():
+        return False
+    # A page in place of a document is a proxy's or a challenge's, and gone the next time.
+    accept = dict(errand.headers).get("accept", "")
+    is_page = "html" in headers.get("content-type", "").lower()
+    return errand.method == "HEAD" or not is_page or "html" in accept

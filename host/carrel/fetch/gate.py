@@ -1,0 +1,223 @@
+"""The queue in front of one upstream: its pace, its concurrency, and fairness between calls.
+
+No slot is held in advance, so a call that asks for two thousand documents and is cancelled takes
+nothing with it, and other calls and processes get their turns in between. Calls take turns; within
+a call the order of its requests holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Hashable
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar, TypeVarTuple, Unpack
+
+from .clock import Clock
+from .policy import HostRule
+from .throttle import Buckets, Slot
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+#: The part of an interval by which a request may leave late without moving its slot.
+_LATE_SHARE = 0.02
+
+
+class PaceExceededError(Exception):
+    """The next slot comes later than the caller can wait. `seconds` is the wait until it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A slot that was granted.
+
+    Attributes:
+        since: when, on the monotonic clock.
+        latest: as the request said.
+    """
+
+    slot: Slot
+    since: float
+    latest: float
+
+
+class _Ticket:
+    """One request in the queue."""
+
+    __slots__ = ("granted", "latest")
+
+    def __init__(self, latest: float) -> None:
+        self.latest = latest
+        self.granted: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
+
+
+class Gate:
+    """One upstream's gate; lives on the event loop.
+
+    Args:
+        upstream: the bucket's name.
+        executor: runs the bucket's short transactions, which may wait for another process.
+    """
+
+    def __init__(self, upstream: str, buckets: Buckets, executor: Executor, clock: Clock) -> None:
+        self.upstream = upstream
+        self._buckets = buckets
+        self._executor = executor
+        self._clock = clock
+        self._interval = 0.0
+        self._burst = 1_000_000
+        self._concurrency = 64
+        self._queues: dict[Hashable, deque[_Ticket]] = {}
+        self._in_flight = 0
+        self._driver: asyncio.Task[None] | None = None
+        self._left = asyncio.Event()
+        self._next_slot = 0.0
+
+    def adopt(self, rule: HostRule) -> None:
+        """Takes over a rule's manners; where rules differ the slowest holds for all."""
+        self._interval = max(self._interval, rule.pace.interval)
+        self._burst = min(self._burst, rule.pace.burst)
+        self._concurrency = min(self._concurrency, rule.concurrency)
+
+    def slow_to(self, interval: float) -> None:
+        """Takes over a pace that the upstream itself declared, if it is slower."""
+        self._interval = max(self._interval, interval)
+
+    @asynccontextmanager
+    async def slot(self, caller: Hashable, latest: float) -> AsyncIterator[Turn]:
+        """Waits for the request's turn, and counts it as in flight inside the block.
+
+        Args:
+            caller: the call that asks; calls take turns.
+            latest: the time on the monotonic clock after which the slot is of no use.
+
+        Raises:
+            PaceExceededError: at once, when the slot would come too late. None is consumed.
+        """
+        queue = self._queues.setdefault(caller, deque())
+        wait = self._estimate(len(queue))
+        if self._clock.monotonic() + wait > latest:
+            self._forget(caller)
+            raise PaceExceededError(wait)
+        ticket = _Ticket(latest)
+        queue.append(ticket)
+        if self._driver is None:
+            self._driver = asyncio.create_task(self._drive())
+        try:
+            slot = await ticket.granted
+        except BaseException:
+            if (
+                ticket.granted.done()
+                and not ticket.granted.cancelled()
+                and (ticket.granted.exception() is None)
+            ):
+                self._release()
+            raise
+        try:
+            yield Turn(slot, self._clock.monotonic(), latest)
+        finally:
+            self._release()
+
+    async def penalise(self, seconds: float) -> None:
+        """Sends nobody through for so many seconds, in this process or another."""
+        self._next_slot = max(self._next_slot, self._clock.monotonic() + seconds)
+        await self._in_thread(
+            self._buckets.penalise, self.upstream, self._interval, self._burst, seconds
+        )
+
+    async def leave(self, turn: Turn) -> None:
+        """Called when a request really leaves: looking up, connecting and shaking hands took time.
+
+        What the upstream sees is when requests arrive, so one that is noticeably later than its
+        slot moves it, or takes its turn anew where others have gone by.
+
+        Raises:
+            PaceExceededError: the new turn would come too late.
+        """
+        late = self._clock.monotonic() - turn.since
+        if self._interval == 0 or late <= self._interval * _LATE_SHARE:
+            return
+        slot = await self._in_thread(
+            self._buckets.keep, self.upstream, self._interval, self._burst, turn.slot
+        )
+        while slot.wait > 0:
+            if self._clock.monotonic() + slot.wait > turn.latest:
+                raise PaceExceededError(slot.wait)
+            await self._clock.sleep(slot.wait)
+            slot = await self._in_thread(
+                self._buckets.take, self.upstream, self._interval, self._burst
+            )
+
+    async def _in_thread(self, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+
+    def _estimate(self, position: int) -> float:
+        """Seconds until a ticket at that place of its call's queue is served, at the earliest."""
+        # Calls take turns, so each has had at most one more than this one by then.
+        ahead = sum(min(len(queue), position + 1) for queue in self._queues.values())
+        first = max(0.0, self._next_slot - self._clock.monotonic())
+        return first + max(0, ahead - (self._burst - 1)) * self._interval
+
+    def _release(self) -> None:
+        self._in_flight -= 1
+        self._left.set()
+
+    def _forget(self, caller: Hashable) -> None:
+        if not self._queues.get(caller):
+            self._queues.pop(caller, None)
+
+    async def _drive(self) -> None:
+        """Serves the queues until they are empty."""
+        try:
+            while (ticket := self._head()) is not None:
+                if self._in_flight >= self._concurrency:
+                    self._left.clear()
+                    await self._left.wait()
+                    continue
+                slot = await self._in_thread(
+                    self._buckets.take, self.upstream, self._interval, self._burst
+                )
+                now = self._clock.monotonic()
+                self._next_slot = now + slot.wait
+                if slot.wait == 0:
+                    if self._burst == 1:
+                        self._next_slot += self._interval
+                    self._grant(slot)
+                elif now + slot.wait > ticket.latest:
+                    if not ticket.granted.done():
+                        ticket.granted.set_exception(PaceExceededError(slot.wait))
+                else:
+                    await self._clock.sleep(slot.wait)
+        finally:
+            self._driver = None
+
+    def _head(self) -> _Ticket | None:
+        """The next live ticket; those that nobody waits for any more are dropped."""
+        while self._queues:
+            caller, queue = next(iter(self._queues.items()))
+            while queue and queue[0].granted.done():
+                queue.popleft()
+            if queue:
+                return queue[0]
+            del self._queues[caller]
+        return None
+
+    def _grant(self, slot: Slot) -> None:
+        """Gives the slot to the next live ticket."""
+        if self._head() is None:
+            # Whoever it was for has gone while it was taken; it is the one slot that is lost.
+            return
+        caller, queue = next(iter(self._queues.items()))
+        ticket = queue.popleft()
+        del self._queues[caller]
+        if queue:
+            self._queues[caller] = queue
+        self._in_flight += 1
+        ticket.granted.set_result(slot)

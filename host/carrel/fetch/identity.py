@@ -1,0 +1,194 @@
+"""Who we are to an upstream, and the secrets that go along: attached at the edge, kept to it.
+
+Attaching is decided again on every hop, from the hop's own host. What was attached is taken out of
+everything that comes back before anybody else sees it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote, quote_plus, unquote_plus
+
+from carrel.exchange import Headers
+
+from .hosts import matches, parse_host_entry
+from .url import Target
+from .words import words
+
+#: What stands in a text where a secret was.
+REDACTED = "[redacted]"
+
+#: The secret that is the operator's contact address; hosts it is declared for see it in the
+#: User-Agent too.
+CONTACT = "contact"
+
+#: Shorter values are not searched for in texts: they would match everywhere.
+_SHORTEST_REDACTED = 4
+
+_HOST_OWNED = words("""
+    accept-encoding connection content-encoding content-length cookie expect host keep-alive
+    proxy-authorization te trailer transfer-encoding upgrade
+""")
+
+# Never shown to a guest: cookies and credentials, and what described the transfer, not the text.
+_HIDDEN_HEADERS = words("""
+    authorization connection content-encoding content-length keep-alive proxy-authenticate
+    proxy-authorization proxy-connection set-cookie set-cookie2 te trailer transfer-encoding
+    upgrade www-authenticate authentication-info
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A value that the host attaches to requests; exactly one of `query` and `header` is set.
+
+    Attributes:
+        name: as the manifest declares it; `contact` is the operator's address.
+        value: what is attached. Never part of the repr.
+        hosts: host entries it may go to.
+        query: the query parameter that carries it.
+        header: the header that carries it.
+
+    Raises:
+        ValueError: the declaration makes no sense, or the value cannot stand in a request.
+    """
+
+    name: str
+    value: str = field(repr=False)
+    hosts: tuple[str, ...]
+    query: str | None = None
+    header: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.query is None) == (self.header is None):
+            raise ValueError(f"secret {self.name}: exactly one of query and header")
+        header = (self.header or "").lower()
+        if header in _HOST_OWNED or (header == "user-agent" and self.name != CONTACT):
+            raise ValueError(f"secret {self.name}: the header {self.header} belongs to the host")
+        if not re.fullmatch(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", self.value):
+            raise ValueError(f"secret {self.name}: the value is empty or not printable ASCII")
+        for host in self.hosts:
+            parse_host_entry(host)
+
+    def goes_to(self, host: str) -> bool:
+        """Whether the secret is declared for the host."""
+        return any(matches(entry, host) for entry in self.hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What the host adds to one hop.
+
+    Attributes:
+        resource: path and query with secrets; only ever goes onto the wire.
+        headers: User-Agent and secret headers.
+        secrets: those that were attached.
+    """
+
+    resource: str = field(repr=False)
+    headers: Headers = field(repr=False)
+    secrets: tuple[Secret, ...]
+
+
+def without_secret_parameters(target: Target, secrets: Sequence[Secret]) -> Target:
+    """The URL without the parameters that the host itself sets, whoever wrote them.
+
+    A guest's own value for such a parameter is dropped, and so is an echo of ours in a redirect.
+    """
+    if not target.query or not secrets:
+        return target
+    owned = {secret.query for secret in secrets if secret.query and secret.goes_to(target.host)}
+    values = {secret.value for secret in secrets if len(secret.value) >= _SHORTEST_REDACTED}
+    parts = target.query.split("&")
+    kept = []
+    for part in parts:
+        name, _, value = part.partition("=")
+        if unquote_plus(name) not in owned and unquote_plus(value) not in values:
+            kept.append(part)
+    if len(kept) == len(parts):
+        return target
+    return Target(target.host, target.path, "&".join(kept) or None)
+
+
+def attach(target: Target, secrets: Sequence[Secret], homepage: str | None) -> Attachment:
+    """Decides what goes to this host, and puts it where the manifest declares."""
+    used = tuple(secret for secret in secrets if secret.goes_to(target.host))
+    contact = next((secret.value for secret in used if secret.name == CONTACT), None)
+    headers = [("User-Agent", user_agent(homepage, contact))]
+    query = [] if target.query is None else [target.query]
+    for secret in used:
+        if secret.query is not None:
+            query.append(f"{quote(secret.query, safe='')}={quote(secret.value, safe='')}")
+        elif secret.header is not None and secret.header.lower() != "user-agent":
+            headers.append((secret.header, secret.value))
+    joined = "&".join(part for part in query if part)
+    has_query = bool(joined) or target.query is not None
+    resource = f"{target.path}?{joined}" if has_query else target.path
+    return Attachment(resource, tuple(headers), used)
+
+
+def user_agent(homepage: str | None, contact: str | None) -> str:
+    """`carrel/VERSION (+homepage; mailto:contact)`, with what is known of it."""
+    notes = [f"+{homepage}"] if homepage else []
+    if contact:
+        notes.append(f"mailto:{contact}")
+    return f"carrel/{_version()}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+@functools.cache
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("carrel")
+    except PackageNotFoundError:
+        return "0"
+
+
+class Redactor:
+    """Takes attached values out of what came back, in the spellings an echo may have."""
+
+    def __init__(self, secrets: Iterable[Secret]) -> None:
+        spellings: set[str] = set()
+        for secret in secrets:
+            # "Bearer x" may come back as x alone.
+            for value in {secret.value, secret.value.rpartition(" ")[2]}:
+                if len(value) >= _SHORTEST_REDACTED:
+                    spellings |= _spellings(value)
+        # Longest first, so that no spelling is cut by one it contains.
+        self._spellings = sorted(spellings, key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """The text with every known spelling replaced."""
+        for spelling in self._spellings:
+            if spelling in text:
+                text = text.replace(spelling, REDACTED)
+        return text
+
+    def finds(self, text: str) -> bool:
+        """Whether a secret stands in the text."""
+        return any(spelling in text for spelling in self._spellings)
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> Headers:
+        """Headers for a guest: lower-case names, without credentials and transfer details."""
+        return tuple(
+            (name, self.text(value))
+            for name, value in ((name.lower(), value) for name, value in headers)
+            if name not in _HIDDEN_HEADERS
+        )
+
+
+def _spellings(value: str) -> set[str]:
+    import base64
+    import html
+    import json
+
+    percent = {quote(value, safe=""), quote(value), quote_plus(value), quote(value, safe="@:/")}
+    lower = {re.sub(r"%[0-9A-F]{2}", lambda m: m[0].lower(), text) for text in percent}
+    quoted = json.dumps(value)[1:-1]
+    escaped = {html.escape(value), html.escape(value, quote=False)}
+    encoded = base64.b64encode(value.encode()).decode()
+    return {value, quoted, quoted.replace("/", "\\/"), encoded} | percent | lower | escaped

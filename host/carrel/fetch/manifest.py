@@ -1,0 +1,90 @@
+"""From a validated plugin manifest to the policy and the secrets that its fetches run under."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .hosts import matches, parse_host_entry
+from .identity import Secret
+from .policy import HostRule, Pace, Policy
+
+
+def read_policy(
+    manifest: Mapping[str, Any],
+    *,
+    granted: Sequence[str] | None,
+    provided: Mapping[str, str],
+) -> tuple[Policy, tuple[Secret, ...]]:
+    """Reads `hosts` and `secrets` of a manifest that satisfies `manifest.schema.json`.
+
+    Args:
+        manifest: what `describe()` returned.
+        granted: the operator's host entries; None grants what the manifest declares.
+        provided: the values the operator has for secrets, by name; `contact` is the address.
+            A declared secret without a value is not attached.
+
+    Raises:
+        ValueError: every entry that is refused, with its place, in one message.
+    """
+    faults: list[str] = []
+    rules = []
+    for index, entry in enumerate(manifest["hosts"]):
+        with _collecting(faults, f"hosts[{index}]"):
+            rules.append(_read_rule(entry))
+    secrets = []
+    declared = {rule.host for rule in rules}
+    for index, entry in enumerate(manifest.get("secrets", ())):
+        with _collecting(faults, f"secrets[{index}]"):
+            value = provided.get(entry["name"])
+            # A stand-in where there is no value, so that a wrong declaration shows anyway.
+            secret = _read_secret(entry, value or "none", declared)
+            if value:
+                secrets.append(secret)
+                if "pace" in entry:
+                    rules = [_at_pace(rule, secret.hosts, entry["pace"]) for rule in rules]
+    for index, text in enumerate(granted or ()):
+        with _collecting(faults, f"allowed_hosts[{index}]"):
+            parse_host_entry(text)
+    if faults:
+        raise ValueError("; ".join(faults))
+    return Policy(manifest["name"], rules, granted), tuple(secrets)
+
+
+@contextmanager
+def _collecting(faults: list[str], place: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as fault:
+        faults.append(f"{place}: {fault}")
+
+
+def _read_secret(entry: Mapping[str, Any], value: str, declared: set[str]) -> Secret:
+    hosts = tuple(map(parse_host_entry, entry["hosts"]))
+    for host in hosts:
+        if host not in declared:
+            raise ValueError(f"{host} is not among the declared hosts")
+    return Secret(entry["name"], value, hosts, **entry["attach"])
+
+
+def _read_rule(entry: Mapping[str, Any]) -> HostRule:
+    pace = entry.get("pace", {"interval_ms": 0})
+    return HostRule(
+        host=parse_host_entry(entry["host"]),
+        methods=frozenset(entry["methods"]),
+        paths=tuple(entry.get("paths", ())),
+        pace=Pace(pace["interval_ms"] / 1000, pace.get("burst", 1), pace.get("upstream", "")),
+        concurrency=entry.get("concurrency", 8),
+        cache_seconds=float(entry.get("cache_seconds", 0)),
+    )
+
+
+def _at_pace(rule: HostRule, hosts: Sequence[str], pace: Mapping[str, Any]) -> HostRule:
+    """The rule at the pace that a set secret buys, where the secret goes to its host."""
+    if not any(rule.host == host or matches(host, rule.host) for host in hosts):
+        return rule
+    import dataclasses
+
+    bucket = Pace(pace["interval_ms"] / 1000, pace.get("burst", 1), rule.pace.upstream)
+    return dataclasses.replace(rule, pace=bucket)

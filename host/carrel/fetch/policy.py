@@ -1,0 +1,160 @@
+"""What one plugin may ask of whom: its manifest's rules, narrowed by the operator's grant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from carrel.exchange import Failure, Headers
+
+from . import failures
+from .hosts import matches, parse_host_entry
+from .url import Target
+
+#: Headers a guest may set; everything else belongs to the host.
+GUEST_HEADERS = frozenset({"accept", "accept-language", "content-type"})
+
+_HEADER_VALUE = re.compile(r"[\x20-\x7e\xa0-\xff]{0,1000}")
+_TRAVERSAL = re.compile(r"(?:^|[/\\])\.\.(?:[/\\]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The token bucket of an upstream.
+
+    Attributes:
+        interval: seconds between two requests in the long run.
+        burst: requests that may go at once after a rest.
+        upstream: the bucket's name; empty for the host's own.
+    """
+
+    interval: float = 0.0
+    burst: int = 1
+    upstream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """One entry of a manifest's `hosts`: a host, and the manners it asks for.
+
+    Attributes:
+        host: a DNS name or `*.name`, as `parse_host_entry` returns it.
+        methods: upper case.
+        paths: prefixes matched on whole segments; empty for every path.
+        concurrency: requests in flight at once.
+        cache_seconds: how long an answer stays fresh; 0 keeps none.
+    """
+
+    host: str
+    methods: frozenset[str]
+    paths: tuple[str, ...] = ()
+    pace: Pace = Pace()
+    concurrency: int = 8
+    cache_seconds: float = 0.0
+
+    @property
+    def upstream(self) -> str:
+        """The name of the bucket that paces this host."""
+        return self.pace.upstream or self.host
+
+    def allows_path(self, path: str) -> bool:
+        """Whether one of the prefixes covers the path."""
+        if not self.paths:
+            return True
+        if _decodes_to_traversal(path):
+            return False
+        return any(
+            path == prefix or path.startswith(prefix if prefix[-1] == "/" else f"{prefix}/")
+            for prefix in self.paths
+        )
+
+
+class Policy:
+    """The requests one plugin may make.
+
+    Args:
+        plugin: its name, for messages and grants.
+        rules: the manifest's hosts.
+        granted: host entries that the operator grants; None grants what the manifest declares.
+
+    Raises:
+        ValueError: an entry of rules or grant is not a host entry.
+    """
+
+    def __init__(
+        self, plugin: str, rules: Sequence[HostRule], granted: Sequence[str] | None = None
+    ) -> None:
+        self.plugin = plugin
+        # Exact names first: they know their host better than a wildcard does.
+        self.rules = tuple(sorted(rules, key=lambda rule: rule.host.startswith("*")))
+        for rule in self.rules:
+            if parse_host_entry(rule.host) != rule.host:
+                raise ValueError(f"{rule.host!r} is not in lower case")
+        self.granted = None if granted is None else tuple(map(parse_host_entry, granted))
+
+    def check(self, method: str, target: Target) -> HostRule | Failure:
+        """The rule that allows the request, or why none does."""
+        rules = [rule for rule in self.rules if matches(rule.host, target.host)]
+        if not rules:
+            return failures.denied(
+                target.url,
+                "host_not_declared",
+                f"the manifest of {self.plugin} does not declare {target.host}",
+            )
+        if self.granted is not None and not any(
+            matches(entry, target.host) for entry in self.granted
+        ):
+            return failures.denied(
+                target.url,
+                "host_not_granted",
+                f"{self.plugin} is not granted {target.host}",
+                grant=f'plugins.{self.plugin}.runtime_config.allowed_hosts += "{target.host}"',
+            )
+        rules = [rule for rule in rules if method in rule.methods]
+        if not rules:
+            return failures.denied(
+                target.url,
+                "method_not_allowed",
+                f"the manifest of {self.plugin} does not declare this method for {target.host}",
+            )
+        for rule in rules:
+            if rule.allows_path(target.path):
+                return rule
+        return failures.denied(
+            target.url,
+            "path_not_allowed",
+            f"the manifest of {self.plugin} does not declare this path of {target.host}",
+        )
+
+
+def check_headers(url: str, headers: Headers) -> Failure | None:
+    """Why a guest's headers are refused, if they are."""
+    seen = set()
+    for name, value in headers:
+        lower = name.lower()
+        if lower not in GUEST_HEADERS or lower in seen:
+            return failures.denied(
+                url,
+                "header_not_allowed",
+                f"a plugin sets each of {', '.join(sorted(GUEST_HEADERS))} at most once, "
+                "and no other header",
+            )
+        seen.add(lower)
+        if not _HEADER_VALUE.fullmatch(value):
+            return failures.denied(
+                url,
+                "header_not_allowed",
+                f"the value of {lower} has control characters or is longer than 1000",
+            )
+    return None
+
+
+def _decodes_to_traversal(path: str) -> bool:
+    """Whether a server that decodes the path, even twice, would leave the prefix."""
+    if "%" not in path:
+        return False
+    from urllib.parse import unquote
+
+    once = unquote(path)
+    return bool(_TRAVERSAL.search(once) or _TRAVERSAL.search(unquote(once)))

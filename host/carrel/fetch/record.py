@@ -1,0 +1,87 @@
+"""Recording and replaying, at the one seam that every exchange crosses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from carrel.errors import NotRecordedError, StorageError
+from carrel.exchange import Call, FailureKind, Fetcher, Outcome, Request, Response
+
+from . import failures
+from .budget import charge_bytes, charge_requests
+from .recording import Recordings
+
+
+class RecordingFetcher:
+    """Passes requests on and writes each exchange to a folder, without secrets.
+
+    Recording the same request again replaces its files. What ended because the call was cancelled
+    or passed a budget says nothing about the upstream and is not written.
+
+    Args:
+        inner: what really fetches; it has already taken out what the host attached.
+        recordings: the folder, shared by the fetchers of all plugins.
+    """
+
+    def __init__(self, inner: Fetcher, recordings: Recordings | Path) -> None:
+        self._inner = inner
+        self._recordings = (
+            Recordings(recordings, create=True) if isinstance(recordings, Path) else recordings
+        )
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        """Makes the requests and keeps the outcomes; see `carrel.exchange.Fetcher`."""
+        outcomes = self._inner.fetch_all(requests, call)
+        if call.cancelled or call.fatal is not None:
+            return outcomes
+        for request, outcome in zip(requests, outcomes, strict=True):
+            try:
+                self._recordings.keep(request, outcome)
+            except StorageError as fault:
+                # A recording with holes would fail later, at a replay; say so now.
+                call.fatal = fault
+                break
+        return outcomes
+
+
+class ReplayingFetcher:
+    """Answers from a folder of recorded exchanges and from nothing else.
+
+    A request that was not recorded ends the call with `NotRecordedError`: an offline run must not
+    look like a source without results.
+
+    Args:
+        recordings: the folder, or what was read of it.
+
+    Raises:
+        StorageError: the folder cannot be read or is no recording.
+    """
+
+    def __init__(self, recordings: Recordings | Path) -> None:
+        self._recordings = Recordings(recordings) if isinstance(recordings, Path) else recordings
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        """Looks the requests up; see `carrel.exchange.Fetcher`."""
+        if call.fatal is not None or not charge_requests(call, len(requests)):
+            return [failures.out_of_time(request.url) for request in requests]
+        return [self._replay(request, call) for request in requests]
+
+    def _replay(self, request: Request, call: Call) -> Outcome:
+        try:
+            outcome = self._recordings.find(request)
+        except StorageError as fault:
+            call.fatal = call.fatal or fault
+            return failures.unreachable(request.url, "the recording cannot be read")
+        if outcome is None:
+            call.fatal = call.fatal or NotRecordedError(
+                request.method, failures.clean_url(request.url), str(self._recordings.directory)
+            )
+            return failures.unreachable(request.url, "the request was not recorded")
+        if isinstance(outcome, Response):
+            if outcome.size > call.limits.response_bytes:
+                return failures.too_large(request.url, "the recording", call.limits.response_bytes)
+            charge_bytes(call, outcome.size)
+        elif outcome.kind is FailureKind.DENIED:
+            call.denial = outcome
+        return outcome

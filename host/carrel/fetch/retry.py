@@ -1,0 +1,70 @@
+"""When a request is made again, and after how long. Pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_FIRST_BACKOFF = 0.5
+_LONGEST_BACKOFF = 8.0
+
+#: A 429 without Retry-After, and so without a number to go by, is given at least this.
+_LEAST_AFTER_429 = 2.0
+
+
+def is_retried(status: int) -> bool:
+    """Whether a status may be gone the next time: 429 and 5xx, but for what will not change."""
+    return status == 429 or (500 <= status <= 599 and status not in {501, 505})
+
+
+def retry_after(headers: Iterable[tuple[str, str]], now: float, longest: float) -> float | None:
+    """Seconds that the upstream asks for, at most `longest`; None when it names no time.
+
+    Args:
+        headers: the answer's, names in any case.
+        now: seconds since 1970, for the date form.
+        longest: a day of waiting is a mistake or an attack.
+    """
+    value = next((value for name, value in headers if name.lower() == "retry-after"), None)
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value[:9]), longest)
+    try:
+        date = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return min(max((date - datetime.fromtimestamp(now, UTC)).total_seconds(), 0.0), longest)
+
+
+def backoff(attempt: int, jitter: float, *, status: int = 0) -> float:
+    """Seconds before attempt number `attempt` + 1, when nobody named them.
+
+    Args:
+        attempt: 1 after the first failure.
+        jitter: a random number from 0 to 1; spreads clients that failed together.
+        status: the status that failed; 0 for a broken connection.
+    """
+    ceiling = min(_FIRST_BACKOFF * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
+    if status == 429:
+        ceiling = max(ceiling, _LEAST_AFTER_429 * attempt)
+    return ceiling * (0.5 + jitter / 2)
+
+
+def declared_interval(headers: Iterable[tuple[str, str]]) -> float | None:
+    """Seconds between requests as Crossref's headers declare them (`x-rate-limit-limit: 50`,
+    `x-rate-limit-interval: 1s`); None when they say nothing usable.
+    """
+    found = {name.lower(): value.strip() for name, value in headers}
+    limit = found.get("x-rate-limit-limit", "")
+    interval = found.get("x-rate-limit-interval", "").removesuffix("s")
+    for number in (limit, interval):
+        if not (number.isascii() and number.isdigit() and len(number) < 9):
+            return None
+    if int(limit) == 0:
+        return None
+    return min(int(interval) / int(limit), 60.0)

@@ -1,0 +1,164 @@
+"""Token buckets, one per upstream, shared by every process that names the same file.
+
+Each bucket is one number: the time at which it would be full again (GCRA's theoretical arrival
+time). A slot is taken when it is due and not before, in one short immediate transaction: two
+processes can never take the same one, nobody holds one that he may not use, and a pause that an
+upstream asks for binds everybody at once.
+
+Time is the wall clock, the only one that processes and reboots share. When it jumps back, what is
+left of a wait is kept by comparing with the time the bucket was last touched; when it jumps
+forward, a wait ends early once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .clock import Clock
+from .database import Database
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS bucket_v1 (
+    upstream TEXT PRIMARY KEY,
+    full_at REAL NOT NULL,
+    touched REAL NOT NULL
+) WITHOUT ROWID;
+"""
+
+#: A slot is written while others wait for it; longer than this means a stuck process.
+_BUSY_SECONDS = 2.0
+
+# A slot this close is due: timers wake a little early.
+_DUE = 0.001
+
+# Differences below this are clock adjustment, not a jump.
+_CLOCK_SLACK = 0.5
+
+# No bucket is further in the future than this when it is written; a file that says so is damaged.
+_LONGEST = 7200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The answer to a wish for a slot.
+
+    Attributes:
+        wait: 0 when the slot was taken, else the seconds until one may be due.
+        full_at: of a slot that was taken, when its bucket is full again if nobody takes another.
+    """
+
+    wait: float
+    full_at: float = 0.0
+
+
+# What a bucket is full at now → the answer, and what it is full at from now on, if that changes.
+_Decide = Callable[[float, float], "tuple[Slot, float | None]"]
+
+
+class Buckets:
+    """The buckets of one file, with a copy in memory for when the file cannot be used."""
+
+    def __init__(self, path: Path | None, clock: Clock) -> None:
+        self._clock = clock
+        self._memory: dict[str, tuple[float, float]] = {}
+        self._lock = threading.Lock()
+        self._database = (
+            None
+            if path is None
+            else Database(
+                path, _SCHEMA, purpose="pace shared by processes", busy_seconds=_BUSY_SECONDS
+            )
+        )
+
+    def take(self, upstream: str, interval: float, burst: int) -> Slot:
+        """Takes a slot if one is due."""
+        return self._update(
+            upstream, lambda full_at, now: _take_if_due(full_at, now, interval, burst)
+        )
+
+    def keep(self, upstream: str, interval: float, burst: int, slot: Slot) -> Slot:
+        """Moves a slot that was taken before to now, for a request that leaves only now.
+
+        When another slot was taken since, its request may leave now too, so this one takes its
+        turn anew.
+        """
+
+        def decide(full_at: float, now: float) -> tuple[Slot, float | None]:
+            # A bucket that has filled up since has seen no other request.
+            if full_at > max(slot.full_at, now):
+                return _take_if_due(full_at, now, interval, burst)
+            return Slot(0.0, now + interval), now + interval
+
+        return self._update(upstream, decide)
+
+    def penalise(self, upstream: str, interval: float, burst: int, seconds: float) -> None:
+        """Lets nobody take a slot for so many seconds, and no burst right after them."""
+        pause = seconds + (burst - 1) * interval
+        self._update(upstream, lambda full_at, now: (Slot(pause), max(full_at, now + pause)))
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._database is not None:
+            self._database.close()
+
+    def _update(self, upstream: str, decide: _Decide) -> Slot:
+        with self._lock:
+            answer = None
+            if self._database is not None:
+                answer = self._database.transact(
+                    lambda connection: self._decide_in_file(connection, upstream, decide)
+                )
+            if answer is None:
+                now = self._clock.wall()
+                answer, full_at = decide(_recall(self._memory.get(upstream), now), now)
+                self._remember(upstream, full_at, now)
+            return answer
+
+    def _decide_in_file(
+        self, connection: sqlite3.Connection, upstream: str, decide: _Decide
+    ) -> Slot:
+        # The clock is read inside the transaction: waiting for another process took time.
+        now = self._clock.wall()
+        row = connection.execute(
+            "SELECT full_at, touched FROM bucket_v1 WHERE upstream = ?", (upstream,)
+        ).fetchone()
+        answer, full_at = decide(_recall(row or self._memory.get(upstream), now), now)
+        if full_at is not None:
+            connection.execute(
+                "INSERT INTO bucket_v1 VALUES (?1, ?2, ?3) ON CONFLICT (upstream) "
+                "DO UPDATE SET full_at = ?2, touched = ?3",
+                (upstream, full_at, now),
+            )
+            self._remember(upstream, full_at, now)
+        return answer
+
+    def _remember(self, upstream: str, full_at: float | None, now: float) -> None:
+        if full_at is not None:
+            self._memory[upstream] = (full_at, now)
+
+
+def _take_if_due(
+    full_at: float, now: float, interval: float, burst: int
+) -> tuple[Slot, float | None]:
+    wait = full_at - (burst - 1) * interval - now
+    if wait > _DUE:
+        return Slot(wait), None
+    return Slot(0.0, full_at + interval), full_at + interval
+
+
+def _recall(state: tuple[float, float] | None, now: float) -> float:
+    """The time at which the bucket is full, on today's clock."""
+    if state is None:
+        return now
+    full_at, touched = state
+    full_at = min(full_at, touched + _LONGEST)
+    if touched > now + _CLOCK_SLACK:
+        full_at = now + max(0.0, full_at - touched)
+    return max(full_at, now)

@@ -1,0 +1,178 @@
+"""A URL is parsed here, once, into the `Target` that everything later uses.
+
+The grammar is the common part of RFC 3986 and WHATWG: where parsers are known to disagree (user
+info, backslashes, raw tabs, percent signs or non-ASCII in the host, short IPv4 forms, empty or
+zero-padded ports) the URL is refused rather than read in one of the ways.
+
+Not handled on purpose: internationalised names (write the `xn--` form), ports other than 443,
+schemes other than https.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+#: Longest URL that is looked at; servers refuse less.
+MAX_URL = 16_384
+
+_FORBIDDEN = re.compile(r"[^\x21-\x7e]|\\")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_AUTHORITY_END = re.compile(r"[/?#]")
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+# WHATWG reads a host whose last label is a number, in any base, as an IPv4 address.
+_NUMERIC = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.DOTALL)
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A checked https URL in its parts, without fragment.
+
+    Attributes:
+        host: lower case, without trailing dot.
+        path: starts with a slash, dot segments resolved, percent-encoding as given.
+        query: what follows the question mark as given; None when there is none.
+    """
+
+    host: str
+    path: str
+    query: str | None = None
+
+    @property
+    def resource(self) -> str:
+        """Path and query, as they go onto the wire."""
+        return self.path if self.query is None else f"{self.path}?{self.query}"
+
+    @property
+    def url(self) -> str:
+        """The normalised URL."""
+        return f"https://{self.host}{self.resource}"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlFault:
+    """Why a URL is refused.
+
+    Attributes:
+        reason: a denial reason of `contract/v1/errors.json`.
+        message: for a person; says nothing that the URL could have smuggled in.
+    """
+
+    reason: str
+    message: str
+
+
+def parse_url(text: str) -> Target | UrlFault:
+    """Reads an absolute https URL, or says why it is refused."""
+    fault = _check_characters(text)
+    if fault:
+        return fault
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return UrlFault("malformed_url", "the URL has no scheme")
+    if scheme[1].lower() != "https":
+        return UrlFault("insecure_scheme", "only https URLs are fetched")
+    rest = text[scheme.end() :]
+    if not rest.startswith("//"):
+        return UrlFault("malformed_url", "the URL has no // after its scheme")
+    end = _AUTHORITY_END.search(rest, 2)
+    authority = rest[2 : end.start()] if end else rest[2:]
+    host = _parse_authority(authority)
+    if isinstance(host, UrlFault):
+        return host
+    path, query = _split_resource(rest[end.start() :] if end else "")
+    return Target(host, path, query)
+
+
+def resolve_redirect(base: Target, location: str) -> Target | UrlFault:
+    """Reads a `Location` as seen from `base`: absolute, or relative in one of RFC 3986's forms."""
+    fault = _check_characters(location)
+    if fault:
+        return fault
+    if _SCHEME.match(location):
+        return parse_url(location)
+    if location.startswith("//"):
+        return parse_url(f"https:{location}")
+    if location.startswith("#"):
+        return base
+    if location.startswith("?"):
+        return Target(base.host, base.path, location[1:].partition("#")[0])
+    if not location.startswith("/"):
+        location = base.path.rpartition("/")[0] + "/" + location
+    path, query = _split_resource(location)
+    return Target(base.host, path, query)
+
+
+def normalise_host(name: str) -> str | UrlFault:
+    """A DNS name in the one spelling that is compared, or why it is not one."""
+    host = name.lower().removesuffix(".")
+    if not host or len(host) > 253:
+        return UrlFault("malformed_url", "the host is empty or longer than 253 characters")
+    if _NUMERIC.fullmatch(host):
+        return UrlFault("ip_literal", "the host is an IP address; only names are fetched")
+    if not _HOST.fullmatch(host):
+        return UrlFault(
+            "malformed_url",
+            "the host is not a DNS name of letters, digits and hyphens in labels of at most 63",
+        )
+    return host
+
+
+def _check_characters(text: str) -> UrlFault | None:
+    if not text:
+        return UrlFault("malformed_url", "the URL is empty")
+    if len(text) > MAX_URL:
+        return UrlFault("malformed_url", f"the URL is longer than {MAX_URL} characters")
+    bad = _FORBIDDEN.search(text)
+    if bad:
+        what = {"\\": "a backslash", " ": "a space"}.get(bad[0])
+        what = what or ("a control character" if bad[0] < "\x80" else "a non-ASCII character")
+        return UrlFault("malformed_url", f"the URL has {what} at offset {bad.start()}")
+    return None
+
+
+def _parse_authority(authority: str) -> str | UrlFault:
+    if "@" in authority:
+        return UrlFault("userinfo_in_url", "the URL carries a user name or password")
+    if authority.startswith("["):
+        import ipaddress
+
+        try:
+            ipaddress.IPv6Address(authority[1:].partition("]")[0].partition("%")[0])
+        except ValueError:
+            return UrlFault("malformed_url", "the URL has brackets round something not an address")
+        return UrlFault("ip_literal", "the host is an IP address; only names are fetched")
+    name, colon, port = authority.partition(":")
+    host = normalise_host(name)
+    if colon and port != "443" and isinstance(host, str):
+        if port.isascii() and port.isdigit():
+            return UrlFault("port_not_allowed", "the URL names a port other than 443")
+        return UrlFault("malformed_url", "the URL's port is not a number")
+    return host
+
+
+def _split_resource(text: str) -> tuple[str, str | None]:
+    text = text.partition("#")[0]
+    path, mark, query = text.partition("?")
+    if not path:
+        path = "/"
+    elif _DOT_SEGMENT.search(path):
+        path = _remove_dot_segments(path)
+    return path, query if mark else None
+
+
+def _remove_dot_segments(path: str) -> str:
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        plain = segment.lower().replace("%2e", ".")
+        if plain == "..":
+            if kept:
+                kept.pop()
+        elif plain != ".":
+            kept.append(segment)
+    if segments[-1].lower().replace("%2e", ".") in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)

@@ -1,0 +1,36 @@
+"""The MCP server: what a client sees of a toolbox, over stdio.
+
+Nothing here knows of plugins, sandboxes or upstreams: the server is handed a `Toolbox`. Importing
+this package is cheap; the MCP SDK is imported when a server starts.
+
+A call's way through the files: `pipes` → `frames` → `transport` → (SDK) → `app` → `calls` →
+toolbox → `answers`, and back by `transport`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .settings import ServerSettings
+from .toolbox import Result, Tool, Toolbox
+
+__all__ = ["Result", "ServerSettings", "Tool", "Toolbox", "serve_stdio"]
+
+
+def serve_stdio(make_toolbox: Callable[[], Toolbox], settings: ServerSettings | None = None) -> int:
+    """Serves one client over the process's standard streams until it leaves.
+
+    Ends at the end of stdin, on SIGTERM and on SIGINT, within `settings.shutdown_seconds`. While it
+    serves, file descriptor 1 points at stderr, so that nothing but frames reaches the client.
+
+    Args:
+        make_toolbox: called once, in a thread, after the first answer or at first need. When it
+            raises, the request that needed it fails and the next one tries again.
+        settings: the caps; the defaults when None.
+
+    Returns:
+        The exit code: 0 for a clean end, 1 if the server itself failed.
+    """
+    from . import stdio
+
+    return stdio.serve(make_toolbox, settings or ServerSettings())

@@ -1,0 +1,63 @@
+"""How quickly tool calls may come: a token bucket that makes the hasty wait their turn."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from carrel.errors import BusyError
+
+
+class TooManyCallsError(BusyError):
+    """Calls come quicker than the server takes them."""
+
+    def __init__(self, per_second: float, wait: float) -> None:
+        super().__init__(0, retry_after_seconds=round(wait, 1))
+        self.message = f"more than {per_second:g} calls a second; try again in {wait:.1f} s"
+        self.args = (self.message,)
+
+
+class Pace:
+    """A token bucket. Whoever finds it empty is given the next place in the queue.
+
+    Args:
+        per_second: tokens that come back each second.
+        burst: tokens the bucket holds.
+        patience: longest wait in seconds; beyond it a call is refused.
+        clock: seconds, monotonic.
+        sleep: waits for so many seconds.
+    """
+
+    def __init__(
+        self,
+        per_second: float,
+        burst: int,
+        patience: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._per_second = per_second
+        self._burst = float(burst)
+        self._patience = patience
+        self._clock = clock
+        self._sleep = sleep
+        self._tokens = self._burst  # below zero: that many are waiting
+        self._filled = clock()
+
+    async def turn(self) -> None:
+        """Waits for a token.
+
+        Raises:
+            TooManyCallsError: the wait would be longer than the patience.
+        """
+        now = self._clock()
+        self._tokens = min(self._burst, self._tokens + (now - self._filled) * self._per_second)
+        self._filled = now
+        wait = (1.0 - self._tokens) / self._per_second
+        if wait > self._patience:
+            raise TooManyCallsError(self._per_second, wait)
+        self._tokens -= 1.0
+        if wait > 0.0:
+            await self._sleep(wait)

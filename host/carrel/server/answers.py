@@ -1,0 +1,48 @@
+"""What a tool call's outcome looks like to a client."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from carrel.errors import CarrelError
+from carrel.printable import printable
+
+from .frames import RawJson
+from .toolbox import Result
+
+#: `_meta` key and value on results that hold content from outside: data, never instructions.
+CONTENT_LABEL: Final = "carrel/content"
+UNTRUSTED: Final = "untrusted-external-content"
+
+#: Revisions that know no `structuredContent`.
+TEXT_ONLY: Final = frozenset({"2024-11-05", "2025-03-26"})
+
+_LINE_LENGTH: Final = 2000
+
+
+def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
+    """The wire form of a result: the component's text, and the same as structured content.
+
+    Args:
+        result: what the toolbox gave.
+        revision: of the protocol, as negotiated.
+        raw: whether the transport can write the component's text as it stands.
+    """
+    answer: dict[str, Any] = {"content": [{"type": "text", "text": result.text}]}
+    if revision not in TEXT_ONLY:
+        answer["structuredContent"] = RawJson(result.text) if raw else result.data
+    return answer
+
+
+def failure(error: CarrelError) -> dict[str, Any]:
+    """The wire form of a failure: a line a person can act on, then the error object."""
+    details = error.to_dict()
+    line = printable(error.message, _LINE_LENGTH)
+    if error.advice:
+        line = f"{line} ({error.advice})"
+    body = json.dumps({"error": details}, separators=(",", ":"), default=str)
+    return {
+        "content": [{"type": "text", "text": line}, {"type": "text", "text": body}],
+        "isError": True,
+    }

@@ -1,0 +1,148 @@
+"""One `tools/call`: pace, run, report, and an answer whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, Implementation
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from carrel.errors import CarrelError, InternalError, UnknownNameError
+from carrel.exchange import Call
+from carrel.printable import printable
+
+from . import answers
+from .admission import Pace
+from .loader import ToolboxLoader
+from .progress import ProgressRelay
+from .settings import ServerSettings
+from .toolbox import Result
+
+logger = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any, Any]
+
+_NAME_LENGTH = 128
+
+
+class ToolCalls:
+    """Runs tool calls and knows which are running.
+
+    Args:
+        loader: gives the toolbox.
+        settings: the caps.
+        identity: the server's, put on results where the revision asks for it.
+        raw: whether the transport can write a component's JSON text as it stands.
+    """
+
+    def __init__(
+        self,
+        loader: ToolboxLoader,
+        settings: ServerSettings,
+        identity: Implementation,
+        *,
+        raw: bool,
+    ) -> None:
+        self._loader = loader
+        self._pace = Pace(settings.calls_per_second, settings.burst, settings.patience_seconds)
+        self._identity = identity.model_dump(by_alias=True, mode="json", exclude_none=True)
+        self._raw = raw
+        self._running: dict[int, Call] = {}  # by identity: a call is no value
+        self._untrusted: dict[str, bool] = {}
+        self.answered = 0
+
+    @property
+    def running(self) -> int:
+        """Calls that have started and not ended."""
+        return len(self._running)
+
+    def cancel_all(self) -> None:
+        """Cancels every running call; each answers with a `cancelled` error."""
+        for call in list(self._running.values()):
+            call.cancel()
+
+    def forget_tools(self) -> None:
+        """Forgets what was known of the tools; they have changed."""
+        self._untrusted.clear()
+
+    async def answer(
+        self, ctx: Context, name: str, arguments: Mapping[str, Any], *, raw: bool
+    ) -> dict[str, Any]:
+        """The result of a call in its wire form; a failure is a result too.
+
+        Raises:
+            MCPError: no such tool.
+        """
+        try:
+            result = await self._run(ctx, name, arguments)
+        except UnknownNameError as error:
+            if error.kind != "tool":
+                return self._finish(ctx, name, answers.failure(error))
+            known = len(name) <= _NAME_LENGTH
+            message = printable(error.message) if known else "unknown tool"
+            data = {"error": error.to_dict()} if known else None
+            raise MCPError(INVALID_PARAMS, message, data) from None
+        except CarrelError as error:
+            return self._finish(ctx, name, answers.failure(error))
+        except Exception:
+            logger.exception("tool %.100r failed", name)
+            return self._finish(ctx, name, answers.failure(InternalError()))
+        revision = ctx.protocol_version
+        return self._finish(
+            ctx, name, answers.success(result, revision=revision, raw=raw and self._raw)
+        )
+
+    async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Result:
+        await self._pace.turn()
+        toolbox = self._loader.loaded or await self._loader.get()
+        relay = _relay(ctx)
+        calls: list[Call] = []
+
+        def started(call: Call) -> None:
+            calls.append(call)
+            self._running[id(call)] = call
+
+        try:
+            return await toolbox.call(name, arguments, on_progress=relay, call_started=started)
+        except asyncio.CancelledError:
+            # The client gave up, or the connection ended: the guest is interrupted, not only left.
+            for call in calls:
+                call.cancel()
+            raise
+        finally:
+            for call in calls:
+                self._running.pop(id(call), None)
+            self.answered += 1
+            if relay is not None:
+                relay.close()
+
+    def _finish(self, ctx: Context, name: str, answer: dict[str, Any]) -> dict[str, Any]:
+        """Adds what the revision and the label ask for."""
+        meta: dict[str, Any] = {}
+        if self._is_untrusted(name):
+            meta[answers.CONTENT_LABEL] = answers.UNTRUSTED
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            answer["resultType"] = "complete"
+            meta[SERVER_INFO_META_KEY] = self._identity
+        if meta:
+            answer["_meta"] = meta
+        return answer
+
+    def _is_untrusted(self, name: str) -> bool:
+        """Whether the tool brings content from outside; one that is not known is taken to."""
+        if not self._untrusted and self._loader.loaded is not None:
+            self._untrusted = {tool.name: tool.open_world for tool in self._loader.loaded.tools()}
+        return self._untrusted.get(name, True)
+
+
+def _relay(ctx: Context) -> ProgressRelay | None:
+    """Where progress goes, if the client asked for it."""
+    meta = (ctx.params or {}).get("_meta")
+    if not isinstance(meta, dict) or meta.get("progressToken") is None:
+        return None
+    return ProgressRelay(asyncio.get_running_loop(), ctx.session.report_progress)

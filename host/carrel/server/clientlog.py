@@ -1,0 +1,138 @@
+"""Log lines for clients that ask for them; stderr has them anyway.
+
+Clients of the handshake era ask once, with `logging/setLevel`; since 2026-07-28 each request asks
+for its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from mcp.server.session import ServerSession
+from mcp_types import (
+    LOG_LEVEL_META_KEY,
+    LoggingLevel,
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
+    RequestId,
+)
+
+from carrel.printable import printable
+
+from .calls import Context
+
+#: MCP's eight levels on Python's scale.
+_LEVELS: Final[dict[LoggingLevel, int]] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "notice": logging.INFO + 5,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.CRITICAL,
+    "alert": logging.CRITICAL + 5,
+    "emergency": logging.CRITICAL + 10,
+}
+_LINE_LENGTH: Final = 4000
+_LINES_PER_SECOND: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    session: ServerSession
+    level: int
+    request_id: RequestId | None = None
+
+
+_request: ContextVar[_Listener | None] = ContextVar("carrel-log-listener", default=None)
+
+
+class ClientLog(logging.Handler):
+    """Sends what Carrel logs to a client that asked for it, never an exception's text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._logger = logging.getLogger("carrel")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._listener: _Listener | None = None
+        self._session: ServerSession | None = None
+        self._sending: set[asyncio.Future[None]] = set()
+        self._second = 0
+        self._lines = 0
+
+    def connected(self, session: ServerSession) -> None:
+        """Remembers a handshake-era client, which may ask for lines that belong to no request."""
+        self._session = session
+
+    def set_level(self, level: LoggingLevel) -> None:
+        """A handshake-era client asks for lines of `level` and above from now on."""
+        if self._session is not None:
+            self._listener = _Listener(self._session, _LEVELS[level])
+            self._attach(_LEVELS[level])
+
+    def request(self, ctx: Context) -> AbstractContextManager[None]:
+        """While the context is open, lines go to the request's client if the request asked."""
+        asked = ctx.meta.get(LOG_LEVEL_META_KEY) if ctx.meta else None
+        if ctx.request_id is None or not isinstance(asked, str) or asked not in _LEVELS:
+            return nullcontext()
+        return self._listening(_Listener(ctx.session, _LEVELS[asked], ctx.request_id))
+
+    @contextmanager
+    def _listening(self, listener: _Listener) -> Iterator[None]:
+        self._attach(listener.level)
+        token = _request.set(listener)
+        try:
+            yield
+        finally:
+            _request.reset(token)
+
+    def _attach(self, level: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        if self._logger.getEffectiveLevel() > level:
+            self._logger.setLevel(level)  # stderr's handler keeps its own
+        if self not in self._logger.handlers:
+            self._logger.addHandler(self)
+
+    def detach(self) -> None:
+        """Sends nothing more."""
+        self._logger.removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Takes a line, from any thread."""
+        listener = _request.get() or self._listener
+        if listener is None or record.levelno < listener.level or self._loop is None:
+            return
+        second = int(time.monotonic())
+        if second != self._second:
+            self._second, self._lines = second, 0
+        self._lines += 1
+        if self._lines > _LINES_PER_SECOND:
+            return
+        # A traceback's line may quote anything; stderr has it.
+        text = "internal error" if record.exc_info else record.getMessage()
+        level: LoggingLevel = "debug"
+        for name, number in _LEVELS.items():
+            if number <= record.levelno:
+                level = name
+        try:
+            self._loop.call_soon_threadsafe(
+                self._send, listener, level, record.name, printable(text, _LINE_LENGTH)
+            )
+        except RuntimeError:
+            pass  # the loop has ended; nobody listens
+
+    def _send(self, listener: _Listener, level: LoggingLevel, name: str, text: str) -> None:
+        notification = LoggingMessageNotification(
+            params=LoggingMessageNotificationParams(level=level, data=text, logger=name)
+        )
+        sending = asyncio.ensure_future(
+            listener.session.send_notification(notification, listener.request_id)
+        )
+        self._sending.add(sending)
+        sending.add_done_callback(self._sending.discard)

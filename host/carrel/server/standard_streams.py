@@ -1,0 +1,101 @@
+"""The process's standard streams, taken for frames alone.
+
+While a server runs, descriptor 1 is another name for stderr and descriptor 0 reads nothing:
+whatever prints (Python, C, a child process) ends up on stderr, and nothing eats frames. The real
+pipes are reached through private descriptors.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+@contextmanager
+def standard_streams_taken() -> Iterator[tuple[int, int]]:
+    """Yields private descriptors of stdin and stdout; puts the streams back at the end."""
+    _flush()
+    stdin, stdout = _duplicate(0, os.O_RDONLY), _duplicate(1, os.O_WRONLY)
+    blocking = [_is_blocking(fd) for fd in (stdin, stdout)]
+    _divert(0, os.open(os.devnull, os.O_RDONLY))
+    _divert(1, _stderr())
+    try:
+        yield stdin, stdout
+    finally:
+        # What was printed meanwhile still sits in buffers and must not follow the last frame.
+        _flush()
+        for fd, private, was_blocking in ((0, stdin, blocking[0]), (1, stdout, blocking[1])):
+            if was_blocking:
+                # The mode belongs to the open pipe, which other processes may share.
+                with suppress(OSError):
+                    os.set_blocking(private, True)
+            with suppress(OSError):
+                os.dup2(private, fd)
+                _tell_windows(fd)
+        # The private descriptors stay open: a thread may still be blocked on one.
+
+
+def _duplicate(fd: int, flags: int) -> int:
+    """A private descriptor of what `fd` is, outside the standard range; of nothing if closed."""
+    try:
+        os.fstat(fd)
+    except OSError:
+        private = os.open(os.devnull, flags)
+        return private if private > 2 else _above(private)
+    return _above(fd)
+
+
+def _above(fd: int) -> int:
+    if sys.platform == "win32":
+        import msvcrt
+
+        private = os.dup(fd)
+        msvcrt.setmode(private, os.O_BINARY)
+        return private
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def _stderr() -> int:
+    try:
+        return os.dup(2)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
+
+
+def _divert(fd: int, target: int) -> None:
+    if target == fd:
+        return  # it was closed, and opening the target has taken its place
+    os.dup2(target, fd)
+    os.close(target)
+    _tell_windows(fd)
+
+
+def _tell_windows(fd: int) -> None:
+    """Child processes on Windows inherit handles, not descriptors."""
+    if sys.platform == "win32":
+        from mcp.os.win32.utilities import rebind_std_handle_to_fd
+
+        with suppress(OSError):
+            rebind_std_handle_to_fd(fd)
+
+
+def _is_blocking(fd: int) -> bool:
+    try:
+        return os.get_blocking(fd)
+    except (AttributeError, OSError):
+        return False  # Windows before 3.12, where it is never changed either
+
+
+def _flush() -> None:
+    """Empties Python's and C's buffers of stdout."""
+    for stream in (sys.stdout, sys.__stdout__):
+        with suppress(AttributeError, OSError, ValueError):
+            stream.flush()  # type: ignore[union-attr]  # None when the process has no stdout
+    with suppress(AttributeError, OSError, TypeError):
+        library = ctypes.cdll.ucrtbase if sys.platform == "win32" else ctypes.CDLL(None)
+        library.fflush(None)

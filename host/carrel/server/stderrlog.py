@@ -1,0 +1,93 @@
+"""Log lines to stderr, written by a thread: a client that does not read them holds up nothing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_LINES_HELD = 2000
+_LAST_WORDS_SECONDS = 0.5
+
+
+class StderrLog(logging.Handler):
+    """Formats a line where it is logged and leaves the writing to a daemon thread.
+
+    Lines that find the queue full are dropped: stderr is blocked, and the server is not to be.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self._lines: queue.Queue[str | threading.Event] = queue.Queue(_LINES_HELD)
+        self._thread = threading.Thread(target=self._write, name="carrel-stderr", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Takes a line."""
+        try:
+            self._lines.put_nowait(self.format(record) + "\n")
+        except queue.Full:
+            pass
+        except Exception:  # noqa: BLE001  # a line that cannot be formatted must not end its caller
+            self.handleError(record)
+
+    def _write(self) -> None:
+        while True:
+            line = self._lines.get()
+            if isinstance(line, threading.Event):
+                line.set()
+                continue
+            # Past Python's own buffer: whoever holds its lock while blocked would, at exit, bring
+            # the interpreter down with it.
+            rest = memoryview(line.encode(errors="backslashreplace"))
+            try:
+                while rest:
+                    rest = rest[os.write(2, rest) :]
+            except OSError:
+                pass  # there is no stderr, or nobody reads it any more
+
+    def flush(self) -> None:
+        """Waits until what is queued is written, for half a second at most."""
+        written = threading.Event()
+        try:
+            self._lines.put_nowait(written)
+        except queue.Full:
+            return
+        written.wait(_LAST_WORDS_SECONDS)
+
+
+@contextmanager
+def logging_to_stderr(level: str) -> Iterator[None]:
+    """While the context is open, Carrel's lines go to stderr, and other libraries' warnings.
+
+    Their informational lines do not: an HTTP client's may hold a whole address, key included.
+    Where the program has set up logging itself, nothing is changed.
+
+    Args:
+        level: of Carrel's own lines: debug, info, warning, error or critical.
+    """
+    root, own = logging.getLogger(), logging.getLogger("carrel")
+    if root.handlers or own.handlers:
+        yield
+        return
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+
+    def wanted(record: logging.LogRecord) -> bool:
+        ours = record.name.split(".", 1)[0] == "carrel"
+        return record.levelno >= (threshold if ours else logging.WARNING)
+
+    handler = StderrLog()
+    handler.addFilter(wanted)
+    before = own.level
+    root.addHandler(handler)
+    own.setLevel(threshold)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        own.setLevel(before)
+        handler.flush()

@@ -1,0 +1,117 @@
+"""What the server needs of the layer below: tools, results, and a toolbox that runs them.
+
+These are protocols, so that neither side imports the other; `carrel.tools` has the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from carrel.exchange import Call, ProgressHandler
+
+
+class Tool(Protocol):
+    """A tool as a client sees it."""
+
+    @property
+    def name(self) -> str:
+        """What clients call it by."""
+        ...
+
+    @property
+    def title(self) -> str | None:
+        """A name for people."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model that chooses."""
+        ...
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        ...
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """JSON Schema of the result."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it changes nothing."""
+        ...
+
+    @property
+    def destructive(self) -> bool:
+        """Whether it may destroy something."""
+        ...
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether a second call with the same arguments adds nothing."""
+        ...
+
+    @property
+    def open_world(self) -> bool:
+        """Whether results hold content from outside; such results are labelled."""
+        ...
+
+    @property
+    def plugin(self) -> str:
+        """The plugin it belongs to."""
+        ...
+
+
+class Result(Protocol):
+    """What a call gave, checked against the tool's output schema."""
+
+    @property
+    def text(self) -> str:
+        """The JSON text as the component returned it: strict JSON, no NaN, no half surrogates."""
+        ...
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same, decoded."""
+        ...
+
+
+class Toolbox(Protocol):
+    """Everything on offer, and the way to call it."""
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools, always in the same order; cheap, because it runs on the event loop."""
+        ...
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        on_progress: ProgressHandler | None = None,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> Result:
+        """Runs a tool. Cancelling the awaiting task cancels the call.
+
+        Args:
+            name: of the tool.
+            arguments: as the client sent them, unchecked.
+            on_progress: may be called from any thread.
+            call_started: is given the call as soon as there is one, so that it can be cancelled.
+
+        Raises:
+            UnknownNameError: no such tool.
+            CarrelError: any other failure that a client can be told of.
+        """
+        ...
+
+    def health(self) -> dict[str, Any]:
+        """The state of plugins and stores as JSON, nothing secret; may touch the disk."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of everything; running calls are over by then."""
+        ...

@@ -1,0 +1,367 @@
+"""One connection over a pair of pipes: messages in, messages out, and which requests still wait.
+
+It gives the SDK's `Server.run` the two streams it asks for. What the SDK leaves open is closed
+here, before a message costs anything: the length of a line, the number of requests in flight,
+ids used twice, batches, and a client that does not read its answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, Self
+
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PROTOCOL_VERSION_META_KEY,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from carrel.errors import BusyError
+
+from .frames import LineCutter, Rejection, TooLong, classify, encode, encode_rejection, parse
+from .pipes import Sink, Source
+from .settings import ServerSettings
+
+logger = logging.getLogger(__name__)
+
+#: JSON-RPC's range for what an implementation defines.
+BUSY: Final = -32000
+
+#: The one revision that has batches; later ones took them out again.
+_BATCH_REVISION: Final = "2025-03-26"
+#: From here on an error without a known id leaves it out; before, the schema had no form for it.
+_ABSENT_ID_SINCE: Final = "2025-11-25"
+
+#: Messages read and not yet taken by the SDK, at which reading pauses.
+_QUEUE_LIMIT: Final = 1024
+#: Bytes written and not yet read by the client, at which reading pauses. Far above a pipe's size:
+#: a client may well send all its requests before it reads the first answer.
+_UNREAD_LIMIT: Final = 16 * 2**20
+#: The same, at which what only informs is dropped.
+_UNREAD_INFORMATION: Final = 2**20
+_INFORMATION: Final = frozenset({"notifications/progress", "notifications/message"})
+
+
+class Batch:
+    """The answers to a batch, which leave together in one line."""
+
+    def __init__(self) -> None:
+        self.waiting: set[RequestId] = set()
+        self.answers: list[bytes] = []
+
+
+class Transport:
+    """A client's connection.
+
+    Attributes:
+        reading: what the SDK reads messages from.
+        writing: what the SDK writes messages to.
+        ended: set when no further message comes in: end of input, or nobody reads the output.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        sink: Sink,
+        settings: ServerSettings,
+        *,
+        on_first_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._source = source
+        self._sink = sink
+        self._settings = settings
+        self._cutter = LineCutter(settings.max_line_bytes)
+        self._queue: deque[SessionMessage] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._finished = False
+        self._paused = False
+        self._in_flight: dict[RequestId, Batch | None] = {}
+        self._listening: set[RequestId] = set()
+        self._revision: str | None = None
+        self._handshake: RequestId | None = None
+        self._on_first_answer: Callable[[], object] | None = on_first_answer
+        self.broken = False
+        self.ended = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._flushed = asyncio.Event()
+        self._flushed.set()
+        self.reading = ReadStream(self)
+        self.writing = WriteStream(self)
+        sink.start(self._on_written, self._on_broken)
+        source.start(self._on_data, self._on_end)
+
+    # Input
+
+    def _on_data(self, chunk: bytes) -> None:
+        for line in self._cutter.feed(chunk):
+            self._take_line(line)
+        self._balance()
+
+    def _on_end(self) -> None:
+        rest = self._cutter.finish()
+        if rest is not None:
+            self._take_line(rest)
+        if self._sink.abandoned():
+            self._on_broken()  # the client is gone altogether: there is nobody to finish for
+        self.stop_reading()
+
+    def stop_reading(self) -> None:
+        """Takes no further message; those already taken are still served."""
+        self._source.close()
+        self.ended.set()
+        self._check_settled()
+
+    def _on_broken(self) -> None:
+        self.broken = True
+        self._flushed.set()
+        self.stop_reading()
+        self.finish()
+
+    def _take_line(self, line: bytes | TooLong) -> None:
+        if isinstance(line, TooLong):
+            limit = self._settings.max_line_bytes
+            message = f"the message is longer than {limit} bytes"
+            self._reject(Rejection(INVALID_REQUEST, message, line.id))
+            return
+        if not line or line.isspace():
+            return
+        value = parse(line)
+        if isinstance(value, list):
+            self._take_batch(value)
+        else:
+            self._take(value if isinstance(value, Rejection) else classify(value))
+
+    def _take_batch(self, values: list[Any]) -> None:
+        if self._revision != _BATCH_REVISION or not values:
+            reason = "an empty batch" if not values else "this protocol revision has no batches"
+            self._reject(Rejection(INVALID_REQUEST, reason))
+            return
+        batch = Batch()
+        for value in values:
+            self._take(classify(value), batch)
+        self._send_if_complete(batch)
+
+    def _take(self, message: JSONRPCMessage | Rejection | None, batch: Batch | None = None) -> None:
+        if isinstance(message, JSONRPCRequest):
+            rejection = self._admit(message, batch)
+            if rejection is None:
+                hook = partial(self._settle_unanswered, message.id)
+                metadata = ServerMessageMetadata(on_request_unanswered=hook)
+                self._put(SessionMessage(message, metadata))
+                return
+            message = rejection
+        if isinstance(message, Rejection):
+            self._reject(message, batch)
+        elif message is not None:
+            self._put(SessionMessage(message))
+
+    def _admit(self, request: JSONRPCRequest, batch: Batch | None) -> Rejection | None:
+        id_ = request.id
+        if id_ in self._in_flight:
+            # Without an id: under this one it would pass for the answer to the first request.
+            return Rejection(INVALID_REQUEST, f"the request id {id_!r:.100} is in use")
+        if len(self._in_flight) >= self._settings.max_in_flight:
+            busy = BusyError(self._settings.max_in_flight)
+            return Rejection(BUSY, busy.message, id_, {"error": busy.to_dict()})
+        self._in_flight[id_] = batch
+        if batch is not None:
+            batch.waiting.add(id_)
+        if request.method == "initialize":
+            self._handshake = id_
+        elif request.method == "subscriptions/listen":
+            self._listening.add(id_)
+        if self._revision is None and request.params and request.method != "initialize":
+            meta = request.params.get("_meta")
+            if isinstance(meta, dict) and isinstance(meta.get(PROTOCOL_VERSION_META_KEY), str):
+                self._revision = meta[PROTOCOL_VERSION_META_KEY]
+        return None
+
+    def _put(self, message: SessionMessage) -> None:
+        self._queue.append(message)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _balance(self) -> None:
+        """Reads on only while the messages are taken and the answers are read."""
+        full = len(self._queue) >= _QUEUE_LIMIT or self._sink.pending >= _UNREAD_LIMIT
+        if full and not self._paused:
+            self._paused = True
+            self._source.pause()
+        elif self._paused and (
+            len(self._queue) < _QUEUE_LIMIT // 2 and self._sink.pending < _UNREAD_LIMIT // 2
+        ):
+            self._paused = False
+            self._source.resume()
+
+    async def receive(self) -> SessionMessage | None:
+        """The next message; None at the end."""
+        while not self._queue:
+            if self._finished:
+                return None
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        message = self._queue.popleft()
+        if self._paused:
+            self._balance()
+        return message
+
+    def finish(self) -> None:
+        """Ends the stream of messages for the SDK, which cancels whatever still runs."""
+        self._finished = True
+        self._wake()
+
+    # Output
+
+    def deliver(self, message: JSONRPCMessage) -> None:
+        """Writes a message of the server's; never waits."""
+        if isinstance(message, JSONRPCNotification | JSONRPCRequest):
+            if self._sink.pending < _UNREAD_INFORMATION or message.method not in _INFORMATION:
+                self._write(encode(message))
+            return
+        if isinstance(message, JSONRPCResponse) and message.id == self._handshake:
+            self._handshake = None
+            self._revision = message.result.get("protocolVersion", self._revision)
+        self._answer(message.id, encode(message))
+
+    def _reject(self, rejection: Rejection, batch: Batch | None = None) -> None:
+        known = self._revision is not None and self._revision >= _ABSENT_ID_SINCE
+        line = encode_rejection(rejection, null_id=not known)
+        if batch is None:
+            self._write(line)
+        else:
+            batch.answers.append(line)
+
+    def _answer(self, id_: RequestId | None, line: bytes) -> None:
+        batch = self._release(id_)
+        if batch is None:
+            self._write(line)
+        else:
+            batch.answers.append(line)
+            self._send_if_complete(batch)
+
+    def _release(self, id_: RequestId | None) -> Batch | None:
+        """Takes a request off the list of those that wait, and returns the batch it came in."""
+        if id_ is None:
+            return None
+        batch = self._in_flight.pop(id_, None)
+        self._listening.discard(id_)
+        if batch is not None:
+            batch.waiting.discard(id_)
+        self._check_settled()
+        return batch
+
+    async def _settle_unanswered(self, id_: RequestId) -> None:
+        """A cancelled request gets no answer, and its batch stops waiting for one."""
+        batch = self._release(id_)
+        if batch is not None:
+            self._send_if_complete(batch)
+
+    def _send_if_complete(self, batch: Batch) -> None:
+        if not batch.waiting and batch.answers:
+            self._write(b"[" + b",".join(batch.answers) + b"]")
+
+    def _write(self, line: bytes) -> None:
+        self._flushed.clear()
+        self._sink.write(line + b"\n")
+        self._on_written()
+        if self._on_first_answer is not None:
+            started, self._on_first_answer = self._on_first_answer, None
+            started()
+
+    def _on_written(self) -> None:
+        if self._sink.pending == 0 or self.broken:
+            self._flushed.set()
+        self._balance()
+
+    # The end
+
+    def _check_settled(self) -> None:
+        if self.ended.is_set() and len(self._in_flight) <= len(self._listening):
+            self._settled.set()
+
+    async def settled(self) -> None:
+        """Waits until input has ended and every request but subscriptions has its answer."""
+        await self._settled.wait()
+
+    async def flushed(self) -> None:
+        """Waits until the client has taken every line, or has gone."""
+        await self._flushed.wait()
+
+    def close(self) -> None:
+        """Lets go of both pipes; lines the client has not taken are lost."""
+        self._source.close()
+        self._sink.close()
+
+
+class ReadStream:
+    """The connection's messages, as the SDK reads them."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        message = await self._transport.receive()
+        if message is None:
+            raise StopAsyncIteration
+        return message
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message.
+
+        Raises:
+            EndOfStream: there is none.
+        """
+        from anyio import EndOfStream
+
+        message = await self._transport.receive()
+        if message is None:
+            raise EndOfStream
+        return message
+
+    async def aclose(self) -> None:
+        """Nothing to do: the connection outlives the SDK's loop."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> bool | None:
+        return None
+
+
+class WriteStream:
+    """Where the SDK writes messages; a write never waits, so cancelling cannot tear it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Writes one message."""
+        message = item.message
+        if isinstance(message, JSONRPCError) and message.id is None:
+            return  # it would answer nobody
+        self._transport.deliver(message)
+
+    async def aclose(self) -> None:
+        """Nothing to do: the connection outlives the SDK's loop."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> bool | None:
+        return None

@@ -1,0 +1,255 @@
+"""`carrel plugin inspect` and `carrel doctor`: what is asked, what is granted, what works."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.cli.doctor import examine
+from carrel.cli.inspection import inspect_plugin
+from carrel.cli.online import ask_hosts
+from carrel.cli.session import Options, Session
+from carrel.config import Config, PluginConfig
+from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
+from carrel.fetch.manifest import read_policy
+from carrel.plugins.manifest import Manifest, parse_manifest
+from carrel.plugins.registry import PluginState, Registry
+from carrel.runtime.imported_names import imported_names
+from support.command_line import CommandLine
+from support.guests import assemble, guest
+from support.manifests import manifest_text
+
+
+@pytest.fixture
+def carrel(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path, real=True)
+
+
+@pytest.fixture
+def component(tmp_path: Path) -> Path:
+    """A component that imports the contract's http and asks for two hosts."""
+    hosts = [{"host": host, "methods": ["GET"]} for host in ("api.example.org", "cdn.example.org")]
+    secrets = [{"name": "sample_key", "hosts": ["api.example.org"], "attach": {"query": "key"}}]
+    path = tmp_path / "sample.wasm"
+    path.write_bytes(
+        guest(fetching=True, manifest=manifest_text(hosts=hosts, secrets=secrets)).wasm
+    )
+    return path
+
+
+def inspected(component: Path, tmp_path: Path, **entry: Any) -> dict[str, Any]:
+    plugin = PluginConfig("sample", component.as_uri(), **entry)
+    config = Config(tmp_path / "cache", tmp_path / "data", plugins=(plugin,))
+    registry = Registry(config)
+    try:
+        [state] = registry.states()
+    finally:
+        registry.close()
+    return inspect_plugin(config, plugin, state)
+
+
+class TestInspect:
+    @pytest.mark.requirement("sandbox:hosts:inspect-shows-manifest-and-grant")
+    def test_it_shows_what_is_granted_refused_and_granted_in_vain(
+        self, component: Path, tmp_path: Path
+    ) -> None:
+        told = inspected(
+            component, tmp_path, allowed_hosts=("api.example.org", "elsewhere.example.net")
+        )
+        assert {host["host"]: host["granted"] for host in told["hosts"]} == {
+            "api.example.org": True,
+            "cdn.example.org": False,
+        }
+        assert told["granted_but_not_declared"] == ["elsewhere.example.net"]
+
+    def test_it_shows_tools_formats_limits_digest_and_imports(
+        self, component: Path, tmp_path: Path
+    ) -> None:
+        told = inspected(component, tmp_path, limits={"cpu_seconds": 2.0}, skip_tools=("ec.*",))
+        assert told["digest"].startswith("sha256:")
+        assert [(tool["name"], tool["skipped"]) for tool in told["tools"]] == [
+            ("sample_echo", True)
+        ]
+        assert [one["name"] for one in told["formats"]] == ["note"]
+        assert told["limits"]["cpu_seconds"] == 2.0
+        assert told["imports"] == ["carrel:plugin/http@1.0.0"]
+
+    @pytest.mark.requirement("sandbox:secrets:inspect-shows-names-only")
+    def test_it_says_whether_a_secret_is_set_and_not_what_it_is(
+        self, carrel: CommandLine, component: Path
+    ) -> None:
+        env = {"CARREL_SECRET_SAMPLE_KEY": "hunter2"}
+        carrel.write("c.toml", f'plugins.sample.url = "{component.as_uri()}"')
+        done = carrel("plugin", "inspect", "sample", "--config", "c.toml", env=env)
+        assert done.code == 0
+        assert json.loads(done.out)["secrets"] == [
+            {"name": "sample_key", "set": True, "from": "CARREL_SECRET_SAMPLE_KEY"}
+        ]
+        assert "hunter2" not in done.out + done.err
+
+    def test_a_file_is_shown_as_with_an_empty_grant(
+        self, carrel: CommandLine, component: Path
+    ) -> None:
+        done = carrel("plugin", "inspect", str(component))
+        assert done.code == 0
+        told = json.loads(done.out)
+        assert (told["plugin"], told["version"]) == ("sample", "0.1.0")
+        assert [host["granted"] for host in told["hosts"]] == [False, False]
+
+    @pytest.mark.parametrize(
+        ("data", "says"),
+        [(b"", "empty"), (b"\0asm\x01\0\0\0", "core module"), (b"<html>", "not WebAssembly")],
+    )
+    def test_a_file_that_is_no_component_is_told_why(
+        self, carrel: CommandLine, data: bytes, says: str
+    ) -> None:
+        done = carrel("plugin", "inspect", carrel.write("p.wasm", data))
+        assert done.code == 1
+        assert says in done.err
+        assert json.loads(done.out)["error"]["code"] == "plugin_unavailable"
+
+    def test_a_missing_file_is_told_by_name(self, carrel: CommandLine) -> None:
+        done = carrel("plugin", "inspect", "none.wasm")
+        assert done.code == 1
+        assert "none.wasm" in done.err
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+    def test_a_person_gets_tables(self, carrel: CommandLine, component: Path) -> None:
+        done = carrel.on_terminal("plugin", "inspect", str(component), env={"TERM": "dumb"})
+        assert done.code == 0
+        for words in ("Hosts", "api.example.org", "refused", "Limits", "Imports", "sample_echo"):
+            assert words in done.out
+
+
+class TestImportedNames:
+    def test_every_kind_of_import_is_named(self) -> None:
+        wat = """(component
+          (import "a:b/instance" (instance (export "f" (func))))
+          (import "function" (func (param "x" string)))
+          (import "resource" (type (sub resource)))
+          (import "alias" (type (eq 0)))
+          (import "module" (core module))
+          (import "inner" (component))
+          (import "last" (func)))"""
+        names = ["a:b/instance", "function", "resource", "alias", "module", "inner", "last"]
+        assert imported_names(assemble(wat).wasm) == names
+
+    def test_a_cut_component_ends_the_list_and_nothing_else(self) -> None:
+        wasm = assemble('(component (import "one" (func)) (import "two" (func)))').wasm
+        for length in range(len(wasm)):
+            assert set(imported_names(wasm[:length])) <= {"one", "two"}
+
+
+class AnsweringAccess:
+    """Access to hosts that answer, except those that are down."""
+
+    def __init__(self, down: Sequence[str]) -> None:
+        self.down = down
+        self.manifest: Manifest | None = None
+        self.closed = False
+
+    def fetcher(self, entry: PluginConfig, manifest: Manifest, /) -> AnsweringAccess:
+        self.manifest = manifest
+        return self
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        return [
+            Failure(FailureKind.UNREACHABLE, request.url, "no connection")
+            if request.url.split("/")[2] in self.down
+            else Response(404, request.url, (), "")
+            for request in requests
+        ]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class TestOnline:
+    def test_every_granted_host_is_asked_at_its_own_pace(self, tmp_path: Path) -> None:
+        pace = {"interval_ms": 3000, "upstream": "slow"}
+        hosts = [
+            {"host": "a.example.org", "methods": ["GET"], "paths": ["/api"], "pace": pace},
+            {"host": "b.example.org", "methods": ["GET"]},
+            {"host": "*.example.org", "methods": ["GET"]},
+            {"host": "refused.example.org", "methods": ["GET"]},
+        ]
+        state = PluginState(
+            name="sample",
+            url="builtin:sample",
+            enabled=True,
+            digest=None,
+            manifest=parse_manifest(manifest_text(hosts=hosts), "sample"),
+            granted=("a.example.org", "b.example.org", "*.example.org"),
+            error=None,
+        )
+        access = AnsweringAccess(down=["b.example.org"])
+        config = Config(tmp_path, tmp_path, plugins=(PluginConfig("sample", "builtin:sample"),))
+        answers = ask_hosts(config, [state], access=access)
+        assert [answer["host"] for answer in answers] == ["a.example.org", "b.example.org"]
+        assert answers[0]["status"] == 404
+        assert answers[1]["error"] == "no connection"
+        assert access.closed
+        assert access.manifest is not None
+        policy, secrets = read_policy(access.manifest.raw, granted=None, provided={"k": "v"})
+        [rule] = [rule for rule in policy.rules if rule.host == "a.example.org"]
+        assert (rule.pace.interval, rule.pace.upstream) == (3.0, "slow")
+        assert rule.methods == {"HEAD"}
+        assert secrets == ()
+
+
+class TestDoctor:
+    @pytest.fixture
+    def session(self) -> Session:
+        from support.fake_carrel import FakeHost
+
+        return Session(opener=FakeHost)
+
+    def test_a_mistyped_variable_is_a_problem_with_the_nearest_name(self, session: Session) -> None:
+        told = examine(session, online=False, env={"CARREL_CONTCAT": "me@example.org"})
+        assert not told["ok"]
+        assert "CARREL_CONTCAT" in told["problems"][0]
+        assert "did you mean CARREL_CONTACT?" in told["problems"][0]
+        assert "me@example.org" not in json.dumps(told)
+
+    @pytest.mark.requirement("sandbox:secrets:doctor-shows-names-only")
+    def test_variables_are_named_and_never_shown(self, session: Session) -> None:
+        env = {"CARREL_SECRET_NCBI_API_KEY": "hunter2", "CARREL_CONTACT": "me@example.org"}
+        told = examine(session, online=False, env=env)
+        assert told["environment"] == ["CARREL_CONTACT", "CARREL_SECRET_NCBI_API_KEY"]
+        assert told["ok"]
+        assert "hunter2" not in json.dumps(told)
+        assert "me@example.org" not in json.dumps(told)
+
+    def test_faults_of_the_configuration_are_problems(
+        self, session: Session, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "c.toml"
+        path.write_text("fetch.retries = -1\nfoo = 1")
+        told = examine(session.with_options(config=path), online=False, env={})
+        assert not told["ok"]
+        assert len(told["problems"]) == 2
+
+    def test_a_broken_plugin_makes_it_fail(self, carrel: CommandLine) -> None:
+        carrel.write("c.toml", 'plugins.mine.url = "file:///nowhere/mine.wasm"')
+        done = carrel("doctor", "--config", "c.toml")
+        assert done.code == 1
+        assert any("mine" in problem for problem in json.loads(done.out)["problems"])
+
+    @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root writes everywhere")
+    def test_a_folder_that_cannot_be_written_to_makes_it_fail(self, carrel: CommandLine) -> None:
+        closed = carrel.home / "closed"
+        closed.mkdir(mode=0o500)
+        done = carrel("doctor", env={"CARREL_DATA_DIR": str(closed)})
+        assert done.code == 1
+        assert "cannot be written to" in done.out
+
+
+def test_options_given_later_win() -> None:
+    session = Session(Options(config=Path("a"), debug=True))
+    later = session.with_options(config=Path("b"), record=None, debug=False)
+    assert later.options == Options(config=Path("b"), debug=True)

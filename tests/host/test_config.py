@@ -1,0 +1,255 @@
+"""`carrel.config`: where settings come from, and what holds when nothing is said."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from carrel.config import (
+    BUILTIN_PLUGINS,
+    ENVIRONMENT,
+    Config,
+    FetchConfig,
+    RuntimeConfig,
+    ServerConfig,
+    load_config,
+)
+from carrel.config_rules import LIMIT_RULES, RULES
+from carrel.errors import ConfigError
+from carrel.exchange import Limits
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """An environment whose home directory is empty."""
+    return {
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+    }
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def faults_of(path: Path | None, env: dict[str, str]) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, env)
+    return caught.value.faults
+
+
+class TestWithoutAFile:
+    def test_the_built_in_plugins_are_on_with_the_hosts_they_declare(
+        self, env: dict[str, str]
+    ) -> None:
+        config = load_config(None, env)
+        assert [plugin.name for plugin in config.plugins] == list(BUILTIN_PLUGINS)
+        for plugin in config.plugins:
+            assert plugin.enabled
+            assert plugin.url == f"builtin:{plugin.name}"
+            assert plugin.allowed_hosts is None
+
+    def test_the_built_in_plugins_are_those_that_come_along(self) -> None:
+        from carrel.plugins.source import builtin_names
+
+        assert set(BUILTIN_PLUGINS) == set(builtin_names())
+
+    def test_it_says_that_there_was_no_file(self, env: dict[str, str]) -> None:
+        assert load_config(None, env).source_path is None
+
+    def test_neither_a_file_reader_nor_platformdirs_is_imported(self, env: dict[str, str]) -> None:
+        script = (
+            "import sys; from carrel.config import load_config; load_config();"
+            "print(sorted({'tomllib', 'json', 'platformdirs', 'carrel.config_file',"
+            "'carrel.config_rules', 'difflib'} & set(sys.modules)))"
+        )
+        allowed = [] if sys.platform not in {"win32", "darwin"} else ["platformdirs"]
+        done = subprocess.run(
+            [sys.executable, "-c", script], env={**env}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == str(allowed)
+
+    def test_limits_are_those_of_the_exchange(self, env: dict[str, str]) -> None:
+        assert load_config(None, env).limits_for("arxiv") == Limits()
+
+
+class TestWhichFile:
+    def test_the_argument_wins_over_the_variable_and_the_folder(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        first = write(tmp_path / "a.toml", "fetch.retries = 1")
+        second = write(tmp_path / "b.toml", "fetch.retries = 2")
+        write(tmp_path / "config/carrel/carrel.toml", "fetch.retries = 3")
+        named = {**env, "CARREL_CONFIG": str(second)}
+        assert load_config(first, named).fetch.retries == 1
+        assert load_config(None, named).fetch.retries == 2
+
+    @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="XDG folders only")
+    def test_the_users_folder_comes_last(self, env: dict[str, str], tmp_path: Path) -> None:
+        found = write(tmp_path / "config/carrel/carrel.toml", "fetch.retries = 3")
+        config = load_config(None, env)
+        assert (config.fetch.retries, config.source_path) == (3, found)
+
+    @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="XDG folders only")
+    def test_the_users_folder_may_hold_json(self, env: dict[str, str], tmp_path: Path) -> None:
+        write(tmp_path / "config/carrel/carrel.json", '{"fetch": {"retries": 4}}')
+        assert load_config(None, env).fetch.retries == 4
+
+    def test_a_named_file_that_is_missing_is_a_fault(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        missing = str(tmp_path / "nowhere.toml")
+        assert "no such file" in faults_of(Path(missing), env)[0]
+        assert "no such file" in faults_of(None, {**env, "CARREL_CONFIG": missing})[0]
+
+    @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="XDG folders only")
+    def test_a_dangling_link_in_the_users_folder_is_reported(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        link = tmp_path / "config/carrel/carrel.toml"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(tmp_path / "gone")
+        assert "no such file" in faults_of(None, env)[0]
+
+    def test_a_blank_variable_counts_as_unset(self, env: dict[str, str]) -> None:
+        assert load_config(None, {**env, "CARREL_CONFIG": " "}).source_path is None
+
+
+class TestEnvironment:
+    def test_each_variable_sets_what_it_says(self, env: dict[str, str], tmp_path: Path) -> None:
+        bundle = write(tmp_path / "ca.pem", "certificates")
+        config = load_config(
+            None,
+            {
+                **env,
+                "CARREL_CACHE_DIR": str(tmp_path / "c"),
+                "CARREL_DATA_DIR": str(tmp_path / "d"),
+                "CARREL_RECORD_DIR": str(tmp_path / "r"),
+                "CARREL_CONTACT": "someone@example.org",
+                "CARREL_CA_BUNDLE": str(bundle),
+                "CARREL_LOG_LEVEL": "Debug",
+            },
+        )
+        assert config.cache_dir == tmp_path / "c"
+        assert config.data_dir == tmp_path / "d"
+        assert config.record_dir == tmp_path / "r"
+        assert config.fetch.contact == "someone@example.org"
+        assert config.fetch.ca_bundle == bundle
+        assert config.server.log_level == "debug"
+
+    def test_every_variable_names_a_setting_that_exists(self) -> None:
+        for setting in ENVIRONMENT.values():
+            section, _, key = setting.rpartition(".")
+            assert key in RULES[section]
+
+    def test_it_wins_over_the_file(self, env: dict[str, str], tmp_path: Path) -> None:
+        path = write(tmp_path / "c.toml", 'cache_dir = "from-file"')
+        config = load_config(path, {**env, "CARREL_CACHE_DIR": str(tmp_path / "from-env")})
+        assert config.cache_dir == tmp_path / "from-env"
+
+    def test_replaying_by_variable_replaces_recording_in_the_file(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        path = write(tmp_path / "c.toml", 'record_dir = "r"')
+        config = load_config(path, {**env, "CARREL_REPLAY_DIR": str(tmp_path / "p")})
+        assert (config.record_dir, config.replay_dir) == (None, tmp_path / "p")
+
+    def test_its_faults_come_with_those_of_the_file(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        path = write(tmp_path / "c.toml", "fetch.retries = -1")
+        faults = faults_of(path, {**env, "CARREL_LOG_LEVEL": "loud"})
+        assert len(faults) == 2
+        assert faults[0].startswith("fetch.retries: ")
+        assert faults[1].startswith("CARREL_LOG_LEVEL (environment): ")
+
+    @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="XDG folders only")
+    def test_a_relative_xdg_folder_is_ignored(self, env: dict[str, str], tmp_path: Path) -> None:
+        config = load_config(None, {**env, "XDG_CACHE_HOME": "relative"})
+        assert config.cache_dir == tmp_path / ".cache" / "carrel"
+
+    @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="XDG folders only")
+    def test_the_folders_are_those_of_platformdirs(self) -> None:
+        import platformdirs
+
+        config = load_config(None)
+        assert config.cache_dir == platformdirs.user_cache_path("carrel", appauthor=False)
+        assert config.data_dir == platformdirs.user_data_path("carrel", appauthor=False)
+
+
+class TestPrivacy:
+    @pytest.mark.requirement("sandbox:secrets:contact-not-in-repr")
+    def test_the_contact_address_is_not_in_the_repr(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        path = write(tmp_path / "c.toml", 'fetch.contact = "someone@example.org"')
+        config = load_config(path, env)
+        assert config.fetch.contact == "someone@example.org"
+        assert "someone" not in repr(config)
+
+    @pytest.mark.requirement("sandbox:secrets:contact-not-in-fault")
+    @pytest.mark.parametrize("value", ["someone", "a b@example.org", "x@example.org\r\nEvil: 1"])
+    def test_a_contact_address_that_is_none_is_refused_without_showing_it(
+        self, env: dict[str, str], tmp_path: Path, value: str
+    ) -> None:
+        path = write(tmp_path / "c.json", json.dumps({"fetch": {"contact": value}}))
+        [fault] = faults_of(path, env)
+        assert fault.startswith("fetch.contact: ")
+        assert value not in fault
+
+
+class TestShape:
+    @pytest.mark.parametrize(
+        ("section", "concern"),
+        [("fetch", FetchConfig), ("runtime", RuntimeConfig), ("server", ServerConfig)],
+    )
+    def test_a_file_can_set_every_field(self, section: str, concern: type) -> None:
+        assert set(RULES[section]) == {field.name for field in dataclasses.fields(concern)}
+
+    def test_a_file_can_set_every_limit(self) -> None:
+        assert set(LIMIT_RULES) == {field.name for field in dataclasses.fields(Limits)}
+
+    def test_every_default_satisfies_its_own_rule(self, tmp_path: Path) -> None:
+        for section, concern in (
+            ("fetch", FetchConfig()),
+            ("runtime", RuntimeConfig()),
+            ("server", ServerConfig()),
+        ):
+            for key, rule in RULES[section].items():
+                value = getattr(concern, key)
+                if value is not None:
+                    assert rule(value, tmp_path) == value
+        for key, rule in LIMIT_RULES.items():
+            assert rule(getattr(Limits(), key), tmp_path) == getattr(Limits(), key)
+
+    @pytest.mark.parametrize("concern", [Config, FetchConfig, RuntimeConfig, ServerConfig])
+    def test_every_field_is_described(self, concern: type) -> None:
+        for field in dataclasses.fields(concern):
+            assert f"\n        {field.name}: " in (concern.__doc__ or "")
+
+    def test_defaults_agree_with_the_layers_that_use_them(self) -> None:
+        from carrel.fetch.settings import FetchSettings
+        from carrel.runtime.loader import RuntimeSettings
+
+        for ours, theirs in (
+            (FetchConfig(), FetchSettings()),
+            (RuntimeConfig(), RuntimeSettings(code_folder=Path())),
+        ):
+            for field in dataclasses.fields(ours):
+                if hasattr(theirs, field.name):
+                    assert getattr(ours, field.name) == getattr(theirs, field.name), field.name
+
+    def test_the_server_takes_every_setting(self) -> None:
+        from carrel.cli.serve import server_settings
+
+        settings = server_settings(ServerConfig(burst=7, log_level="error"))
+        assert (settings.burst, settings.log_level) == (7, "error")

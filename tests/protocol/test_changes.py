@@ -1,0 +1,154 @@
+"""A changed list of tools is told in both eras; the toolbox is made without delaying an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from carrel.server.app import App
+from carrel.server.loader import ToolboxLoader
+from carrel.server.settings import ServerSettings
+from carrel.server.transport import Transport
+from support.mcp_schema import assert_frames_valid
+from support.scripted_toolbox import ScriptedToolbox
+from support.stdio_client import MODERN, envelope
+
+
+class Output:
+    """A sink that keeps the frames."""
+
+    def __init__(self) -> None:
+        self.pending = 0
+        self.frames: list[dict[str, Any]] = []
+        self._arrived = asyncio.Event()
+
+    def start(self, on_progress: Callable[[], None], on_broken: Callable[[], None]) -> None: ...
+
+    def abandoned(self) -> bool:
+        return False
+
+    def close(self) -> None: ...
+
+    def write(self, data: bytes) -> None:
+        self.frames.append(json.loads(data))
+        self._arrived.set()
+
+    async def frame(self, number: int) -> dict[str, Any]:
+        """The frame of that number, once it is there."""
+        while len(self.frames) <= number:
+            self._arrived.clear()
+            await asyncio.wait_for(self._arrived.wait(), 20)
+        return self.frames[number]
+
+
+class Input:
+    """A source that the test feeds."""
+
+    def start(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        self._on_data = on_data
+
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def close(self) -> None: ...
+
+    def send(self, **frame: Any) -> None:
+        self._on_data(json.dumps({"jsonrpc": "2.0", **frame}).encode() + b"\n")
+
+
+class Connection:
+    """A server of this process, without pipes, and what a client of it sends and gets."""
+
+    def __init__(self, make: Callable[[], ScriptedToolbox]) -> None:
+        self.input, self.output = Input(), Output()
+        loader = ToolboxLoader(make)
+        self.app = App(loader, ServerSettings(), raw=True)
+        self._transport = Transport(
+            self.input, self.output, ServerSettings(), on_first_answer=loader.start
+        )
+        self._running = asyncio.ensure_future(
+            self.app.sdk.run(
+                self._transport.reading,
+                self._transport.writing,
+                self.app.initialization_options(),
+            )
+        )
+
+    async def end(self) -> None:
+        self._transport.finish()
+        await self._running
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", MODERN])
+def test_a_changed_list_of_tools_is_told_in_the_way_of_the_era(revision: str) -> None:
+    async def run() -> list[dict[str, Any]]:
+        connection = Connection(ScriptedToolbox)
+        send, output = connection.input.send, connection.output
+        if revision == MODERN:
+            wanted = {"notifications": {"toolsListChanged": True}, "_meta": envelope()}
+            send(id=1, method="subscriptions/listen", params=wanted)
+            await output.frame(0)
+        else:
+            client = {"name": "test", "version": "1"}
+            params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": client}
+            send(id=1, method="initialize", params=params)
+            await output.frame(0)
+            send(method="notifications/initialized")
+            send(id=2, method="ping")
+            await output.frame(1)
+        before = len(output.frames)
+        await connection.app.notify_tools_changed()
+        changed = await output.frame(before)
+        assert changed["method"] == "notifications/tools/list_changed"
+        await connection.end()
+        return output.frames
+
+    methods = {1: "subscriptions/listen" if revision == MODERN else "initialize", 2: "ping"}
+    frames = asyncio.run(run())
+    assert_frames_valid(revision, [(frame, methods.get(frame.get("id", 0))) for frame in frames])
+
+
+def test_the_first_answer_does_not_wait_for_the_toolbox() -> None:
+    made = threading.Event()
+
+    def make() -> ScriptedToolbox:
+        assert made.wait(20)
+        return ScriptedToolbox()
+
+    async def run() -> None:
+        connection = Connection(make)
+        send, output = connection.input.send, connection.output
+        send(id=1, method="server/discover", params={"_meta": envelope()})
+        assert "result" in await output.frame(0)
+        send(id=2, method="tools/list", params={"_meta": envelope()})
+        assert len(output.frames) == 1
+        made.set()
+        assert (await output.frame(1))["result"]["tools"]
+        await connection.end()
+
+    asyncio.run(run())
+
+
+def test_a_toolbox_is_made_once_for_many_and_again_after_a_failure() -> None:
+    attempts: list[int] = []
+
+    def make() -> ScriptedToolbox:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise OSError
+        return ScriptedToolbox()
+
+    async def run() -> None:
+        loader = ToolboxLoader(make)
+        failed = await asyncio.gather(*(loader.get() for _ in range(5)), return_exceptions=True)
+        assert [type(error) for error in failed] == [OSError] * 5
+        made = await asyncio.gather(*(loader.get() for _ in range(5)))
+        assert len(set(map(id, made))) == 1
+        assert loader.loaded is made[0]
+
+    asyncio.run(run())
+    assert len(attempts) == 2

@@ -1,0 +1,191 @@
+"""The end: of stdin, by signal, of the client. Running calls may finish, and nothing lingers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from support.stdio_client import StdioClient, error_of, server_command
+
+posix = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+
+
+def wait_until_running(client: StdioClient, key: str) -> int:
+    """Starts a call that waits for `release`, and returns once it runs."""
+    id_ = client.start_call("wait", token=key, key=key)
+    client.notification("notifications/progress")
+    return id_
+
+
+@pytest.mark.requirement("stdio:pure:end-of-input")
+def test_the_end_of_input_ends_an_idle_server_at_once() -> None:
+    with StdioClient() as client:
+        client.open()
+        client.result("echo")
+        started = time.monotonic()
+        assert client.finish() == 0
+        assert time.monotonic() - started < 2
+        assert client.stderr == b"toolbox closed\n"
+
+
+def test_the_end_of_input_before_any_request_ends_the_server() -> None:
+    with StdioClient() as client:
+        assert client.finish() == 0
+        assert client.lines == []
+
+
+@pytest.mark.requirement("stdio:pure:last-answers")
+def test_calls_that_run_at_the_end_of_input_are_answered() -> None:
+    with StdioClient() as client:
+        client.open()
+        waiting = wait_until_running(client, "last")
+        # The end of input follows so closely that the call is still running.
+        release = client.start_call("release", key="last")
+        client.end_input()
+        assert client.answer(waiting)["result"]["structuredContent"] == {"released": "last"}
+        assert client.answer(release)["result"]["structuredContent"] == {}
+        assert client.wait() == 0
+
+
+@pytest.mark.requirement("stdio:pure:end-in-five-seconds")
+@pytest.mark.slow
+def test_a_call_that_outlasts_the_end_of_input_is_cancelled_within_five_seconds() -> None:
+    with StdioClient() as client:
+        client.open()
+        waiting = wait_until_running(client, "long")
+        started = time.monotonic()
+        client.end_input()
+        assert error_of(client.answer(waiting)["result"])["code"] == "cancelled"
+        assert client.wait() == 0
+        # It was given time to finish, and no more than promised.
+        assert 3.5 < time.monotonic() - started < 5.5
+        assert b"cancelled long" in client.stderr
+
+
+@pytest.mark.requirement("stdio:pure:end-despite-hang")
+def test_a_call_that_cannot_be_interrupted_does_not_keep_the_server() -> None:
+    with StdioClient(shutdown_seconds=1.0) as client:
+        client.open()
+        stuck = client.start_call("ignore")
+        client.result("echo")
+        started = time.monotonic()
+        assert client.finish() == 0
+        assert time.monotonic() - started < 3
+        assert client.answer(stuck)["error"]["message"] == "Connection closed"
+
+
+@pytest.mark.requirement("stdio:pure:end-by-force")
+def test_a_server_that_cannot_end_is_cut_off() -> None:
+    with StdioClient(shutdown_seconds=1.0) as client:
+        client.open()
+        client.start_call("hang")
+        client.result("echo")
+        started = time.monotonic()
+        assert client.finish() == 0
+        assert time.monotonic() - started < 3
+        assert b"was cut off" in client.stderr
+
+
+def test_an_open_subscription_does_not_delay_the_end() -> None:
+    with StdioClient() as client:
+        client.open("2026-07-28")
+        wanted = {"notifications": {"toolsListChanged": True}}
+        listening = client.start("subscriptions/listen", wanted)
+        client.notification("notifications/subscriptions/acknowledged")
+        started = time.monotonic()
+        client.end_input()
+        # It ends with its result: meant, and not broken off.
+        assert client.answer(listening)["result"]["resultType"] == "complete"
+        assert client.wait() == 0
+        assert time.monotonic() - started < 2
+
+
+@posix
+@pytest.mark.requirement("stdio:pure:signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+def test_a_signal_ends_the_server_as_the_end_of_input_does(number: signal.Signals) -> None:
+    with StdioClient() as client:
+        client.open()
+        waiting = wait_until_running(client, "signal")
+        release = client.start_call("release", key="signal")
+        client.answer(release)
+        client.process.send_signal(number)
+        assert client.wait() == 0
+        assert client.answer(waiting)["result"]["structuredContent"] == {"released": "signal"}
+        assert b"Traceback" not in client.stderr
+
+
+@posix
+def test_a_second_signal_ends_the_patience() -> None:
+    with StdioClient(shutdown_seconds=30.0) as client:
+        client.open()
+        waiting = wait_until_running(client, "two")
+        started = time.monotonic()
+        client.end_input()
+        client.process.send_signal(signal.SIGTERM)
+        client.process.send_signal(signal.SIGINT)
+        assert error_of(client.answer(waiting)["result"])["code"] == "cancelled"
+        assert client.wait() == 0
+        assert time.monotonic() - started < 10
+
+
+LAUNCHER = """
+import json, subprocess, sys
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def send(frame):
+    server.stdin.write(json.dumps(frame).encode() + b"\\n")
+    server.stdin.flush()
+meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "progressToken": "t",
+}
+arguments = {"name": "wait", "arguments": {"key": "orphan"}, "_meta": meta}
+send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments})
+server.stdout.readline()
+print(server.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.requirement("stdio:pure:killed-client")
+def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, *server_command()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as launcher:
+        assert launcher.stdout is not None
+        assert launcher.stderr is not None
+        server = psutil.Process(int(launcher.stdout.readline()))
+        launcher.kill()
+        launcher.wait()
+        # Nobody is left to finish the call for: it is interrupted, and not merely left.
+        psutil.wait_procs([server], timeout=10)
+        assert not server.is_running()
+        assert b"cancelled orphan" in launcher.stderr.read()
+
+
+@posix
+@pytest.mark.requirement("stdio:pure:broken-pipe")
+def test_a_client_that_closes_its_end_of_stdout_ends_the_server_quietly() -> None:
+    with subprocess.Popen(
+        server_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        request = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        assert process.wait(20) == 0
+        assert process.stderr.read() == b"toolbox closed\n"

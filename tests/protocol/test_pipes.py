@@ -1,0 +1,161 @@
+"""Both ways of reading and writing a pipe: by waiting for it, and by a thread where one cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from carrel.server.pipes import EventSink, EventSource, Sink, Source, ThreadSink, ThreadSource
+
+MakeSource = Callable[[asyncio.AbstractEventLoop, int], Source]
+MakeSink = Callable[[asyncio.AbstractEventLoop, int], Sink]
+
+posix = pytest.mark.skipif(os.name != "posix", reason="the loop cannot wait for a pipe there")
+sources = pytest.mark.parametrize(
+    "make", [pytest.param(EventSource, marks=posix), ThreadSource], ids=["event", "thread"]
+)
+sinks = pytest.mark.parametrize(
+    "make", [pytest.param(EventSink, marks=posix), ThreadSink], ids=["event", "thread"]
+)
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    reading, writing = os.pipe()
+    yield reading, writing
+    for fd in (reading, writing):
+        try:
+            os.close(fd)
+        except OSError:
+            pass  # the test has closed it
+
+
+@sources
+def test_a_source_gives_every_byte_and_then_the_end(
+    make: MakeSource, pipe: tuple[int, int]
+) -> None:
+    reading, writing = pipe
+    data = bytes(range(256)) * 4000
+
+    def write() -> None:
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(data)
+
+    async def run() -> bytes:
+        found: list[bytes] = []
+        ended = asyncio.Event()
+        make(asyncio.get_running_loop(), reading).start(found.append, ended.set)
+        threading.Thread(target=write).start()
+        await asyncio.wait_for(ended.wait(), 20)
+        return b"".join(found)
+
+    assert asyncio.run(run()) == data
+
+
+@sources
+def test_a_paused_source_leaves_the_rest_in_the_pipe(
+    make: MakeSource, pipe: tuple[int, int]
+) -> None:
+    reading, writing = pipe
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        arrived = asyncio.Event()
+        found: list[bytes] = []
+
+        def take(chunk: bytes) -> None:
+            found.append(chunk)
+            source.pause()
+            arrived.set()
+
+        source = make(loop, reading)
+        source.start(take, lambda: None)
+        os.write(writing, b"one")
+        await asyncio.wait_for(arrived.wait(), 20)
+        arrived.clear()
+        os.write(writing, b"two")
+        source.resume()
+        await asyncio.wait_for(arrived.wait(), 20)
+        # A thread may already be in its next read when it is paused; nothing is lost by that.
+        assert b"".join(found) == b"onetwo"
+        source.close()
+
+    asyncio.run(run())
+
+
+@sinks
+def test_a_sink_keeps_order_and_writes_whatever_the_pipe_cannot_hold(
+    make: MakeSink, pipe: tuple[int, int]
+) -> None:
+    reading, writing = pipe
+    lines = [bytes([65 + number % 26]) * (number * 997) + b"\n" for number in range(100)]
+    found: list[bytes] = []
+
+    def read() -> None:
+        with os.fdopen(reading, "rb") as stream:
+            found.append(stream.read())
+
+    async def run() -> None:
+        empty = asyncio.Event()
+        sink = make(asyncio.get_running_loop(), writing)
+        sink.start(lambda: empty.set() if sink.pending == 0 else None, lambda: None)
+        for line in lines:
+            sink.write(line)
+        # More than a pipe holds, and nobody reads yet: it waits here, and not in `write`.
+        assert sink.pending > 1_000_000
+        assert not sink.abandoned()
+        reader.start()
+        await asyncio.wait_for(empty.wait(), 20)
+        sink.close()
+
+    reader = threading.Thread(target=read)
+    asyncio.run(run())
+    os.close(writing)
+    reader.join(20)
+    assert found == [b"".join(lines)]
+
+
+@sinks
+def test_a_sink_that_nobody_reads_any_more_says_so_once(
+    make: MakeSink, pipe: tuple[int, int]
+) -> None:
+    reading, writing = pipe
+
+    async def run() -> None:
+        broken: list[int] = []
+        said = asyncio.Event()
+
+        def on_broken() -> None:
+            broken.append(1)
+            said.set()
+
+        sink = make(asyncio.get_running_loop(), writing)
+        sink.start(lambda: None, on_broken)
+        os.close(reading)
+        sink.write(b"x")
+        await asyncio.wait_for(said.wait(), 20)
+        sink.write(b"y")
+        assert sink.pending == 0
+        assert sink.abandoned()
+        await asyncio.sleep(0)
+        assert broken == [1]
+
+    asyncio.run(run())
+
+
+@posix
+def test_an_abandoned_pipe_shows_without_writing(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+
+    async def run() -> None:
+        sink = EventSink(asyncio.get_running_loop(), writing)
+        sink.start(lambda: None, lambda: None)
+        assert not sink.abandoned()
+        os.close(reading)
+        assert sink.abandoned()
+
+    asyncio.run(run())

@@ -1,0 +1,141 @@
+"""Progress rises, comes at most ten times a second, and says that a silent call still runs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from carrel.server.progress import INTERVAL, SILENCE, ProgressRelay
+from support.stdio_client import StdioClient
+
+
+def test_progress_of_a_quick_call_is_thinned(era_client: StdioClient) -> None:
+    id_ = era_client.start_call("work", token="busy", steps=5000)
+    answer = era_client.answer(id_)
+    assert answer["result"]["structuredContent"] == {"steps": 5000}
+    reports = [
+        frame["params"]
+        for frame, _ in era_client.pairs
+        if frame.get("method") == "notifications/progress"
+        and frame["params"]["progressToken"] == "busy"
+    ]
+    assert 1 <= len(reports) <= 20
+    done = [report["progress"] for report in reports]
+    assert done == sorted(set(done))
+    assert all(report["total"] == 5000 for report in reports)
+
+
+def test_who_did_not_ask_for_progress_gets_none(era_client: StdioClient) -> None:
+    before = len(era_client.pairs)
+    era_client.result("work", steps=50)
+    assert len(era_client.pairs) == before + 1
+
+
+@pytest.mark.requirement("serve:alive:sign-of-life")
+def test_a_call_that_falls_silent_shows_that_it_still_runs(client: StdioClient) -> None:
+    id_ = client.start_call("wait", token="silent", key="silent")
+    assert client.notification("notifications/progress")["params"]["message"] == "waiting"
+    sign = client.notification("notifications/progress")["params"]
+    assert sign["message"] == "still working after 1 s"
+    assert 1 < sign["progress"] < 1.1
+    client.result("release", key="silent")
+    assert client.answer(id_)["result"]["structuredContent"] == {"released": "silent"}
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """A loop whose clock goes straight to the next thing that is due."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    async def pass_time(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(end, self.now + 0.05)
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+
+def relayed(script: Callable[[Loop, ProgressRelay], Any]) -> list[tuple[float, Any, Any, Any]]:
+    """What a client hears of a script, with the times."""
+    loop = Loop()
+    heard: list[tuple[float, Any, Any, Any]] = []
+
+    async def send(done: float, total: float | None, message: str | None) -> None:
+        heard.append((round(loop.now, 2), done, total, message))
+
+    async def run() -> None:
+        relay = ProgressRelay(loop, send)
+        await script(loop, relay)
+        relay.close()
+        await loop.pass_time(3.0)
+
+    try:
+        loop.run_until_complete(run())
+    finally:
+        loop.close()
+    return heard
+
+
+def test_the_latest_of_many_reports_is_sent_when_its_time_comes() -> None:
+    async def script(loop: Loop, relay: ProgressRelay) -> None:
+        for step in range(1, 11):
+            relay(step, 10, f"step {step}")
+            await loop.pass_time(0.05)
+
+    heard = relayed(script)
+    assert heard[0][1:] == (1, 10, "step 1")
+    times = [time for time, *_ in heard]
+    assert all(later - sooner >= INTERVAL - 0.01 for sooner, later in itertools.pairwise(times))
+    assert len(heard) <= 6
+
+
+def test_progress_never_falls_or_stands_still() -> None:
+    async def script(loop: Loop, relay: ProgressRelay) -> None:
+        for done in (1.0, 3.0, 2.0, 3.0, math.nan, math.inf, 4.0):
+            relay(done, None, "")
+            await loop.pass_time(0.2)
+
+    assert [done for _, done, _, _ in relayed(script)] == [1.0, 3.0, 4.0]
+
+
+def test_a_call_without_reports_gives_a_sign_of_life_each_second() -> None:
+    async def script(loop: Loop, relay: ProgressRelay) -> None:
+        await loop.pass_time(2.5 * SILENCE)
+        relay(1, 2, "half\nway\x1b")
+        await loop.pass_time(0.2)
+
+    heard = relayed(script)
+    assert [message for *_, message in heard] == [
+        "still working after 1 s",
+        "still working after 2 s",
+        "half way ",
+    ]
+    assert [time for time, *_ in heard[:2]] == pytest.approx([1.0, 2.0], abs=0.11)
+    assert heard[0][1] < heard[1][1] < heard[2][1] == 1
+    assert [total for _, _, total, _ in heard] == [None, None, 2]
+
+
+def test_a_sign_of_life_never_says_that_the_work_is_done() -> None:
+    async def script(loop: Loop, relay: ProgressRelay) -> None:
+        relay(5, 5, "last step")
+        await loop.pass_time(3.0)
+
+    assert [done for _, done, _, _ in relayed(script)] == [5]
+
+
+def test_a_closed_relay_is_silent() -> None:
+    async def script(_loop: Loop, relay: ProgressRelay) -> None:
+        relay.close()
+        relay(1, None, "too late")
+
+    assert relayed(script) == []

@@ -1,0 +1,306 @@
+"""An upstream of the test's own: a real TLS server on loopback that answers for any name.
+
+The code under test is told that names resolve to public addresses (`Names`), and where the socket
+for a checked address really goes (`Upstream.dial`); everything between is the real thing: address
+checks, TLS with verification, HTTP framing, decompression.
+
+    upstream = Upstream("export.arxiv.org")
+    upstream.on("/api/query", Reply(body=b"<feed/>"))
+    with FetchClient(settings, resolver=upstream.names, dialer=upstream.dial) as client: ...
+    assert [seen.path for seen in upstream.seen] == ["/api/query"]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import trustme
+
+#: A public address that tests resolve names to; never connected to.
+PUBLIC = "151.101.131.42"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request that arrived.
+
+    Attributes:
+        path: path and query, as on the wire.
+        headers: names in lower case.
+        connection: number of the TLS connection it came over, from 1.
+        at: when, on `time.monotonic()`.
+    """
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    connection: int
+    at: float
+
+    @property
+    def host(self) -> str:
+        """The Host header."""
+        return self.headers["host"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to answer, and how badly.
+
+    Attributes:
+        cut: bytes of the body after which the connection is closed.
+        drip: seconds between single bytes of the body.
+        silent: whether to read the request and never answer.
+        hold: waited for before answering.
+        raw: sent in place of everything else.
+        close: whether to close the connection after a complete answer.
+    """
+
+    status: int = 200
+    headers: Sequence[tuple[str, str]] = ()
+    body: bytes = b""
+    cut: int | None = None
+    drip: float | None = None
+    silent: bool = False
+    hold: threading.Event | None = None
+    raw: bytes | None = None
+    close: bool = False
+
+
+Handler = Callable[[Seen], Reply]
+
+
+class Names:
+    """A resolver over a table.
+
+    Args:
+        table: name → answers; a list of lists is used up lookup by lookup, its last one staying.
+        otherwise: what every other name resolves to.
+    """
+
+    def __init__(
+        self,
+        table: dict[str, list[str] | list[list[str]]] | None = None,
+        otherwise: Sequence[str] = (PUBLIC,),
+    ) -> None:
+        self.table = dict(table or {})
+        self.otherwise = list(otherwise)
+        self.lookups: list[str] = []
+        self.failing = False
+        self.hanging = False
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        self.lookups.append(host)
+        if self.failing:
+            raise socket.gaierror(socket.EAI_AGAIN, "try again")
+        if self.hanging:
+            await asyncio.Event().wait()
+        answers = self.table.get(host, self.otherwise)
+        if answers and isinstance(answers[0], list):
+            turn = min(self.lookups.count(host), len(answers)) - 1
+            return list(answers[turn])
+        return [str(answer) for answer in answers]
+
+
+@dataclass
+class _State:
+    seen: list[Seen] = field(default_factory=list)
+    connections: int = 0
+    failed_handshakes: int = 0
+
+
+class Upstream:
+    """The server; a context manager. Use one per test, it starts in milliseconds.
+
+    Args:
+        hosts: the names its certificate is for.
+        authority: the CA that signs it; its own when None.
+    """
+
+    def __init__(self, *hosts: str, authority: trustme.CA | None = None) -> None:
+        self.names = Names()
+        self.dialled: list[str] = []
+        self.refusing: set[str] = set()
+        self._authority = authority or trustme.CA()
+        self._hosts = hosts
+        self._state = _State()
+        self._routes: dict[str, Handler] = {}
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._port = 0
+
+    @property
+    def seen(self) -> list[Seen]:
+        """The requests that arrived, in order."""
+        return self._state.seen
+
+    @property
+    def connections(self) -> int:
+        """How many TLS connections were made."""
+        return self._state.connections
+
+    @property
+    def port(self) -> int:
+        """The port on loopback."""
+        return self._port
+
+    def on(self, path: str, *replies: Reply | Handler) -> None:
+        """Answers a path (without query; `*` for every other) with these in turn.
+
+        The last one stays.
+        """
+        left = list(replies)
+
+        def handler(seen: Seen) -> Reply:
+            reply = left.pop(0) if len(left) > 1 else left[0]
+            return reply if isinstance(reply, Reply) else reply(seen)
+
+        self._routes[path] = handler
+
+    def dial(self, address: str, port: int) -> tuple[str, int]:
+        """The dialer to hand in: whatever the address, here. Addresses in `refusing` get a closed
+        port.
+        """
+        assert port == 443
+        self.dialled.append(address)
+        return ("127.0.0.1", _closed_port() if address in self.refusing else self._port)
+
+    def write_authority(self, folder: Path) -> Path:
+        """The CA as a PEM file."""
+        path = folder / "authority.pem"
+        self._authority.cert_pem.write_to_path(str(path))
+        return path
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        # Handshakes that a client refuses are what some tests are about.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._authority.issue_cert(*self._hosts).configure_cert(context)
+        server = self._loop.run_until_complete(
+            asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=context)
+        )
+        self._port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        self._loop.run_forever()
+        server.close()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._state.connections += 1
+        connection = self._state.connections
+        try:
+            while True:
+                seen = await _read_request(reader, connection)
+                if seen is None:
+                    break
+                self._state.seen.append(seen)
+                handler = self._routes.get(seen.path.partition("?")[0]) or self._routes.get("*")
+                reply = handler(seen) if handler else Reply(404, body=b"no such path")
+                if not await self._answer(seen, reply, writer):
+                    break
+        except (OSError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass
+        finally:
+            writer.transport.abort()
+
+    async def _answer(self, seen: Seen, reply: Reply, writer: asyncio.StreamWriter) -> bool:
+        if reply.hold is not None:
+            await self._loop.run_in_executor(None, reply.hold.wait, 30)
+        if reply.silent:
+            await asyncio.Event().wait()
+        if reply.raw is not None:
+            writer.write(reply.raw)
+            await writer.drain()
+            return False
+        body = b"" if seen.method == "HEAD" else reply.body
+        headers = [("Content-Length", str(len(reply.body))), *reply.headers]
+        if any(name.lower() == "content-length" for name, _ in reply.headers):
+            headers = headers[1:]
+        head = f"HTTP/1.1 {reply.status} Status\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in headers) + "\r\n"
+        writer.write(head.encode("latin-1"))
+        if reply.drip is not None:
+            for byte in body:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await asyncio.sleep(reply.drip)
+        else:
+            writer.write(body if reply.cut is None else body[: reply.cut])
+        await writer.drain()
+        return reply.cut is None and not reply.close
+
+
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> Seen | None:
+    line = await reader.readline()
+    if not line:
+        return None
+    method, path, _ = line.decode("latin-1").split(" ", 2)
+    headers = {}
+    while (line := await reader.readline()) not in {b"\r\n", b""}:
+        name, _, value = line.decode("latin-1").partition(":")
+        headers[name.strip().lower()] = value.strip()
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return Seen(method, path, headers, body, connection, time.monotonic())
+
+
+def _closed_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+class SkippingClock:
+    """A clock whose waits end at once and are counted."""
+
+    def __init__(self) -> None:
+        self.skipped = 0.0
+        self.waits: list[float] = []
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.skipped
+
+    def wall(self) -> float:
+        return time.time() + self.skipped
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        # What is under way goes on for a moment, as it would in the time that is skipped.
+        await asyncio.sleep(0.003)
+        self.skipped += seconds
+
+
+def in_turn(*bodies: bytes) -> Iterable[Reply]:
+    """Replies with these bodies, to be spread into `Upstream.on`."""
+    return (Reply(body=body) for body in bodies)
