@@ -33,7 +33,7 @@ def carrel(tmp_path: Path) -> CommandLine:
     ("line", "code", "says"),
     [
         ("call fake_query text=trap", 1, ["it gave", "report it to"]),
-        ("call fake_query text=limited", 1, ["too quick", "after 2.5 s"]),
+        ("call fake_query text=limited", 1, ["too quick", "in 2.5 s"]),
         ("call fake_query text=arguments", 2, ["start: too small", "unknown argument 'x'"]),
         ("call fake_qeury {}", 2, ["did you mean 'fake_query'?"]),
         ("call fake_query text", 2, ["expected a JSON object, key=value"]),
