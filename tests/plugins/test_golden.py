@@ -1,0 +1,84 @@
+"""Every fixture through the compiled component, and natively: both equal one expectation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.api import Carrel
+from carrel.config import Config
+from carrel.errors import SourceError
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+#: Source folder → (plugin, document format, name of the document).
+SOURCES = {"arxiv": ("arxiv", "feed", "response.xml")}
+CASES = [
+    pytest.param(source, path, id=f"{source}-{path.name}")
+    for source in SOURCES
+    for path in sorted((FIXTURES / source).iterdir())
+    if path.is_dir()
+]
+
+
+def through_the_sandbox(config: Config, source: str, document: str) -> dict[str, Any]:
+    plugin, document_format, _ = SOURCES[source]
+    try:
+        return Carrel(config).parse(plugin, document_format, document)
+    except SourceError as error:
+        return {"error": error.to_dict()}
+
+
+def natively(source: str, document: str) -> dict[str, Any]:
+    native = pytest.importorskip(
+        "carrel_native", reason="the native module is not built (just native)"
+    )
+    plugin, document_format, _ = SOURCES[source]
+    try:
+        result: dict[str, Any] = json.loads(native.parse(plugin, document_format, document))
+    except ValueError as error:
+        return {"error": json.loads(str(error))}
+    return result
+
+
+def read_case(source: str, path: Path) -> tuple[str, dict[str, Any]]:
+    document = (path / SOURCES[source][2]).read_bytes().decode("utf-8")
+    return document, json.loads((path / "expected.json").read_text("utf-8"))
+
+
+def assert_matches(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Results are equal; of an error, what the expectation names."""
+    if "error" not in expected:
+        assert found == expected
+        return
+    assert "error" in found, found
+    for key, value in expected["error"].items():
+        assert found["error"].get(key) == value, key
+
+
+@pytest.mark.parametrize(("source", "path"), CASES)
+def test_a_fixture_through_the_sandbox_gives_what_is_expected(
+    config: Config, source: str, path: Path
+) -> None:
+    document, expected = read_case(source, path)
+    assert_matches(through_the_sandbox(config, source, document), expected)
+
+
+@pytest.mark.parametrize(("source", "path"), CASES)
+def test_the_native_parser_gives_the_same(config: Config, source: str, path: Path) -> None:
+    document, _ = read_case(source, path)
+    expected = natively(source, document)
+    found = through_the_sandbox(config, source, document)
+    if "error" in expected:
+        assert_matches(found, expected)
+    else:
+        assert found == expected
+
+
+def test_the_fixtures_are_not_empty_and_listed() -> None:
+    listed = (FIXTURES / "README.md").read_text("utf-8")
+    names = [path.values[1].name for path in CASES if isinstance(path.values[1], Path)]
+    assert len(names) >= 20
+    assert [name for name in names if f"`{name}`" not in listed] == []

@@ -1,0 +1,131 @@
+"""Every hostile document is a typed error with a place; every odd but right one a result."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from carrel.api import Carrel
+from carrel.config import Config
+from carrel.errors import CarrelError, SourceError
+from support.hostile_documents import MALFORMED, ODD, UNDECODABLE, feed, huge_text, large_feed
+
+BAD: dict[str, bytes] = {
+    **{name: text.encode() for name, text in MALFORMED.items()},
+    **UNDECODABLE,
+}
+
+
+def parse_file(config: Config, path: Path) -> subprocess.CompletedProcess[str]:
+    """As a person would: the command, a file, its exit code and its error as JSON."""
+    command = [sys.executable, "-m", "carrel", "--json-errors", "parse", "arxiv", "feed", str(path)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+        env={"CARREL_CACHE_DIR": str(config.cache_dir), "HOME": str(config.data_dir)},
+    )
+
+
+@pytest.mark.requirement("sandbox:parse:hostile")
+@pytest.mark.requirement("result:typed:document")
+@pytest.mark.parametrize("name", BAD)
+def test_a_hostile_document_is_a_typed_error_with_its_place(
+    config: Config, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / f"{name}.xml"
+    path.write_bytes(BAD[name])
+    done = parse_file(config, path)
+    assert done.returncode == 1, done
+    assert done.stdout == ""
+    error = json.loads(done.stderr)["error"]
+    assert error["code"] in {"invalid_document", "limit_exceeded", "too_large"}
+    assert "Traceback" not in done.stderr
+    assert "root:" not in done.stderr  # of the file that an entity names
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_document_says_where(config: Config, name: str) -> None:
+    document = MALFORMED[name]
+    with pytest.raises(SourceError) as caught:
+        Carrel(config).parse("arxiv", "feed", document)
+    position = caught.value.to_dict()["position"]
+    assert 0 <= position["offset"] <= len(document.encode())
+
+
+@pytest.mark.requirement("serve:alive:documents")
+def test_hostile_documents_cost_nobody_else_anything(config: Config) -> None:
+    desk = Carrel(config)
+    good = feed("caf\u00e9")
+    expected = desk.parse_text("arxiv", "feed", good)
+    for document in BAD.values():
+        try:
+            desk.parse_text("arxiv", "feed", document.decode("utf-8", "replace"))
+        except CarrelError:
+            pass
+        assert desk.parse_text("arxiv", "feed", good) == expected
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_but_right_document_gives_a_result(
+    config: Config, tmp_path: Path, name: str
+) -> None:
+    document, title = ODD[name]
+    path = tmp_path / f"{name}.xml"
+    path.write_bytes(document)
+    done = parse_file(config, path)
+    assert done.returncode == 0, done.stderr
+    entries = json.loads(done.stdout)["entries"]
+    if title is not None:
+        assert entries[0]["title"] == title
+
+
+@pytest.mark.parametrize("make", [large_feed, huge_text])
+def test_ten_megabytes_are_no_trouble(
+    config: Config, tmp_path: Path, make: Callable[[], bytes]
+) -> None:
+    path = tmp_path / "large.xml"
+    path.write_bytes(make())
+    done = parse_file(config, path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["entries"][0]["id"] == "2001.00001v1"
+
+
+def test_a_document_over_the_cap_is_too_large(config: Config) -> None:
+    with pytest.raises(SourceError) as caught:
+        Carrel(config).parse("arxiv", "feed", "x" * (65 * 2**20))
+    assert caught.value.error_code == "too_large"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda size: feed(count=size), id="entries"),
+        pytest.param(lambda size: feed("&amp; " * size), id="references"),
+        pytest.param(lambda size: feed("<i>x</i>" * size), id="markup"),
+        pytest.param(lambda size: feed("x<!-- -->" * size), id="comments"),
+        pytest.param(lambda size: feed("$x_1$\n" * size), id="lines"),
+        pytest.param(lambda size: feed("&amp;lt;i&amp;gt;" * size), id="twice-escaped"),
+    ],
+)
+def test_nothing_is_quadratic(config: Config, make: Callable[[int], str]) -> None:
+    """Sixteen times the input may take sixteen times as long, not 256: counted in CPU time."""
+    desk = Carrel(config)
+    small, large = make(4_000), make(64_000)
+    desk.parse_text("arxiv", "feed", small)
+
+    def seconds(document: str) -> float:
+        started = time.process_time()
+        desk.parse_text("arxiv", "feed", document)
+        return time.process_time() - started
+
+    base = max(min(seconds(small) for _ in range(3)), 0.001)
+    assert min(seconds(large) for _ in range(2)) < 64 * base
