@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from carrel.config import Config, PluginConfig
 
 ROOT = Path(__file__).parents[1]
 #: Real captured responses, kept beside the project and never in it.
 CORPUS = ROOT.parent / "shared" / "corpus"
+
+
+settings.register_profile("default", max_examples=60, derandomize=True)
+settings.register_profile("thorough", max_examples=5_000)
+settings.load_profile("default")
 
 
 @pytest.fixture(scope="session")
