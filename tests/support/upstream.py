@@ -17,7 +17,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -116,7 +116,6 @@ class Names:
 class _State:
     seen: list[Seen] = field(default_factory=list)
     connections: int = 0
-    failed_handshakes: int = 0
 
 
 class Upstream:
@@ -299,8 +298,3 @@ class SkippingClock:
         # What is under way goes on for a moment, as it would in the time that is skipped.
         await asyncio.sleep(0.003)
         self.skipped += seconds
-
-
-def in_turn(*bodies: bytes) -> Iterable[Reply]:
-    """Replies with these bodies, to be spread into `Upstream.on`."""
-    return (Reply(body=body) for body in bodies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from carrel.exchange import Failure, FailureKind, Outcome, Response
+from carrel.exchange import Failure, Outcome, Response
 
 from . import failures, requestlog
 from .clock import Clock
@@ -132,17 +132,10 @@ class Chain:
         return Response(answer.status, url, headers, body, len(answer.body))
 
     def _log(self, ended: Answer | Outcome) -> None:
-        facts: dict[str, Any] = {}
-        if isinstance(ended, Failure):
-            if ended.kind is FailureKind.DENIED:
-                facts["denied"] = ended.reason
-            else:
-                facts["failed"] = ended.kind.value
-                if ended.number and ended.kind is FailureKind.UNREACHABLE:
-                    facts["status"] = ended.number
+        if isinstance(ended, Answer):
+            facts: dict[str, Any] = {"status": ended.status, "bytes": len(ended.body)}
         else:
-            facts["status"] = ended.status
-            facts["bytes"] = ended.size if isinstance(ended, Response) else len(ended.body)
+            facts = requestlog.facts_of(ended)
         facts["tries"] = len(self._errand.attempts) - self._tries_before
         requestlog.write_line(
             plugin=self._errand.plugin,

@@ -11,9 +11,9 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
+from carrel.exchange import Call, Failure, Outcome, Request, Response
 
 from . import failures, requestlog
 from .budget import charge_bytes, charge_requests
@@ -118,7 +118,7 @@ class PluginFetcher:
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Makes the requests; see `carrel.exchange.Fetcher`."""
         if call.fatal is not None or not charge_requests(call, len(requests)):
-            return [failures.out_of_time(request.url) for request in requests]
+            return [failures.not_made(request.url) for request in requests]
         outcomes: list[Outcome | None] = []
         errands: list[Errand] = []
         places: list[int] = []
@@ -135,7 +135,7 @@ class PluginFetcher:
             for place, outcome in zip(places, self._travel(errands, call), strict=True):
                 outcomes[place] = outcome
         return [
-            failures.out_of_time(request.url) if outcome is None else outcome
+            failures.not_made(request.url) if outcome is None else outcome
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
@@ -277,11 +277,6 @@ class PluginFetcher:
         self, request: Request, target: Target | None, call: Call, started: float,
         outcome: Outcome,
     ) -> None:  # fmt: skip
-        facts: dict[str, Any] = {}
-        if isinstance(outcome, Response):
-            facts = {"status": outcome.status, "bytes": outcome.size}
-        elif outcome.kind is FailureKind.DENIED:
-            facts = {"denied": outcome.reason}
         requestlog.write_line(
             plugin=self._policy.plugin,
             tool=call.tool,
@@ -289,7 +284,7 @@ class PluginFetcher:
             target=target,
             seconds=self._client.clock.monotonic() - started,
             cache="hit" if isinstance(outcome, Response) else "none",
-            **facts,
+            **requestlog.facts_of(outcome),
         )
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Response
 
-from . import failures
+from . import failures, requestlog
 from .budget import charge_bytes
 from .cache import KEPT, Cache
 from .chain import Chain
@@ -112,6 +112,7 @@ class Engine:
 
     async def _run_one(self, batch: Batch, index: int) -> None:
         errand, call = batch.errands[index], batch.call
+        started = self._clock.monotonic()
         try:
             finished, led = await self._travel(errand)
         except Exception as fault:  # noqa: BLE001 -- a bug of ours must not raise through wasm
@@ -130,7 +131,15 @@ class Engine:
         elif outcome.kind is FailureKind.DENIED:
             call.denial = outcome
         if not led:
-            errand.phase = ""
+            requestlog.write_line(
+                plugin=errand.plugin,
+                tool=errand.tool,
+                method=errand.method,
+                target=errand.target,
+                seconds=self._clock.monotonic() - started,
+                cache="shared",
+                **requestlog.facts_of(outcome),
+            )
         batch.outcomes[index] = outcome
         batch.done += 1
 

@@ -47,6 +47,13 @@ def out_of_time(url: str) -> Failure:
     )
 
 
+def not_made(url: str) -> Failure:
+    """The call had ended, or passed a budget, before the request's turn came."""
+    return Failure(
+        FailureKind.TIMEOUT, clean_url(url), "the call ended before this request was made"
+    )
+
+
 def cancelled(url: str) -> Failure:
     """The call ended before the answer came."""
     return Failure(FailureKind.TIMEOUT, clean_url(url), "the call was cancelled")

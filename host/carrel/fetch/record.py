@@ -64,7 +64,7 @@ class ReplayingFetcher:
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Looks the requests up; see `carrel.exchange.Fetcher`."""
         if call.fatal is not None or not charge_requests(call, len(requests)):
-            return [failures.out_of_time(request.url) for request in requests]
+            return [failures.not_made(request.url) for request in requests]
         return [self._replay(request, call) for request in requests]
 
     def _replay(self, request: Request, call: Call) -> Outcome:

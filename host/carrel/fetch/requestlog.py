@@ -11,6 +11,8 @@ import logging
 import re
 from typing import Any
 
+from carrel.exchange import FailureKind, Outcome, Response
+
 from .url import Target
 
 log = logging.getLogger("carrel.fetch")
@@ -58,6 +60,18 @@ def write_line(
         line["hop"] = hop
     text = " ".join(f"{key}={_plain(value)}" for key, value in line.items())
     log.info("%s", text, extra={"fetch": line})
+
+
+def facts_of(outcome: Outcome) -> dict[str, Any]:
+    """What a line says about how a request ended."""
+    if isinstance(outcome, Response):
+        return {"status": outcome.status, "bytes": outcome.size}
+    if outcome.kind is FailureKind.DENIED:
+        return {"denied": outcome.reason}
+    facts: dict[str, Any] = {"failed": outcome.kind.value}
+    if outcome.kind is FailureKind.UNREACHABLE and outcome.number:
+        facts["status"] = outcome.number
+    return facts
 
 
 def _plain(value: Any) -> str:

@@ -29,7 +29,7 @@ def retry_after(headers: Iterable[tuple[str, str]], now: float, longest: float) 
     value = next((value for name, value in headers if name.lower() == "retry-after"), None)
     if value is None:
         return None
-    value = value.strip()
+    value = value.strip()[:64]
     if value.isascii() and value.isdigit():
         return min(float(value[:9]), longest)
     try:

@@ -271,7 +271,7 @@ class _Attempts:
                 return answer
             if not bodiless:
                 length = answer.header("content-length") or ""
-                if length.isdigit() and int(length[:18]) > self._errand.cap:
+                if length.isascii() and length.isdigit() and int(length[:18]) > self._errand.cap:
                     raise TooLargeError("the answer")
             encodings = [value for name, value in headers if name.lower() == "content-encoding"]
             reader = BodyReader([] if bodiless else encodings, self._errand.cap)

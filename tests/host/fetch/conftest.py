@@ -1,0 +1,62 @@
+"""A TLS upstream on loopback and a fetch layer that reaches it under public names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from carrel.fetch import FetchClient, FetchSettings, HostRule, Policy, Secret
+from support.desk import HOSTS, RULES, Desk, MakeDesk
+from support.upstream import SkippingClock, Upstream
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def upstream(authority: trustme.CA) -> Iterator[Upstream]:
+    with Upstream(*HOSTS, authority=authority) as server:
+        yield server
+
+
+@pytest.fixture
+def make_desk(upstream: Upstream, tmp_path: Path) -> Iterator[MakeDesk]:
+    clients: list[FetchClient] = []
+
+    def make(
+        *,
+        rules: Sequence[HostRule] = RULES,
+        granted: Sequence[str] | None = None,
+        secrets: Sequence[Secret] = (),
+        clock: SkippingClock | None = None,
+        **settings: Any,
+    ) -> Desk:
+        defaults: dict[str, Any] = {
+            "cache_path": tmp_path / "fetch" / "cache.sqlite3",
+            "pace_path": tmp_path / "fetch" / "pace.sqlite3",
+            "ca_bundle": upstream.write_authority(tmp_path),
+        }
+        client = FetchClient(
+            FetchSettings(**(defaults | settings)),
+            resolver=upstream.names,
+            dialer=upstream.dial,
+            clock=clock,
+            jitter=lambda: 0.0,
+        )
+        clients.append(client)
+        return Desk(client, Policy("arxiv", rules, granted), secrets)
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk()

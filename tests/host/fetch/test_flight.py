@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from carrel.fetch.flight import Flights
+
+
+def test_those_who_ask_the_same_at_once_share_one_flight() -> None:
+    flown = 0
+
+    async def fly() -> str:
+        nonlocal flown
+        flown += 1
+        await asyncio.sleep(0)
+        return "answer"
+
+    async def work() -> None:
+        flights: Flights[str] = Flights()
+        results = await asyncio.gather(*(flights.join("key", fly) for _ in range(5)))
+        assert [result for result, _ in results] == ["answer"] * 5
+        assert [led for _, led in results].count(True) == 1
+        await flights.join("key", fly)
+
+    asyncio.run(work())
+    assert flown == 2, "five at once, and one afterwards"
+
+
+def test_a_cancelled_leader_does_not_fail_those_who_joined() -> None:
+    async def work() -> None:
+        flights: Flights[str] = Flights()
+        landed = asyncio.Event()
+
+        async def fly() -> str:
+            await landed.wait()
+            return "answer"
+
+        leader = asyncio.create_task(flights.join("key", fly))
+        await asyncio.sleep(0)
+        follower = asyncio.create_task(flights.join("key", fly))
+        await asyncio.sleep(0)
+        leader.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leader
+        landed.set()
+        assert await follower == ("answer", False)
+
+    asyncio.run(work())
+
+
+def test_a_flight_nobody_waits_for_ends_and_is_not_joined() -> None:
+    async def work() -> None:
+        flights: Flights[str] = Flights()
+        ended = asyncio.Event()
+
+        async def hang() -> str:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+            return "never"
+
+        async def fly() -> str:
+            return "answer"
+
+        only = asyncio.create_task(flights.join("key", hang))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        only.cancel()
+        await asyncio.gather(only, return_exceptions=True)
+        assert await flights.join("key", fly) == ("answer", True)
+        await asyncio.wait_for(ended.wait(), 5)
+
+    asyncio.run(work())

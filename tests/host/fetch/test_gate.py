@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from carrel.fetch.gate import Gate, PaceExceededError, Turn
+from carrel.fetch.policy import HostRule, Pace
+from carrel.fetch.throttle import Buckets
+from support.upstream import SkippingClock
+
+GET = frozenset({"GET"})
+
+
+@pytest.fixture
+def clock() -> SkippingClock:
+    return SkippingClock()
+
+
+@pytest.fixture
+def make_gate(clock: SkippingClock) -> Iterator[Callable[..., Gate]]:
+    executor = ThreadPoolExecutor(1)
+
+    def make(interval: float = 0.0, burst: int = 1, concurrency: int = 8) -> Gate:
+        gate = Gate("arxiv", Buckets(None, clock), executor, clock)
+        gate.adopt(HostRule("arxiv.org", GET, pace=Pace(interval, burst), concurrency=concurrency))
+        return gate
+
+    yield make
+    executor.shutdown()
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(10):
+            await work()
+
+    asyncio.run(bounded())
+
+
+def test_calls_take_turns_however_much_one_of_them_asks(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    order: list[str] = []
+    gate = make_gate(1.0)
+
+    async def ask(who: str, number: int) -> None:
+        async with gate.slot(who, clock.monotonic() + 1000):
+            order.append(f"{who}{number}")
+
+    async def work() -> None:
+        greedy = [asyncio.create_task(ask("a", number)) for number in range(50)]
+        await asyncio.sleep(0)
+        await ask("b", 0)
+        assert len(order) <= 4
+        await asyncio.gather(*greedy)
+
+    run(work)
+    assert [who for who in order if who[0] == "a"] == [f"a{number}" for number in range(50)]
+
+
+def test_a_request_that_cannot_be_served_in_time_is_refused_at_once_with_the_seconds(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(2.0)
+    refused: list[float] = []
+    served = 0
+
+    async def ask() -> None:
+        nonlocal served
+        try:
+            async with gate.slot("call", clock.monotonic() + 10.5):
+                served += 1
+        except PaceExceededError as fault:
+            refused.append(fault.seconds)
+
+    async def work() -> None:
+        tasks = [asyncio.create_task(ask()) for _ in range(20)]
+        await asyncio.sleep(0)
+        assert len(refused) == 14, "known before any slot was waited for"
+        await asyncio.gather(*tasks)
+
+    run(work)
+    assert served == 6
+    assert all(10.5 < seconds <= 40 for seconds in refused)
+
+
+def test_no_more_than_the_concurrency_is_in_flight(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(concurrency=3)
+    now = most = 0
+
+    async def ask() -> None:
+        nonlocal now, most
+        async with gate.slot("call", clock.monotonic() + 100):
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0.005)
+            now -= 1
+
+    async def work() -> None:
+        await asyncio.gather(*(ask() for _ in range(12)))
+
+    run(work)
+    assert most == 3
+
+
+def test_a_cancelled_request_gives_its_slot_to_the_next(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(5.0)
+
+    async def ask() -> None:
+        async with gate.slot("call", clock.monotonic() + 1000):
+            pass
+
+    async def work() -> None:
+        await ask()
+        tasks = [asyncio.create_task(ask()) for _ in range(200)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await ask()
+
+    run(work)
+    assert clock.skipped <= 10.1, "two hundred cancelled requests cost at most one slot"
+
+
+def test_a_penalty_holds_for_those_who_already_wait(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(1.0)
+
+    async def ask(patience: float) -> float:
+        async with gate.slot("call", clock.monotonic() + patience):
+            return clock.skipped
+
+    async def work() -> None:
+        await ask(10)
+        await gate.penalise(30.0)
+        with pytest.raises(PaceExceededError) as refusal:
+            await ask(10)
+        assert 20 < refusal.value.seconds <= 31
+        assert await ask(100) >= 29
+
+    run(work)
+
+
+def test_the_slowest_of_several_rules_holds_and_an_upstream_can_slow_it_further(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(3.0)
+    gate.adopt(HostRule("arxiv.org", GET, pace=Pace(0.0, 100)))
+    gate.slow_to(1.0)
+    gate.slow_to(4.0)
+
+    async def ask() -> None:
+        async with gate.slot("call", clock.monotonic() + 1000):
+            pass
+
+    async def work() -> None:
+        for _ in range(3):
+            await ask()
+
+    run(work)
+    assert clock.skipped == pytest.approx(8.0, abs=0.5)
+
+
+def test_a_request_that_leaves_late_waits_anew_where_others_went_by(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(3.0)
+
+    async def work() -> None:
+        patient, hasty = clock.monotonic() + 100, clock.monotonic() + 5
+        async with gate.slot("a", patient) as late, gate.slot("b", patient) as other:
+            clock.skipped += 1
+            await gate.leave(other)
+            before = clock.skipped
+            await gate.leave(late)
+            assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
+        async with gate.slot("a", patient) as prompt:
+            before = clock.skipped
+            await gate.leave(prompt)
+            assert clock.skipped == before
+        async with gate.slot("a", patient) as late, gate.slot("b", patient):
+            with pytest.raises(PaceExceededError):
+                await gate.leave(Turn(late.slot, late.since, hasty))
+
+    run(work)

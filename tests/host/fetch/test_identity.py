@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import threading
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from carrel.exchange import Failure, Response
+from carrel.fetch import HostRule, RecordingFetcher, Secret
+from carrel.fetch.identity import REDACTED, Redactor, attach, user_agent
+from carrel.fetch.url import Target
+from support.desk import ARXIV, EVERY_METHOD, MakeDesk
+from support.upstream import Reply, Seen, SkippingClock, Upstream
+
+KEY = "s3cr/t+k=y~0123456789"
+ADDRESS = "operator+papers@library.example"
+NCBI = "eutils.ncbi.nlm.nih.gov"
+SECRETS = (
+    Secret("api_key", KEY, (NCBI,), query="api_key"),
+    Secret("contact", ADDRESS, ("*.ncbi.nlm.nih.gov", "api.crossref.org"), query="mailto"),
+    Secret("plus", f"Bearer {KEY}", ("api.crossref.org",), header="Crossref-Plus-API-Token"),
+)
+RULES = tuple(
+    HostRule(host, EVERY_METHOD, cache_seconds=60) for host in (ARXIV, NCBI, "api.crossref.org")
+)
+
+pytestmark = pytest.mark.requirement("sandbox:secrets:attach")
+
+
+def spellings(value: str) -> set[str]:
+    encoded = {quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
+    return {value, base64.b64encode(value.encode()).decode()} | encoded
+
+
+def assert_clean(text: str) -> None:
+    for value in (KEY, ADDRESS):
+        for spelling in spellings(value):
+            assert spelling not in text
+
+
+def test_a_secret_goes_to_the_hosts_it_is_declared_for_and_to_no_other(
+    make_desk: MakeDesk, upstream: Upstream
+) -> None:
+    upstream.on("*", Reply(body=b"x"))
+    desk = make_desk(rules=RULES, secrets=SECRETS)
+    for host in (ARXIV, NCBI, "api.crossref.org"):
+        desk.answer(f"https://{host}/a?b=1")
+    arxiv, ncbi, crossref = upstream.seen
+    assert arxiv.path == "/a?b=1"
+    assert_clean(str(arxiv.headers))
+    assert ncbi.path == f"/a?b=1&api_key={quote(KEY, safe='')}&mailto={quote(ADDRESS, safe='')}"
+    assert crossref.path == f"/a?b=1&mailto={quote(ADDRESS, safe='')}"
+    assert crossref.headers["crossref-plus-api-token"] == f"Bearer {KEY}"
+    assert f"mailto:{ADDRESS}" in crossref.headers["user-agent"]
+    assert "crossref-plus-api-token" not in ncbi.headers
+
+
+def test_every_hop_decides_again_what_it_gets(make_desk: MakeDesk, upstream: Upstream) -> None:
+    upstream.on("/a", Reply(302, [("Location", f"https://{NCBI}/b")]))
+    upstream.on("/b", lambda seen: Reply(302, [("Location", f"https://{ARXIV}{seen.path}&c=1")]))
+    desk = make_desk(rules=RULES, secrets=SECRETS)
+    upstream.on("/b", lambda seen: Reply(302, [("Location", f"https://{ARXIV}/c{seen.path[2:]}")]))
+    upstream.on("/c", Reply(body=b"x"))
+    response = desk.answer("/a")
+    assert [seen.host for seen in upstream.seen] == [ARXIV, NCBI, ARXIV]
+    assert "api_key" in upstream.seen[1].path
+    assert upstream.seen[2].path == "/c", "an echo of what we attached does not travel on"
+    assert response.url == f"https://{ARXIV}/c"
+
+
+def test_a_redirect_that_hides_a_secret_in_its_path_is_not_followed(
+    make_desk: MakeDesk, upstream: Upstream
+) -> None:
+    upstream.on("/a", Reply(302, [("Location", f"https://{ARXIV}/{quote(KEY, safe='')}")]))
+    failure = make_desk(rules=RULES, secrets=SECRETS).failure(f"https://{NCBI}/a")
+    assert "credential" in failure.message
+    assert_clean(str(failure))
+    assert len(upstream.seen) == 1
+
+
+def test_a_guests_own_value_for_a_host_parameter_is_dropped(
+    make_desk: MakeDesk, upstream: Upstream
+) -> None:
+    upstream.on("*", Reply(body=b"x"))
+    desk = make_desk(rules=RULES, secrets=SECRETS)
+    desk.answer("https://api.crossref.org/works?m%61ilto=guest&rows=1&mailto=a%40b&x")
+    desk.answer("https://api.crossref.org/works?mailto=guest")
+    assert upstream.seen[0].path == f"/works?rows=1&x&mailto={quote(ADDRESS, safe='')}"
+    assert upstream.seen[1].path == f"/works?mailto={quote(ADDRESS, safe='')}"
+    desk.answer(f"https://{ARXIV}/works?mailto=guest")
+    assert upstream.seen[2].path == "/works?mailto=guest"
+
+
+@pytest.mark.requirement("sandbox:secrets:nowhere-else")
+def test_no_secret_is_in_cache_recording_log_failure_or_answer(
+    make_desk: MakeDesk, upstream: Upstream, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def echo(seen: Seen) -> Reply:
+        told = f"{seen.path} {seen.headers} {sorted(spellings(KEY) | spellings(ADDRESS))}"
+        headers = [("Content-Type", "text/plain"), ("X-Echo", seen.path), ("X-Key", KEY)]
+        return Reply(body=told.encode(), headers=headers)
+
+    upstream.on("/echo", echo)
+    upstream.on("/fails", Reply(500, body=KEY.encode()))
+    upstream.on("/broken", Reply(raw=f"HTTP/9 {KEY}\r\n\r\n".encode()))
+    upstream.on("/binary", Reply(body=KEY.encode() + b"\xff"))
+    upstream.on("/moves", Reply(302, [("Location", f"https://evil.example/?k={quote(KEY)}")]))
+    upstream.on("/slow", Reply(silent=True))
+    desk = make_desk(
+        rules=RULES, secrets=SECRETS, clock=SkippingClock(), read_seconds=0.1, breaker_failures=99
+    )
+    desk.fetcher = RecordingFetcher(desk.fetcher, tmp_path / "recorded")  # type: ignore[assignment]
+    call = desk.call()
+    with caplog.at_level(logging.DEBUG):
+        outcomes = [
+            desk.fetch(f"https://{host}/{path}", call=call)
+            for host in (NCBI, "api.crossref.org")
+            for path in ("echo", "echo", "fails", "broken", "binary", "moves", "slow")
+        ]
+    assert all(isinstance(outcome, Response | Failure) for outcome in outcomes)
+    echoed = outcomes[0]
+    assert isinstance(echoed, Response)
+    assert echoed.body.count(REDACTED) >= 8
+    assert_clean(str(outcomes) + str(call.attempts) + caplog.text + str(call.fatal))
+    assert_clean(str([record.__dict__ for record in caplog.records]))
+    desk.client.close()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".txt" for path in files)
+    assert any("cache" in path.name for path in files)
+    for path in files:
+        assert_clean(path.name)
+        assert_clean(path.read_bytes().decode("latin-1"))
+
+
+def test_a_repr_shows_no_secret() -> None:
+    attachment = attach(Target(NCBI, "/", None), SECRETS, None)
+    assert_clean(repr(SECRETS) + repr(attachment))
+    assert KEY in attachment.resource or quote(KEY, safe="") in attachment.resource
+
+
+def test_the_user_agent_says_what_is_known() -> None:
+    assert user_agent(None, None).startswith("carrel/")
+    assert "(" not in user_agent(None, None)
+    assert user_agent("https://x.example", "a@b").endswith(" (+https://x.example; mailto:a@b)")
+
+
+def test_redaction_leaves_what_is_too_short_to_be_a_secret() -> None:
+    text = "a1 b1"
+    assert Redactor([Secret("k", "1", (NCBI,), query="k")]).text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("", {"query": "k"}), ("a\r\nX: y", {"header": "X-Key"}), ("a\0", {"query": "k"}),
+        ("caf\u00e9", {"query": "k"}), (" a", {"query": "k"}), ("a", {}),
+        ("a", {"query": "k", "header": "X-Key"}), ("a", {"header": "Host"}),
+        ("a", {"header": "Content-Length"}), ("a", {"header": "cookie"}),
+        ("a", {"header": "User-Agent"}),
+    ],
+)  # fmt: skip
+def test_a_secret_that_cannot_stand_in_a_request_is_refused(
+    value: str, place: dict[str, str]
+) -> None:
+    with pytest.raises(ValueError, match="secret k"):
+        Secret("k", value, (NCBI,), **place)
+
+
+def test_threads_with_different_secrets_do_not_share_an_answer(
+    make_desk: MakeDesk, upstream: Upstream
+) -> None:
+    release = threading.Event()
+    upstream.on("*", Reply(body=b"x", hold=release))
+    plain, keyed = make_desk(rules=RULES), make_desk(rules=RULES, secrets=SECRETS)
+    release.set()
+    assert not keyed.answer(f"https://{NCBI}/a").cached
+    assert not plain.answer(f"https://{NCBI}/a").cached, "an answer to a key is not for all"
+    assert keyed.answer(f"https://{NCBI}/a").cached

@@ -1,0 +1,188 @@
+"""No request ever reaches an address or a host that policy did not allow, whatever the trick.
+
+The project's own cases stand here by category. A longer list is run too where it is beside the
+checkout; its columns are described in its own head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from carrel.exchange import Failure, FailureKind, Response
+from carrel.fetch.hosts import parse_host_entry
+from support.desk import ARXIV, MakeDesk
+from support.upstream import PUBLIC, Names, Reply, Upstream
+
+LIST = Path(__file__).parents[4] / "shared" / "reference" / "ssrf-cases.tsv"
+
+pytestmark = pytest.mark.requirement("sandbox:hosts:ssrf")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One trick and its verdict."""
+
+    id: str
+    url: str
+    allowed: bool = False
+    answers: dict[str, list[list[str]]] = field(default_factory=dict)
+    redirect: str | None = None
+
+
+def own_cases() -> Iterator[Case]:
+    for number, url in enumerate(ALLOWED):
+        yield Case(f"allowed-{number}", url, allowed=True)
+    for category, urls in REFUSED.items():
+        for number, url in enumerate(urls):
+            yield Case(f"{category}-{number}", url)
+    for number, answers in enumerate(PRIVATE_ANSWERS):
+        yield Case(f"answer-{number}", f"https://{ARXIV}/", answers={ARXIV: [answers]})
+    for number, location in enumerate(BAD_REDIRECTS):
+        yield Case(f"redirect-{number}", f"https://{ARXIV}/start", redirect=location)
+    moving = {ARXIV: [[PUBLIC], ["10.0.0.1"]]}
+    yield Case("rebind-after-check", f"https://{ARXIV}/", allowed=True, answers=moving)
+    yield Case("rebind-at-redirect", f"https://{ARXIV}/", answers=moving, redirect="/next")
+    yield Case("redirect-to-itself", f"https://{ARXIV}/a", allowed=True, redirect="/b")
+
+
+ALLOWED = [
+    f"https://{ARXIV}/api/query?id_list=2301.00001",
+    f"HTTPS://{ARXIV.upper()}:443/",
+    f"https://{ARXIV}./x?u=http://169.254.169.254/#f",
+    "https://eutils.ncbi.nlm.nih.gov/entrez/",
+    "https://api.crossref.org/works/10.1%2F%3Cx%3E",
+]
+
+REFUSED = {
+    "unlisted": [
+        "https://evil.example/", "https://nih.gov/", "https://a.b.ncbi.nlm.nih.gov/",
+        f"https://{ARXIV}.evil.example/", f"https://evil.{ARXIV}/", f"https://x{ARXIV}/",
+    ],
+    "authority": [
+        f"https://{ARXIV}@evil.example/", f"https://evil.example@{ARXIV}/", f"https://:@{ARXIV}/",
+        f"https://{ARXIV}\\@evil.example/", f"https://evil.example\\.{ARXIV}/",
+        f"https://{ARXIV}%00.evil.example/", f"https://{ARXIV}%2f.evil.example/",
+        f"https://{ARXIV}\r\nHost: evil.example/", f"https://{ARXIV}\0/", f"https://{ARXIV} /",
+        f"https:\\\\{ARXIV}/", f"https:/{ARXIV}/", f"https://{ARXIV}:80:443/", "https://*/",
+    ],
+    "scheme-and-port": [
+        f"http://{ARXIV}/", f"ws://{ARXIV}/", f"ldap://{ARXIV}/", "about:blank", "",
+        f"blob:https://{ARXIV}/", f"https://{ARXIV}:8080/", f"https://{ARXIV}:22/",
+        f"https://{ARXIV}:00443/", f"https://{ARXIV}:+443/", f"https://{ARXIV}:4 43/",
+    ],
+    "address": [
+        "https://127.0.0.1/", "https://127.1/", "https://0/", "https://2130706433/",
+        "https://0x7f.0.0.1/", "https://0177.1/", "https://169.254.169.254./",
+        "https://8.8.8.8/", "https://[::ffff:7f00:1]/", "https://[fe80::1%25en0]/",
+        "https://[::]:443/", "https://127\u30020\u30020\u30021/", "https://\u2460\u2461\u2466.1/",
+    ],
+    "spelling": [
+        f"https://\uff45{ARXIV[1:]}/", f"https://{ARXIV}\u3002/", f"https://ex\u00adport{ARXIV[6:]}/",
+        f"https://{ARXIV[:-1]}\u0262/", f"https://{ARXIV}\u200b/", "https://xn--/",
+    ],
+    "local-name": [
+        "https://localhost/", "https://metadata.google.internal/", "https://printer.local/",
+        "https://127.0.0.1.nip.io/", "https://kubernetes.default.svc/",
+    ],
+}  # fmt: skip
+
+PRIVATE_ANSWERS = [
+    [], ["10.0.0.1"], ["127.0.0.1"], ["169.254.169.254"], ["100.64.0.1"], ["168.63.129.16"],
+    ["0.0.0.0"], ["224.0.0.1"], ["255.255.255.255"], ["::1"], ["fd00::1"], ["fe80::1%eth0"],
+    ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["2002:7f00:1::1"], ["2001::1"], ["fec0::1"],
+    [PUBLIC, "192.168.0.1"], [PUBLIC, "::1"], ["2a04:4e42::42", PUBLIC, "10.1.1.1"],
+]  # fmt: skip
+
+BAD_REDIRECTS = [
+    "", "https://evil.example/", f"http://{ARXIV}/", "//evil.example/", "https://10.0.0.1/",
+    "https://[::1]/", "https://2130706433/", f"https://{ARXIV}@evil.example/",
+    f"https://{ARXIV}:8443/", "\\\\evil.example/", "/\\evil.example/", "file:///etc/passwd",
+    "data:text/plain,x", "javascript:x", f"https://{ARXIV}%0d%0a/", "https:evil.example", "/start",
+]  # fmt: skip
+
+
+def listed_cases() -> Iterator[Case]:
+    if not LIST.is_file():
+        return
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        row = line.split("\t")
+        if line.startswith("#") or row[0] == "id" or row[1] == "manifest-entry":
+            continue
+        name, _, url, _, dns, redirect, verdict, _ = row
+        answers = {}
+        for entry in filter(None, dns.split(";")):
+            host, _, spelled = entry.partition("=")
+            answers[host] = [list(filter(None, turn.split(","))) for turn in spelled.split("|")]
+        yield Case(
+            name,
+            unescape(url),
+            allowed=verdict == "allow",
+            answers=answers,
+            redirect={"": None, "<empty>": ""}.get(redirect, unescape(redirect)),
+        )
+
+
+def listed_entries() -> Iterator[tuple[str, bool]]:
+    if LIST.is_file():
+        for line in LIST.read_text(encoding="utf-8").splitlines():
+            row = line.split("\t")
+            if len(row) > 6 and row[1] == "manifest-entry":
+                yield unescape(row[2]), row[6] == "allow"
+
+
+def unescape(text: str) -> str:
+    return text.encode("ascii").decode("unicode_escape")
+
+
+def check(case: Case, upstream: Upstream, make_desk: MakeDesk) -> None:
+    upstream.names = Names()
+    upstream.names.otherwise = case.answers.get("*", [[PUBLIC]])[0]
+    upstream.names.table = {host: turns for host, turns in case.answers.items() if host != "*"}
+    replies = [Reply(body=b"reached")]
+    if case.redirect is not None:
+        replies.insert(0, Reply(302, [("Location", case.redirect)]))
+    upstream.on("*", *replies)
+    outcome = make_desk(cache_path=None, retries=0).fetch(case.url)
+    hops = 1 if case.redirect is None else 2
+    if case.allowed:
+        assert isinstance(outcome, Response), outcome
+        assert outcome.body == "reached"
+        assert len(upstream.names.lookups) == hops, "one lookup a hop"
+    else:
+        assert isinstance(outcome, Failure), outcome
+        assert len(upstream.seen) == hops - 1
+        assert len(upstream.dialled) == hops - 1
+        assert outcome.kind in {FailureKind.DENIED, FailureKind.UNREACHABLE}
+    allowed = {address for turns in case.answers.values() for address in turns[0]} | {PUBLIC}
+    assert set(upstream.dialled) <= allowed
+
+
+OWN = list(own_cases())
+LISTED = list(listed_cases())
+
+
+@pytest.mark.parametrize("case", OWN, ids=[case.id for case in OWN])
+def test_a_trick_gets_its_verdict(case: Case, upstream: Upstream, make_desk: MakeDesk) -> None:
+    check(case, upstream, make_desk)
+
+
+@pytest.mark.skipif(not LISTED, reason="no ../shared/reference/ssrf-cases.tsv beside the checkout")
+@pytest.mark.parametrize("case", LISTED, ids=[case.id for case in LISTED])
+def test_a_listed_trick_gets_its_verdict(
+    case: Case, upstream: Upstream, make_desk: MakeDesk
+) -> None:
+    check(case, upstream, make_desk)
+
+
+@pytest.mark.skipif(not LISTED, reason="no ../shared/reference/ssrf-cases.tsv beside the checkout")
+@pytest.mark.parametrize(("entry", "allowed"), list(listed_entries()))
+def test_a_listed_manifest_entry_gets_its_verdict(entry: str, allowed: bool) -> None:
+    if allowed:
+        assert parse_host_entry(entry) == entry.lower()
+    else:
+        with pytest.raises(ValueError, match=r"\w"):
+            parse_host_entry(entry)

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import logging
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from carrel.fetch.throttle import Buckets
+from support.upstream import SkippingClock
+
+
+class StillClock(SkippingClock):
+    """A wall clock that moves, and jumps, only when told to."""
+
+    now = 1_000_000.0
+
+    def wall(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> StillClock:
+    return StillClock()
+
+
+@pytest.fixture(params=["file", "memory"])
+def buckets(request: pytest.FixtureRequest, tmp_path: Path, clock: StillClock) -> Iterator[Buckets]:
+    made = Buckets(tmp_path / "pace.sqlite3" if request.param == "file" else None, clock)
+    yield made
+    made.close()
+
+
+def waits(
+    buckets: Buckets, clock: StillClock, interval: float, burst: int, count: int
+) -> list[float]:
+    """The waits of someone who takes so many slots one after another, each when it is due."""
+    waited = []
+    for _ in range(count):
+        wait = buckets.take("a", interval, burst).wait
+        waited.append(round(wait, 6))
+        if wait:
+            clock.now += wait
+            assert buckets.take("a", interval, burst).wait == 0
+    return waited
+
+
+def test_slots_are_an_interval_apart_and_the_first_is_free(
+    buckets: Buckets, clock: StillClock
+) -> None:
+    assert waits(buckets, clock, 3.0, 1, 3) == [0, 3, 3]
+    assert buckets.take("crossref", 3.0, 1).wait == 0
+
+
+def test_a_rest_fills_the_bucket_up_to_its_burst(buckets: Buckets, clock: StillClock) -> None:
+    assert waits(buckets, clock, 1.0, 3, 5) == [0, 0, 0, 1, 1]
+    clock.now += 100
+    assert waits(buckets, clock, 1.0, 3, 4) == [0, 0, 0, 1]
+
+
+def test_a_slot_that_is_not_due_is_not_taken_however_often_one_asks(
+    buckets: Buckets, clock: StillClock
+) -> None:
+    assert buckets.take("a", 10.0, 1).wait == 0
+    assert [buckets.take("a", 10.0, 1).wait for _ in range(3)] == [10, 10, 10]
+    clock.now += 10
+    assert buckets.take("a", 10.0, 1).wait == 0
+
+
+def test_a_request_that_leaves_late_moves_its_slot(buckets: Buckets, clock: StillClock) -> None:
+    slot = buckets.take("a", 3.0, 1)
+    clock.now += 0.5
+    assert buckets.keep("a", 3.0, 1, slot).wait == 0
+    assert buckets.take("a", 3.0, 1).wait == 3.0
+    clock.now += 100
+    assert buckets.keep("a", 3.0, 1, slot).wait == 0, "nobody went by in a bucket that is full"
+    assert buckets.take("a", 3.0, 1).wait == 3.0
+
+
+def test_a_request_that_others_went_by_takes_its_turn_anew(
+    buckets: Buckets, clock: StillClock
+) -> None:
+    slot = buckets.take("a", 3.0, 1)
+    clock.now += 3
+    other = buckets.take("a", 3.0, 1)
+    clock.now += 1
+    assert buckets.keep("a", 3.0, 1, slot).wait == 2.0
+    assert buckets.keep("a", 3.0, 1, other).wait == 0
+    assert buckets.take("a", 3.0, 1).wait == 3.0
+
+
+def test_a_penalty_pushes_the_next_slot_and_leaves_no_burst_after_it(
+    buckets: Buckets, clock: StillClock
+) -> None:
+    buckets.penalise("a", 1.0, 3, 30.0)
+    buckets.penalise("a", 1.0, 3, 2.0)
+    assert waits(buckets, clock, 1.0, 3, 3) == [30, 1, 1]
+
+
+def test_a_clock_that_jumps_back_keeps_what_was_left_of_the_wait(
+    buckets: Buckets, clock: StillClock
+) -> None:
+    buckets.take("a", 3.0, 1)
+    clock.now -= 86_400
+    assert buckets.take("a", 3.0, 1).wait == pytest.approx(3)
+
+
+def test_a_clock_that_jumps_ahead_ends_the_wait(buckets: Buckets, clock: StillClock) -> None:
+    buckets.penalise("a", 3.0, 1, 600.0)
+    clock.now += 86_400
+    assert buckets.take("a", 3.0, 1).wait == 0
+
+
+def test_two_owners_of_one_file_share_a_bucket_across_restarts(
+    tmp_path: Path, clock: StillClock
+) -> None:
+    for turn in range(4):
+        buckets = Buckets(tmp_path / "pace.sqlite3", clock)
+        assert waits(buckets, clock, 1.0, 1, 1) == [1 if turn else 0]
+        buckets.close()
+
+
+def test_a_file_that_says_a_bucket_is_full_next_year_is_not_believed(
+    tmp_path: Path, clock: StillClock
+) -> None:
+    first = Buckets(tmp_path / "pace.sqlite3", clock)
+    first.take("a", 1.0, 1)
+    first.close()
+    connection = sqlite3.connect(tmp_path / "pace.sqlite3")
+    with connection:
+        connection.execute("UPDATE bucket_v1 SET full_at = full_at + 3e7")
+    connection.close()
+    buckets = Buckets(tmp_path / "pace.sqlite3", clock)
+    assert 0 < buckets.take("a", 1.0, 1).wait <= 7200
+    buckets.close()
+
+
+@pytest.mark.parametrize("damage", ["not a database at all" * 300, ""])
+def test_a_damaged_file_is_replaced(tmp_path: Path, clock: StillClock, damage: str) -> None:
+    path = tmp_path / "pace.sqlite3"
+    path.write_text(damage)
+    buckets = Buckets(path, clock)
+    assert [buckets.take("a", 1.0, 1).wait for _ in range(2)] == [0, 1]
+    buckets.close()
+    again = Buckets(path, clock)
+    assert again.take("a", 1.0, 1).wait == 1
+    again.close()
+
+
+def test_an_unusable_folder_paces_in_this_process_and_warns_once(
+    tmp_path: Path, clock: StillClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with caplog.at_level(logging.WARNING, "carrel.fetch"):
+        buckets = Buckets(tmp_path / "file" / "pace.sqlite3", clock)
+        assert [buckets.take("a", 1.0, 1).wait for _ in range(3)] == [0, 1, 1]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "pace shared by processes" in caplog.text
+
+
+_HOLD_THE_LOCK = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE bucket_v1 SET full_at = full_at + 1000")
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.requirement("sandbox:limits:pace-after-kill")
+def test_a_process_killed_while_it_holds_the_lock_blocks_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "pace.sqlite3"
+    buckets = Buckets(path, SkippingClock())
+    buckets.take("a", 0.5, 1)
+    child = subprocess.Popen(
+        [sys.executable, "-c", _HOLD_THE_LOCK, str(path)], stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    started = time.monotonic()
+    wait = buckets.take("a", 0.5, 1).wait
+    assert wait <= 0.5, "the dead process's unfinished write must not count"
+    assert time.monotonic() - started < 1.5
+    buckets.close()

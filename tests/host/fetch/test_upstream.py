@@ -1,0 +1,301 @@
+"""What upstreams do wrong, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import time
+from email.utils import formatdate
+
+import pytest
+import trustme
+
+from carrel.exchange import Failure, FailureKind
+from carrel.fetch import FetchClient, FetchSettings, HostRule, Pace, Policy
+from carrel.fetch.connect import system_resolver
+from support.desk import ARXIV, EVERY_METHOD, Desk, MakeDesk
+from support.upstream import PUBLIC, Reply, SkippingClock, Upstream
+
+GOOD = Reply(body=b"good", headers=[("Content-Type", "text/plain")])
+SECOND = "151.101.3.42"
+
+
+@pytest.fixture
+def clock() -> SkippingClock:
+    return SkippingClock()
+
+
+@pytest.fixture
+def quick(make_desk: MakeDesk, clock: SkippingClock) -> Desk:
+    """A desk whose waits end at once."""
+    return make_desk(clock=clock)
+
+
+@pytest.mark.parametrize("bad", [Reply(500), Reply(503), Reply(429), Reply(body=b"x" * 99, cut=9)])
+def test_a_failure_that_may_pass_is_tried_again(
+    quick: Desk, upstream: Upstream, bad: Reply
+) -> None:
+    upstream.on("/a", bad, bad, GOOD)
+    assert quick.answer("/a").body == "good"
+    assert len(upstream.seen) == 3
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 501, 505])
+def test_a_status_that_will_not_pass_is_an_answer(
+    quick: Desk, upstream: Upstream, status: int
+) -> None:
+    upstream.on("/a", Reply(status, body=b"<e/>", headers=[("Content-Type", "text/xml")]), GOOD)
+    assert quick.answer("/a").status == status
+
+
+def test_a_server_error_that_lasts_is_unreachable_with_its_status(
+    quick: Desk, upstream: Upstream
+) -> None:
+    upstream.on("/a", Reply(502, body=b"<html>Bad gateway"))
+    failure = quick.failure("/a")
+    assert (failure.kind, failure.number) == (FailureKind.UNREACHABLE, 502)
+    assert "gateway" not in failure.message
+    assert len(upstream.seen) == 3
+
+
+def test_a_server_error_with_the_apis_own_words_reaches_the_plugin(
+    quick: Desk, upstream: Upstream
+) -> None:
+    upstream.on("/a", Reply(500, body=b'{"e": 1}', headers=[("Content-Type", "application/json")]))
+    assert quick.answer("/a").status == 500
+    assert len(upstream.seen) == 3
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_waited_for_when_it_fits(
+    quick: Desk, upstream: Upstream, clock: SkippingClock, form: str
+) -> None:
+    value = "7" if form == "seconds" else formatdate(time.time() + 7.5, usegmt=True)
+    upstream.on("/a", Reply(429, [("Retry-After", value)]), GOOD)
+    assert quick.answer("/a").body == "good"
+    assert 6 <= clock.skipped <= 8
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_retry_after_that_does_not_fit_is_rate_limited_with_its_seconds(
+    quick: Desk, upstream: Upstream, clock: SkippingClock, status: int
+) -> None:
+    upstream.on("*", Reply(status, [("Retry-After", "120")]))
+    failure = quick.failure("/a")
+    assert (failure.kind, failure.seconds) == (FailureKind.RATE_LIMITED, 120)
+    assert clock.skipped < 1
+    other = quick.failure("/b")
+    assert other.kind is FailureKind.RATE_LIMITED
+    assert 110 < other.seconds <= 120, "and nobody else asks meanwhile"
+    assert len(upstream.seen) == 1
+
+
+def test_a_429_that_lasts_is_rate_limited(quick: Desk, upstream: Upstream) -> None:
+    upstream.on("/a", Reply(429))
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.RATE_LIMITED
+    assert failure.seconds > 0
+    assert len(upstream.seen) == 3
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Reply(body=b"x" * 5000, cut=100),
+        Reply(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"),
+        Reply(raw=b""),
+        Reply(raw=b"<html>this is not HTTP\r\n\r\n"),
+        Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+        Reply(raw=b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000 + b"\r\n\r\n"),
+    ],
+    ids=["cut", "cut-chunk", "nothing", "not-http", "two-lengths", "endless-header"],
+)
+def test_a_broken_answer_is_tried_again_and_then_unreachable(
+    quick: Desk, upstream: Upstream, bad: Reply
+) -> None:
+    upstream.on("/a", bad)
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert ARXIV in failure.message
+    assert "html" not in failure.message
+    assert len(upstream.seen) == 3
+
+
+def test_five_broken_answers_leave_the_upstream_alone_until_a_probe_succeeds(
+    quick: Desk, upstream: Upstream, clock: SkippingClock
+) -> None:
+    upstream.on("*", *[Reply(raw=b"")] * 6, GOOD)
+    for _ in range(2):
+        quick.failure("/a")
+    seen = len(upstream.seen)
+    assert seen == 5
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "left alone" in failure.message
+    assert len(upstream.seen) == seen
+    clock.skipped += 61
+    assert isinstance(quick.fetch("/a"), Failure), "the probe fails, and it was only one"
+    assert len(upstream.seen) == seen + 1
+    clock.skipped += 61
+    assert quick.answer("/a").body == "good"
+    assert quick.answer("/a").body == "good"
+
+
+@pytest.mark.requirement("sandbox:limits:decompression-bomb")
+def test_a_compressed_body_that_expands_without_end_is_too_large(
+    quick: Desk, upstream: Upstream
+) -> None:
+    bomb = gzip.compress(bytes(64 * 2**20))
+    upstream.on("/a", Reply(body=bomb, headers=[("Content-Encoding", "gzip")]))
+    failure = quick.failure("/a", call=quick.call(response_bytes=2**20))
+    assert (failure.kind, failure.number) == (FailureKind.TOO_LARGE, 2**20)
+    assert len(upstream.seen) == 1, "trying again would not help"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "says"),
+    [
+        (
+            [("Content-Encoding", "gzip, gzip")],
+            gzip.compress(gzip.compress(b"x", mtime=0), mtime=0),
+            "several",
+        ),
+        ([("Content-Encoding", "gzip"), ("Content-Encoding", "gzip")], b"", "several"),
+        ([("Content-Encoding", "br")], b"\x0b\x02\x80x\x03", "not asked"),
+        ([("Content-Encoding", "gzip")], b"plain text", "broken"),
+        ([("Content-Encoding", "gzip")], gzip.compress(b"feed" * 99, mtime=0)[:-5], "cut"),
+        ([("Content-Type", "text/xml; charset=utf-8")], b"caf\xe9", "byte 3 of 4"),
+        ([("Content-Type", "text/xml; charset=klingon")], b"x", "charset"),
+    ],
+)
+def test_a_body_that_is_not_what_it_claims_is_undecodable(
+    quick: Desk, upstream: Upstream, headers: list[tuple[str, str]], body: bytes, says: str
+) -> None:
+    upstream.on("/a", Reply(body=body, headers=headers))
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.UNDECODABLE
+    assert says in failure.message
+    assert len(upstream.seen) == 1
+
+
+def test_a_compressed_answer_arrives_as_text(quick: Desk, upstream: Upstream) -> None:
+    text = "<feed>ü</feed>" * 100_000
+    upstream.on(
+        "/a", Reply(body=gzip.compress(text.encode()), headers=[("Content-Encoding", "gzip")])
+    )
+    response = quick.answer("/a")
+    assert response.body == text
+    assert response.size == len(text.encode())
+    assert "content-encoding" not in dict(response.headers)
+
+
+def test_an_address_that_does_not_connect_makes_room_for_the_next(
+    quick: Desk, upstream: Upstream
+) -> None:
+    upstream.names.table[ARXIV] = [PUBLIC, SECOND]
+    upstream.refusing = {PUBLIC}
+    upstream.on("/a", GOOD)
+    assert quick.answer("/a").body == "good"
+    assert upstream.dialled == [PUBLIC, SECOND]
+
+
+def test_no_connection_at_all_is_unreachable(quick: Desk, upstream: Upstream) -> None:
+    upstream.refusing = {PUBLIC}
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "no connection" in failure.message
+
+
+def test_a_name_without_address_fails_at_once_and_a_lookup_that_fails_is_tried_again(
+    quick: Desk, upstream: Upstream
+) -> None:
+    upstream.names.table[ARXIV] = []
+    assert "no address" in quick.failure("/a").message
+    assert len(upstream.names.lookups) == 1
+    upstream.names.failing = True
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "looked up" in failure.message
+    assert len(upstream.names.lookups) == 1 + 3
+
+
+@pytest.mark.requirement("sandbox:hosts:one-lookup")
+def test_a_name_is_resolved_once_for_all_attempts_of_a_hop(quick: Desk, upstream: Upstream) -> None:
+    upstream.names.table[ARXIV] = [[PUBLIC], ["127.0.0.1"]]
+    upstream.on("/a", Reply(raw=b""), Reply(503), GOOD)
+    assert quick.answer("/a").body == "good"
+    assert upstream.names.lookups == [ARXIV]
+    assert set(upstream.dialled) == {PUBLIC}
+
+
+@pytest.mark.requirement("sandbox:hosts:kept-connection")
+def test_a_kept_connection_is_not_used_for_an_address_that_is_no_longer_the_names(
+    quick: Desk, upstream: Upstream
+) -> None:
+    upstream.names.table[ARXIV] = [[PUBLIC], [SECOND], ["10.0.0.1"]]
+    upstream.on("*", GOOD)
+    quick.answer("/a")
+    quick.answer("/b")
+    assert quick.failure("/c").reason == "private_address"
+    assert upstream.dialled == [PUBLIC, SECOND]
+
+
+@pytest.mark.requirement("sandbox:hosts:tls")
+def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_refused(
+    upstream: Upstream, make_desk: MakeDesk
+) -> None:
+    rules = (HostRule("www.ncbi.nlm.nih.gov", EVERY_METHOD),)
+    upstream.on("*", GOOD)
+    failure = make_desk(rules=rules).failure("https://www.ncbi.nlm.nih.gov/")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "certificate" in failure.message
+    failure = make_desk(ca_bundle=None).failure("/a")
+    assert "certificate" in failure.message
+    with Upstream(ARXIV, authority=trustme.CA()) as impostor:
+        impostor.on("*", GOOD)
+        client = FetchClient(
+            FetchSettings(), resolver=impostor.names, dialer=impostor.dial, jitter=lambda: 0.0
+        )
+        with client:
+            desk = Desk(client, Policy("arxiv", [HostRule(ARXIV, EVERY_METHOD)]), ())
+            assert "certificate" in desk.failure("/a").message
+        assert impostor.seen == []
+    assert upstream.seen == []
+
+
+def test_the_upstreams_own_rate_headers_slow_the_pace(
+    quick: Desk, upstream: Upstream, clock: SkippingClock
+) -> None:
+    rate = [("X-Rate-Limit-Limit", "1"), ("X-Rate-Limit-Interval", "2s")]
+    upstream.on("*", Reply(body=b"x", headers=rate))
+    for path in ("/1", "/2", "/3", "/4"):
+        quick.answer(path)
+    assert 3.5 < clock.skipped < 6.5
+
+
+def test_redirects_and_retries_wait_for_their_turn_like_every_request(
+    make_desk: MakeDesk, upstream: Upstream, clock: SkippingClock
+) -> None:
+    desk = make_desk(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
+    upstream.on("/a", Reply(302, [("Location", "/b")]))
+    upstream.on("/b", Reply(500), GOOD)
+    assert desk.answer("/a").body == "good"
+    assert len(upstream.seen) == 3
+    assert clock.skipped >= 5.9
+
+
+def test_a_lookup_that_hangs_is_given_up(make_desk: MakeDesk, upstream: Upstream) -> None:
+    upstream.names.hanging = True
+    desk = make_desk(connect_seconds=0.05, clock=SkippingClock())
+    failure = desk.failure("/a")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "looked up" in failure.message
+    assert len(upstream.names.lookups) == 3
+
+
+def test_the_systems_resolver_knows_names_and_says_when_there_is_none() -> None:
+    assert set(asyncio.run(system_resolver("localhost"))) <= {"127.0.0.1", "::1"}
+    try:
+        assert asyncio.run(system_resolver("no-such-name.invalid")) == []
+    except OSError:
+        pass  # without a network nobody can say so
