@@ -65,5 +65,5 @@ def _folder(path: Path) -> dict[str, Any]:
 def _libraries() -> dict[str, str]:
     from importlib import metadata
 
-    names = ("wasmtime", "mcp", "httpx2", "jsonschema-rs")
+    names = ("wasmtime", "mcp", "httpcore2", "jsonschema-rs")
     return {name: metadata.version(name) for name in names}
