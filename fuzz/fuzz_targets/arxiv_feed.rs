@@ -1,0 +1,12 @@
+//! Any text is a feed, an error report or an invalid document, and what comes out keeps its promises:
+//! JSON without nulls and empty strings, collapsed texts, well-formed addresses, errors with a place
+//! inside the document, both writers alike. See `plugins/arxiv/tests/support`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../plugins/arxiv/tests/support/mod.rs"]
+mod support;
+
+fuzz_target!(|document: &str| support::check(document));

@@ -1,0 +1,135 @@
+//! The tool `query` from end to end: arguments → requests → page → checked links.
+
+use carrel_pdk::{Code, Error, Host, Level, Response};
+
+use crate::arguments::QueryArguments;
+use crate::entry::Page;
+use crate::query::{self, Plan};
+use crate::{ids, merge, source};
+
+/// Times an empty page in the middle of the results is asked for again.
+const EMPTY_PAGE_RETRIES: u32 = 2;
+/// Ids a notice names before it only counts.
+const NAMED_IDS: usize = 20;
+
+/// Runs the tool.
+///
+/// # Errors
+///
+/// What keeps the call from a page: arguments, arXiv's own report, or what went wrong on the way. A
+/// source link that could not be checked is a notice, not an error.
+pub fn query(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let arguments = QueryArguments::parse(arguments)?;
+    let (plan, ids) = query::plan(&arguments)?;
+    match plan {
+        Plan::One(request) => {
+            let steps = 1 + u64::from(arguments.verify_source_url);
+            host.progress(0, steps, "asking arXiv");
+            let mut response = host.fetch(request.clone())?;
+            let mut again = 0;
+            let page = loop {
+                let page = merge::page(&response)?;
+                // With ids an empty page says nothing: those that do not exist are just not there.
+                let Some((start, total)) = gap(&page).filter(|_| ids.is_empty()) else {
+                    break page;
+                };
+                let problem = format!("an empty page at {start} of {total} results");
+                if again == EMPTY_PAGE_RETRIES {
+                    let message = format!("arXiv answered with {problem}");
+                    return Err(Error::new(Code::UpstreamInvalid, message));
+                }
+                again += 1;
+                host.log(Level::Warn, &format!("{problem}, asking again"));
+                response = host.fetch(request.clone().refreshed())?;
+            };
+            let complete = arguments.start == 0
+                && page.total_results.is_some_and(|total| total <= page.entries.len() as u64);
+            let notices = if complete { id_notices(&arguments, &ids, &page) } else { Vec::new() };
+            finish(page, notices, &arguments, steps, host)
+        }
+        Plan::Groups(requests) => {
+            let groups = requests.len() as u64;
+            let steps = groups + u64::from(arguments.verify_source_url);
+            host.progress(0, steps, &format!("asking arXiv in {groups} requests"));
+            let responses: Vec<Response> =
+                host.fetch_all(requests).into_iter().collect::<Result<_, _>>()?;
+            let mut pages = Vec::with_capacity(responses.len());
+            let mut notices = Vec::new();
+            for response in &responses {
+                pages.push(merge::page(response)?);
+            }
+            if arguments.search_query.is_none() {
+                let all = Page {
+                    entries: pages.iter().flat_map(|page| page.entries.iter().cloned()).collect(),
+                    ..Page::default()
+                };
+                notices = id_notices(&arguments, &ids, &all);
+            }
+            finish(merge::whole(pages, &arguments), notices, &arguments, steps, host)
+        }
+    }
+}
+
+/// Where the page should begin and how many results there are, when it is empty and should not be.
+/// arXiv is known for that fault, and asking again usually cures it; it is never passed on as "no
+/// results".
+pub(crate) fn gap(page: &Page<'_>) -> Option<(u64, u64)> {
+    let (start, total) = (page.start_index.unwrap_or(0), page.total_results?);
+    (page.entries.is_empty() && start < total).then_some((start, total))
+}
+
+/// What to say about ids that were asked for and not, or not fully, answered. Only when every id was
+/// asked for and nothing but ids was.
+fn id_notices(arguments: &QueryArguments, ids: &[String], page: &Page<'_>) -> Vec<String> {
+    let mut notices = Vec::new();
+    if ids.is_empty() || arguments.search_query.is_some() {
+        return notices;
+    }
+    let found: Vec<&str> = page.entries.iter().filter_map(|entry| entry.id.as_deref()).collect();
+    let missing = ids::missing(ids, &found);
+    if !missing.is_empty() {
+        notices.push(format!("arXiv has no entry for {}", named(&missing)));
+    }
+    let hollow: Vec<&str> = page
+        .entries
+        .iter()
+        .filter(|entry| entry.title.is_none() && entry.summary.is_none())
+        .filter_map(|entry| entry.id.as_deref())
+        .collect();
+    if !hollow.is_empty() {
+        notices.push(format!(
+            "arXiv returned no metadata for {}; there may be no such version",
+            named(&hollow)
+        ));
+    }
+    notices
+}
+
+fn named(ids: &[&str]) -> String {
+    let shown = ids.iter().take(NAMED_IDS).copied().collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(NAMED_IDS) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn finish(
+    mut page: Page<'_>,
+    notices: Vec<String>,
+    arguments: &QueryArguments,
+    steps: u64,
+    host: &dyn Host,
+) -> Result<String, Error> {
+    page.notices = notices;
+    let next = page.start_index.unwrap_or(u64::from(arguments.start)) + page.entries.len() as u64;
+    if !page.entries.is_empty() && page.total_results.is_some_and(|total| next < total) {
+        page.next_start = Some(next);
+    }
+    if arguments.verify_source_url {
+        let count = page.entries.len();
+        host.progress(steps - 1, steps, &format!("checking {count} source links"));
+        page.notices.extend(source::verify(&mut page.entries, host));
+    }
+    host.progress(steps, steps, "done");
+    Ok(page.to_json(page.entries.len() * 2048))
+}

@@ -1,0 +1,34 @@
+//! The same parsers as in the sandbox, as a Python module: the other half of the differential test
+//! and the yardstick for the sandbox's cost. For development only; it is in no wheel.
+
+use carrel_arxiv::Arxiv;
+use carrel_pdk::{Error, Plugin};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// `parse` of the plugin called `plugin`, or `None` when there is none of that name.
+fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<String, Error>> {
+    match plugin {
+        "arxiv" => Some(Arxiv::parse(format, document)),
+        _ => None,
+    }
+}
+
+/// The plugins' parsers, compiled natively.
+#[pymodule]
+mod carrel_native {
+    use super::{PyResult, PyValueError, Python, parse_with, pyfunction};
+
+    /// Reads a document as the plugin's component would, and returns its JSON.
+    ///
+    /// Raises:
+    ///     ValueError: its only argument is the JSON of the error, as the contract fixes it.
+    #[pyfunction]
+    fn parse(py: Python<'_>, plugin: &str, format: &str, document: &str) -> PyResult<String> {
+        match py.detach(|| parse_with(plugin, format, document)) {
+            Some(Ok(json)) => Ok(json),
+            Some(Err(error)) => Err(PyValueError::new_err(error.to_json())),
+            None => Err(PyValueError::new_err(format!("no plugin is called {plugin:?}"))),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The allocator, which says when there is no more memory.
+//!
+//! A guest that passes its memory limit sees an allocation fail and aborts, and an abort tells the host
+//! nothing. One line in the log does: the host then reports the limit instead of a bug.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::bindings::carrel::plugin::log;
+
+/// Whether the guest's own code runs. While the host hands values over it may not be called.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Marks that the guest's own code runs from here on, or that the host takes over.
+pub(crate) fn running(now: bool) {
+    RUNNING.store(now, Ordering::Relaxed);
+}
+
+struct Reporting;
+
+#[global_allocator]
+static ALLOCATOR: Reporting = Reporting;
+
+impl Reporting {
+    fn report(memory: *mut u8) -> *mut u8 {
+        if memory.is_null() && RUNNING.load(Ordering::Relaxed) {
+            // The words of Rust's own message where there is a standard error stream.
+            log::write(log::Level::Error, "memory allocation failed");
+        }
+        memory
+    }
+}
+
+// SAFETY: every function hands its arguments to `System` unchanged and returns what it returns;
+// `report` neither allocates nor touches the memory.
+unsafe impl GlobalAlloc for Reporting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller upholds `GlobalAlloc`'s contract, which is `System`'s.
+        Self::report(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as for `alloc`.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as for `alloc`.
+        Self::report(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as for `alloc`.
+        Self::report(unsafe { System.realloc(memory, layout, size) })
+    }
+}

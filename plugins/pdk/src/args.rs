@@ -1,0 +1,73 @@
+//! Arguments: one JSON text in, the author's own type out.
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+
+use crate::{Code, Error};
+
+/// Reads a call's arguments into a type of the plugin's own.
+///
+/// The host has checked them against the tool's input schema, which comes from the same type (see
+/// [`schema`](crate::schema)); this catches a host that did not.
+///
+/// # Errors
+///
+/// [`Code::InvalidArguments`] when the text is not JSON or does not fit the type.
+pub fn arguments<T: DeserializeOwned>(json: &str) -> Result<T, Error> {
+    serde_json::from_str(json).map_err(|error| {
+        let text = error.to_string();
+        // The position in the JSON text says nothing to whoever filled in the arguments.
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        Error::new(Code::InvalidArguments, format!("arguments: {reason}"))
+    })
+}
+
+/// Reads a whole number that may be written with a fraction of zero: `10.0` is an integer to JSON
+/// Schema, and some clients write all numbers so. For `#[serde(deserialize_with = …)]`.
+///
+/// # Errors
+///
+/// When it is no number, not whole, negative, or above `u32`.
+pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let number = serde_json::Number::deserialize(deserializer)?;
+    let whole = number.as_u64().or_else(|| {
+        let float = number.as_f64()?;
+        // The cast is exact in this range, and whatever is outside does not fit below either.
+        ((0.0..=f64::from(u32::MAX)).contains(&float) && float.fract() == 0.0)
+            .then_some(float as u64)
+    });
+    whole.and_then(|whole| u32::try_from(whole).ok()).ok_or_else(|| {
+        D::Error::custom(format!(
+            "expected a whole number from 0 to {} but found {number}",
+            u32::MAX
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Paging {
+        start: u32,
+    }
+
+    #[test]
+    fn arguments_become_the_authors_type() {
+        assert_eq!(arguments::<Paging>(r#"{"start": 5}"#).unwrap().start, 5);
+    }
+
+    #[test]
+    fn an_unknown_argument_is_named() {
+        let error = arguments::<Paging>(r#"{"strat": 5}"#).unwrap_err();
+        assert_eq!(error.code, Code::InvalidArguments);
+        assert_eq!(error.message, "arguments: unknown field `strat`, expected `start`");
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_an_argument_error() {
+        assert_eq!(arguments::<Paging>("start=5").unwrap_err().code, Code::InvalidArguments);
+    }
+}

@@ -1,0 +1,257 @@
+//! A plugin's description of itself, as `contract/v1/manifest.schema.json` fixes it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// The contract version this kit speaks.
+pub const CONTRACT: &str = "1.0";
+
+/// What `describe` returns.
+#[derive(Debug, Clone, Serialize)]
+pub struct Manifest {
+    /// The contract version the plugin was built against.
+    pub contract: &'static str,
+    /// The plugin's name, snake_case; its tools are listed as `<name>_<tool>`.
+    pub name: String,
+    /// Prefix of the tools' names where it is not the plugin's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The plugin's own version.
+    pub version: String,
+    /// The name a person reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// One or two sentences on what the plugin reads.
+    pub description: String,
+    /// SPDX expression.
+    pub licence: String,
+    /// Where people and issues are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub homepage: Option<String>,
+    /// The only hosts the plugin may reach.
+    pub hosts: Vec<HostRule>,
+    /// Values the host attaches at the edge.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<Secret>,
+    /// Limits the plugin asks for where the defaults do not do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
+    /// The tools.
+    pub tools: Vec<Tool>,
+    /// Identifiers that the reserved tool `lookup` resolves to records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<Lookup>,
+    /// Documents about the source that clients read by URI.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resource>,
+    /// What `parse` reads.
+    pub formats: Vec<Format>,
+}
+
+impl Manifest {
+    /// A manifest without hosts, tools and formats, under Apache-2.0; set the fields to add them.
+    pub fn new(name: &str, version: &str, description: &str) -> Self {
+        Self {
+            contract: CONTRACT,
+            name: name.to_owned(),
+            namespace: None,
+            version: version.to_owned(),
+            title: None,
+            description: description.to_owned(),
+            licence: "Apache-2.0".to_owned(),
+            homepage: None,
+            hosts: Vec::new(),
+            secrets: Vec::new(),
+            limits: None,
+            tools: Vec::new(),
+            lookup: None,
+            resources: Vec::new(),
+            formats: Vec::new(),
+        }
+    }
+
+    /// The manifest as the contract's JSON text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A host the plugin may reach, and the manners its upstream asks for.
+#[derive(Debug, Clone, Serialize)]
+pub struct HostRule {
+    /// A DNS name, or `*.name` for exactly one more label.
+    pub host: String,
+    /// The methods used: `GET`, `HEAD`, `POST`.
+    pub methods: Vec<&'static str>,
+    /// Path prefixes, matched on whole segments; every path when empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// The slowest pace that keeps the upstream's rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+    /// Requests in flight at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+    /// How long an answer stays fresh in the host's cache, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_seconds: Option<u32>,
+}
+
+impl HostRule {
+    /// A rule for `host` with `methods` and neither pace nor cache.
+    pub fn new(host: &str, methods: &[&'static str]) -> Self {
+        Self {
+            host: host.to_owned(),
+            methods: methods.to_vec(),
+            paths: Vec::new(),
+            pace: None,
+            concurrency: None,
+            cache_seconds: None,
+        }
+    }
+}
+
+/// A token bucket.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pace {
+    /// Milliseconds between two requests in the long run.
+    pub interval_ms: u32,
+    /// Requests that may go at once after a rest; 1 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// Name of the shared bucket; the host's name when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<String>,
+}
+
+/// A value the host attaches at the edge; the plugin never sees it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Secret {
+    /// The name under which the operator provides it.
+    pub name: String,
+    /// What it is for and where to get one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The declared hosts it may go to.
+    pub hosts: Vec<String>,
+    /// Where it goes.
+    pub attach: Attach,
+    /// The pace that holds when it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+}
+
+/// The place of a secret in a request.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attach {
+    /// A query parameter of this name.
+    Query(String),
+    /// A header of this name.
+    Header(String),
+}
+
+/// Limits of one call; the operator's grant decides.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Limits {
+    /// Seconds of processor time in the guest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<f64>,
+    /// Bytes of linear memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Seconds from the call's start to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_seconds: Option<f64>,
+    /// Bytes of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+    /// Requests in one call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetches: Option<u32>,
+    /// Bytes of one response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_bytes: Option<u64>,
+    /// Bytes of all responses of a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched_bytes: Option<u64>,
+}
+
+/// A tool.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tool {
+    /// snake_case, unique in the plugin.
+    pub name: String,
+    /// The name a person reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does, when to use it and when not; a model reads it.
+    pub description: String,
+    /// JSON Schema of the arguments, see [`schema::input`](crate::schema::input).
+    pub input_schema: Value,
+    /// JSON Schema of the result, see [`schema::output`](crate::schema::output).
+    pub output_schema: Value,
+    /// Hints for clients.
+    pub annotations: Annotations,
+}
+
+/// Hints about a tool.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Annotations {
+    /// Changes nothing anywhere.
+    pub read_only: bool,
+    /// May delete or overwrite.
+    pub destructive: bool,
+    /// Calling twice is calling once.
+    pub idempotent: bool,
+    /// Reaches the network.
+    pub open_world: bool,
+}
+
+impl Annotations {
+    /// Reads from the network and changes nothing.
+    pub const LOOKUP: Self =
+        Self { read_only: true, destructive: false, idempotent: true, open_world: true };
+}
+
+/// What the reserved tool `lookup` takes; its arguments and result are `contract/v1/lookup.schema.json`,
+/// for which [`lookup`](crate::lookup) has the types.
+#[derive(Debug, Clone, Serialize)]
+pub struct Lookup {
+    /// Kinds of identifier: `doi`, `arxiv`, `pmid`, `pmcid`.
+    pub identifiers: Vec<&'static str>,
+    /// Identifiers that one call takes; 1 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+}
+
+/// A document about the source that clients read by URI. The host calls the reserved tool `resource`
+/// for it, whose arguments [`resource::asked`](crate::resource::asked) reads.
+#[derive(Debug, Clone, Serialize)]
+pub struct Resource {
+    /// What clients ask for, with a scheme of the plugin's own.
+    pub uri: String,
+    /// snake_case, unique in the plugin.
+    pub name: String,
+    /// The name a person reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it holds.
+    pub description: String,
+    /// JSON Schema of the document.
+    pub output_schema: Value,
+}
+
+/// A document format.
+#[derive(Debug, Clone, Serialize)]
+pub struct Format {
+    /// snake_case, unique in the plugin.
+    pub name: String,
+    /// Which document it is.
+    pub description: String,
+    /// Media types it is served as.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media_types: Vec<String>,
+    /// JSON Schema of what `parse` returns.
+    pub output_schema: Value,
+}

@@ -1,0 +1,151 @@
+//! JSON Schemas from the types that read arguments and write results.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// The JSON Schema 2020-12 of what `T` is read from: a tool's arguments. Doc comments become
+/// descriptions; mark the type `#[serde(deny_unknown_fields)]` so that unknown arguments are errors.
+pub fn input<T: JsonSchema>() -> Value {
+    generate::<T>(settings().for_deserialize())
+}
+
+/// The JSON Schema 2020-12 of what `T` is written as: a result. Nothing in it may be null: what is not
+/// known is left out.
+pub fn output<T: JsonSchema>() -> Value {
+    let mut schema = generate::<T>(settings().for_serialize());
+    drop_null(&mut schema);
+    schema
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
+        // Clients show schemas to models: one piece without references reads best.
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    })
+}
+
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // The name of a Rust type means nothing to a reader of the schema.
+    schema.remove("title");
+    let mut schema = Value::from(schema);
+    tidy(&mut schema);
+    schema
+}
+
+/// Takes out the null that the generator allows wherever a field is optional, though no result has one.
+fn drop_null(schema: &mut Value) {
+    let null = Value::from("null");
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Array(types)) = members.get_mut("type")
+                && types.contains(&null)
+            {
+                types.retain(|kind| *kind != null);
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type") != Some(&null));
+                if let [Value::Object(only)] = choices.as_slice() {
+                    let only = only.clone();
+                    members.remove("anyOf");
+                    for (key, value) in only {
+                        members.entry(key).or_insert(value);
+                    }
+                }
+            }
+            members.values_mut().for_each(drop_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_null),
+        _ => {}
+    }
+}
+
+/// Takes out what the generator says about Rust's types: formats such as `uint32`, which no validator
+/// knows, the default `null` of what may be absent, and line breaks of doc comments.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint"))
+            {
+                members.remove("format");
+            }
+            if members.get("default") == Some(&Value::Null) {
+                members.remove("default");
+            }
+            if let Some(Value::String(description)) = members.get_mut("description") {
+                *description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+            members.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+    use serde_json::json;
+
+    use super::*;
+
+    /// What there
+    /// is to ask.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Question {
+        /// How many.
+        #[serde(default)]
+        count: u32,
+        #[serde(default)]
+        #[schemars(with = "String")]
+        word: Option<String>,
+    }
+
+    #[test]
+    fn a_schema_says_nothing_about_rust() {
+        assert_eq!(
+            input::<Question>(),
+            json!({
+                "type": "object",
+                "description": "What there is to ask.",
+                "additionalProperties": false,
+                "properties": {
+                    "count": {
+                        "type": "integer", "minimum": 0, "default": 0, "description": "How many."
+                    },
+                    "word": {"type": "string"}
+                }
+            })
+        );
+    }
+
+    #[test]
+    fn a_result_has_no_nulls() {
+        #[derive(serde::Serialize, JsonSchema)]
+        #[allow(dead_code)]
+        struct Inner {
+            number: Option<u32>,
+        }
+        /// A result.
+        #[derive(serde::Serialize, JsonSchema)]
+        struct Outer {
+            /// Inside.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            inner: Option<Inner>,
+            list: Vec<String>,
+        }
+        let schema = output::<Outer>();
+        assert!(!schema.to_string().contains("null"), "{schema}");
+        assert_eq!(schema["properties"]["inner"]["type"], "object");
+        assert_eq!(schema["properties"]["inner"]["description"], "Inside.");
+        assert_eq!(schema["properties"]["inner"]["properties"]["number"]["type"], "integer");
+        assert_eq!(schema["required"], serde_json::json!(["list"]));
+    }
+}

@@ -1,0 +1,73 @@
+//! A host for unit tests: answers from a function, remembers what it was asked.
+
+use std::cell::RefCell;
+
+use crate::fetch::{Failure, FailureKind, Host, Level, Request, Response};
+
+/// What a [`FakeHost`] answers.
+pub type Outcome = Result<Response, Failure>;
+
+/// A host that answers each request from a function and keeps every request, batch by batch.
+pub struct FakeHost<F: Fn(&Request) -> Outcome> {
+    answer: F,
+    batches: RefCell<Vec<Vec<Request>>>,
+    progress: RefCell<Vec<(u64, u64)>>,
+}
+
+impl<F: Fn(&Request) -> Outcome> FakeHost<F> {
+    /// A host that answers with `answer`.
+    pub fn new(answer: F) -> Self {
+        Self { answer, batches: RefCell::default(), progress: RefCell::default() }
+    }
+
+    /// The requests so far, one list for each `fetch_all`.
+    pub fn batches(&self) -> Vec<Vec<Request>> {
+        self.batches.borrow().clone()
+    }
+
+    /// The requests so far in one list.
+    pub fn requests(&self) -> Vec<Request> {
+        self.batches.borrow().concat()
+    }
+
+    /// The progress reports so far: done and total.
+    pub fn progress_reports(&self) -> Vec<(u64, u64)> {
+        self.progress.borrow().clone()
+    }
+}
+
+impl<F: Fn(&Request) -> Outcome> Host for FakeHost<F> {
+    fn fetch_all(&self, requests: Vec<Request>) -> Vec<Outcome> {
+        let outcomes = requests.iter().map(&self.answer).collect();
+        self.batches.borrow_mut().push(requests);
+        outcomes
+    }
+
+    fn log(&self, _level: Level, _message: &str) {}
+
+    fn progress(&self, done: u64, total: u64, _message: &str) {
+        self.progress.borrow_mut().push((done, total));
+    }
+
+    fn setting(&self, _key: &str) -> Option<String> {
+        None
+    }
+}
+
+/// An answer with `status` and `body`.
+///
+/// # Errors
+///
+/// Never; the type is that of [`FakeHost`]'s function.
+pub fn answer(status: u16, body: impl Into<String>) -> Outcome {
+    Ok(Response { status, url: String::new(), headers: Vec::new(), body: body.into() })
+}
+
+/// A failure of the kind `kind`.
+///
+/// # Errors
+///
+/// Always: that is what it is for.
+pub fn failure(kind: FailureKind, message: &str) -> Outcome {
+    Err(Failure { url: String::new(), kind, message: message.to_owned() })
+}

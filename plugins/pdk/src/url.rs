@@ -1,0 +1,177 @@
+//! Well-formed web addresses, without the tables of a full URL library: what a browser needs Unicode
+//! data for (names in other scripts) does not occur in the sources, and is refused.
+
+use std::borrow::Cow;
+
+/// `text` as an http or https URL that RFC 3986 allows, or `None` when it is not one.
+///
+/// Like a browser, encodes what may not stand in a path, query or fragment as it is (`<`, `>`, quotes,
+/// a percent sign that starts no escape, letters of other scripts); unlike a browser, refuses user
+/// info, addresses in brackets, and anything but a DNS name as host. Borrows when nothing changes.
+pub fn well_formed(text: &str) -> Option<Cow<'_, str>> {
+    let host_start = host_start(text)?;
+    let scheme = &text[..host_start - 3];
+    if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
+        return None;
+    }
+    let tail_start = host_end(text, host_start);
+    if !is_authority(&text[host_start..tail_start]) {
+        return None;
+    }
+    let tail = &text[tail_start..];
+    if tail.bytes().all(is_plain) {
+        return Some(Cow::Borrowed(text));
+    }
+    if tail.chars().any(|character| character.is_control() || character.is_whitespace()) {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(&text[..tail_start]);
+    let mut in_fragment = false;
+    for (at, character) in tail.char_indices() {
+        let allowed = match character {
+            '%' => is_escape(tail.as_bytes(), at),
+            '#' => !std::mem::replace(&mut in_fragment, true),
+            _ => character.is_ascii() && is_plain(character as u8),
+        };
+        if allowed {
+            out.push(character);
+        } else {
+            for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    Some(Cow::Owned(out))
+}
+
+/// What follows the host of a URL: path, query and fragment.
+pub fn after_host(url: &str) -> Option<&str> {
+    Some(&url[host_end(url, host_start(url)?)..])
+}
+
+/// Where the host begins, behind `://`.
+fn host_start(url: &str) -> Option<usize> {
+    let colon = memchr::memchr(b':', url.as_bytes())?;
+    url[colon..].starts_with("://").then_some(colon + 3)
+}
+
+fn host_end(url: &str, host_start: usize) -> usize {
+    let rest = &url.as_bytes()[host_start..];
+    host_start + memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len())
+}
+
+/// A character that may stand after the host on its own. `%` and `#` may not: what they mean depends
+/// on what is around them.
+fn is_plain(byte: u8) -> bool {
+    const PLAIN: [bool; 256] = {
+        let mut table = [false; 256];
+        let allowed =
+            b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;=";
+        let mut at = 0;
+        while at < allowed.len() {
+            table[allowed[at] as usize] = true;
+            at += 1;
+        }
+        table
+    };
+    PLAIN[usize::from(byte)]
+}
+
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at + 1..at + 3).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// A DNS name, with or without a port.
+fn is_authority(authority: &str) -> bool {
+    let (host, port) = match authority.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (authority, None),
+    };
+    let port_right = port.is_none_or(|port| {
+        port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+    });
+    let name = host.strip_suffix('.').unwrap_or(host);
+    port_right
+        && name.len() <= 253
+        && name.split('.').all(|label| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_well_formed_is_borrowed() {
+        for url in [
+            "http://arxiv.org/abs/hep-ex/0307015v1",
+            "https://arxiv.org",
+            "https://doi.org/10.1000/(a)b:c,d;e",
+            "HTTPS://example.org:8080/a?b=c&d=e",
+            "https://example.org./",
+        ] {
+            assert!(matches!(well_formed(url), Some(Cow::Borrowed(same)) if same == url), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_a_browser_would_encode_is_encoded() {
+        for (given, encoded) in [
+            ("https://doi.org/10.1/a<b>c", "https://doi.org/10.1/a%3Cb%3Ec"),
+            ("https://doi.org/10.1/a%b", "https://doi.org/10.1/a%25b"),
+            ("https://doi.org/10.1/a%3Cb", "https://doi.org/10.1/a%3Cb"),
+            ("https://doi.org/10.1/日", "https://doi.org/10.1/%E6%97%A5"),
+            ("https://example.org/a#b#c", "https://example.org/a#b%23c"),
+            ("https://example.org/[a]|\"b\"", "https://example.org/%5Ba%5D%7C%22b%22"),
+        ] {
+            assert_eq!(well_formed(given).as_deref(), Some(encoded));
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused() {
+        for text in [
+            "",
+            "not a url",
+            "arxiv.org/abs/2301.00001",
+            "/abs/2301.00001",
+            "//arxiv.org/abs",
+            "http:/arxiv.org",
+            "http://",
+            "https:///path",
+            "https://exa mple.org/",
+            "https://example.org/a b",
+            "https://example.org/a\nb",
+            "https://user@example.org/",
+            "https://user:pw@example.org/",
+            "https://[::1]/",
+            "https://[bad/",
+            "https://example.org:port/",
+            "https://example.org:99999/",
+            "https://exämple.org/",
+            "https://.example.org/",
+            "https://example..org/",
+            "ftp://example.org/",
+            "javascript:alert(1)",
+            "javascript://example.org/%0Aalert(1)",
+        ] {
+            assert_eq!(well_formed(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_result_is_ascii_and_stable(tail in r"\PC{0,40}") {
+            let text = format!("https://example.org/{tail}");
+            if let Some(url) = well_formed(&text) {
+                prop_assert!(url.bytes().all(|byte| is_plain(byte) || b"%#".contains(&byte)));
+                let again = well_formed(&url);
+                prop_assert_eq!(again.as_deref(), Some(&*url));
+            }
+        }
+    }
+}

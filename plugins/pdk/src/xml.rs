@@ -1,0 +1,347 @@
+//! Reading XML as namespaced elements with positions: element paths for errors, text by the rules of
+//! [`text`](crate::text), and bounds that keep the work linear in the document's size.
+//!
+//! Not handled: a document type declaration with content of its own is refused, so no entity is
+//! ever expanded; a declared encoding is ignored, because the host hands over decoded text; names are
+//! checked only as far as ASCII goes.
+
+use std::borrow::Cow;
+
+use crate::Error;
+use crate::text::{self, excerpt};
+
+mod flow;
+mod namespaces;
+mod path;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use flow::Flow;
+use namespaces::Namespaces;
+use tokens::{Attribute, Token, Tokens};
+
+/// Open elements at one place; no known document of any source comes near it.
+pub const MAX_DEPTH: usize = 128;
+/// Attributes of one element. Each is compared with those before it.
+pub const MAX_ATTRIBUTES: usize = 64;
+
+/// A start tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element<'d> {
+    /// The place of the element's namespace in the reader's table; `None` for any other namespace.
+    pub namespace: Option<usize>,
+    /// The name without its prefix.
+    pub local: &'d str,
+    /// Bytes of the document before the tag.
+    pub offset: usize,
+}
+
+/// A document, read forwards once.
+///
+/// After [`root`](Self::root) the reader is always inside some open element; [`child`](Self::child)
+/// steps into its next child element or out of it, [`text`](Self::text) and [`skip`](Self::skip)
+/// read to its end and step out.
+#[derive(Debug)]
+pub struct XmlReader<'d> {
+    document: &'d str,
+    tokens: Tokens<'d>,
+    namespaces: Namespaces<'d>,
+    /// Names of the open elements.
+    open: Vec<&'d str>,
+    /// The last start tag closed itself, so its end comes next.
+    ending: bool,
+    /// The last start tag's attributes.
+    attributes: Vec<Attribute<'d>>,
+}
+
+/// What stands next in the document.
+enum Node<'d> {
+    Start(Element<'d>),
+    End,
+    Text(&'d str),
+    Reference(&'d str, char),
+    Other,
+    Eof,
+}
+
+impl<'d> XmlReader<'d> {
+    /// A reader of `document` that knows the namespaces `known` by their place in the slice.
+    pub fn new(document: &'d str, known: &'static [&'static str]) -> Self {
+        Self {
+            document,
+            tokens: Tokens::new(document),
+            namespaces: Namespaces::new(known),
+            open: Vec::with_capacity(8),
+            ending: false,
+            attributes: Vec::with_capacity(8),
+        }
+    }
+
+    /// Steps into the root element. `expected` says what the document should be, for the message.
+    ///
+    /// # Errors
+    ///
+    /// When anything but a prolog stands before it, when nothing stands there at all, and when the
+    /// document has control characters anywhere, which XML does not allow.
+    pub fn root(&mut self, expected: &str) -> Result<Element<'d>, Error> {
+        if let Some(at) = text::control_character(self.document) {
+            return Err(self.error_at(at, "control character, which XML does not allow"));
+        }
+        loop {
+            let before = self.offset();
+            match self.next()? {
+                Node::Start(element) => return Ok(element),
+                Node::Text(text) if text.trim_ascii().is_empty() => {}
+                Node::Text(_) | Node::Reference(..) => {
+                    return Err(
+                        self.error_at(before, format!("expected {expected} but found text"))
+                    );
+                }
+                Node::Eof => {
+                    let found = if self.document.trim().is_empty() {
+                        "an empty document"
+                    } else {
+                        "a document without elements"
+                    };
+                    return Err(self.error(format!("expected {expected} but found {found}")));
+                }
+                Node::End | Node::Other => {}
+            }
+        }
+    }
+
+    /// Steps into the next child element of the open one, or out of the open one when there is no
+    /// more. Text between the children is passed over.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not well formed here.
+    pub fn child(&mut self) -> Result<Option<Element<'d>>, Error> {
+        loop {
+            if !self.ending {
+                self.tokens.skip_whitespace();
+            }
+            match self.next()? {
+                Node::Start(element) => return Ok(Some(element)),
+                Node::End => return Ok(None),
+                Node::Eof => return Err(self.truncated()),
+                Node::Text(_) | Node::Reference(..) | Node::Other => {}
+            }
+        }
+    }
+
+    /// The value of the attribute `name` (as written, prefix included) of the element just stepped
+    /// into, its entities decoded and its whitespace collapsed; `None` when it is absent or blank.
+    pub fn attribute(&self, name: &str) -> Option<Cow<'d, str>> {
+        let (_, raw) = self.attributes.iter().find(|(key, _)| *key == name)?;
+        match text::decode_entities(raw) {
+            Cow::Borrowed(value) => text::present(value),
+            Cow::Owned(value) => text::present(&value).map(|value| Cow::Owned(value.into_owned())),
+        }
+    }
+
+    /// Reads to the end of the open element and steps out of it.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not well formed here.
+    pub fn skip(&mut self) -> Result<(), Error> {
+        let outside = self.open.len().saturating_sub(1);
+        while self.open.len() > outside {
+            if let Node::Eof = self.next()? {
+                return Err(self.truncated());
+            }
+        }
+        Ok(())
+    }
+
+    /// The open element's text as a reader would see it, markup inside included; steps out of the
+    /// element. `None` when it is blank.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not well formed here.
+    pub fn text(&mut self) -> Result<Option<Cow<'d, str>>, Error> {
+        let outside = self.open.len().saturating_sub(1);
+        let mut node = self.next()?;
+        let mut flow = Flow::default();
+        if let Node::Text(text) = node {
+            node = self.next()?;
+            if matches!(node, Node::End) {
+                // The usual case: one piece, which is borrowed when it is tidy.
+                return Ok(text::present(text));
+            }
+            flow.push(text);
+        }
+        loop {
+            match node {
+                Node::Text(text) => flow.push(text),
+                Node::Reference(name, character) => flow.reference(name, character),
+                Node::Start(element) => flow.open(element.local),
+                Node::End if self.open.len() == outside => {
+                    return Ok(flow.finish().map(Cow::Owned));
+                }
+                Node::End => flow.close(),
+                Node::Other => {}
+                Node::Eof => return Err(self.truncated()),
+            }
+            node = self.next()?;
+        }
+    }
+
+    /// Reads to the end of the open element and steps out of it, handing over the text of every
+    /// element inside that holds no other, and of the open one if it holds none. `leaf` gets the
+    /// names of the element around it and of the element itself, and the text, which is not blank.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not well formed here.
+    pub fn leaves(
+        &mut self,
+        mut leaf: impl FnMut(&'d str, &'d str, Cow<'d, str>),
+    ) -> Result<(), Error> {
+        let outside = self.open.len().saturating_sub(1);
+        let mut flow = Flow::default();
+        // Nothing but text has come since the innermost start tag.
+        let mut is_leaf = true;
+        while self.open.len() > outside {
+            let names = (self.around(1), self.around(0));
+            match self.next()? {
+                Node::Start(_) => {
+                    flow = Flow::default();
+                    is_leaf = true;
+                }
+                Node::Text(text) if is_leaf => flow.push(text),
+                Node::Reference(name, character) if is_leaf => flow.reference(name, character),
+                Node::End => {
+                    let text = std::mem::take(&mut flow).finish();
+                    if let Some(text) = text.filter(|_| is_leaf) {
+                        leaf(names.0, names.1, Cow::Owned(text));
+                    }
+                    is_leaf = false;
+                }
+                Node::Text(_) | Node::Reference(..) | Node::Other => {}
+                Node::Eof => return Err(self.truncated()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the open element with `inside` open elements inside it, without its prefix.
+    fn around(&self, inside: usize) -> &'d str {
+        let at = self.open.len().checked_sub(inside + 1);
+        let name = at.and_then(|at| self.open.get(at)).copied().unwrap_or_default();
+        name.rsplit(':').next().unwrap_or(name)
+    }
+
+    /// Reads what follows the root: nothing but comments, instructions and whitespace.
+    ///
+    /// # Errors
+    ///
+    /// When something else follows.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        loop {
+            let before = self.offset();
+            match self.next()? {
+                Node::Eof => return Ok(()),
+                Node::Text(text) if text.trim_ascii().is_empty() => {}
+                Node::Other => {}
+                _ => return Err(self.error_at(before, "expected the end of the document")),
+            }
+        }
+    }
+
+    /// An error about the document at the place the reader has come to.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        self.error_at(self.offset(), message)
+    }
+
+    /// An error about the document at byte `offset`.
+    pub fn error_at(&self, offset: usize, message: impl Into<String>) -> Error {
+        Error::invalid_document(message, offset as u64, path::at(self.document, offset))
+    }
+
+    /// Bytes of the document before the place the reader has come to.
+    pub fn offset(&self) -> usize {
+        self.tokens.offset()
+    }
+
+    fn truncated(&self) -> Error {
+        self.error("the document ends inside an element")
+    }
+
+    fn next(&mut self) -> Result<Node<'d>, Error> {
+        if self.ending {
+            self.ending = false;
+            return Ok(self.leave());
+        }
+        let before = self.offset();
+        let token = match self.tokens.next(&mut self.attributes) {
+            Ok(token) => token,
+            Err(flaw) => return Err(self.error_at(flaw.offset, flaw.message)),
+        };
+        match token {
+            Token::Start { name, empty } => {
+                self.ending = empty;
+                self.enter(name, before)
+            }
+            Token::End(name) => match self.open.last() {
+                Some(open) if *open == name => Ok(self.leave()),
+                Some(open) => {
+                    let (open, name) = (excerpt(open), excerpt(name));
+                    Err(self.error_at(before, format!("expected </{open}> but found </{name}>")))
+                }
+                None => {
+                    let message = format!("end tag </{}> without a start", excerpt(name));
+                    Err(self.error_at(before, message))
+                }
+            },
+            Token::Text(text) | Token::CData(text) => Ok(Node::Text(text)),
+            Token::Reference(name) => match text::entity(name) {
+                Some(character) => Ok(Node::Reference(name, character)),
+                None => Err(self.error_at(before, format!("unknown entity &{};", excerpt(name)))),
+            },
+            Token::DocType { internal: true } => {
+                let message = "document type declarations with content are not accepted";
+                Err(self.error_at(before, message))
+            }
+            Token::DocType { internal: false } if !self.open.is_empty() => {
+                Err(self.error_at(before, "document type declaration inside an element"))
+            }
+            Token::Declaration if before != Tokens::new(self.document).offset() => {
+                Err(self.error_at(before, "XML declaration that is not at the start"))
+            }
+            Token::DocType { .. } | Token::Declaration | Token::Other => Ok(Node::Other),
+            Token::Eof => Ok(Node::Eof),
+        }
+    }
+
+    fn leave(&mut self) -> Node<'d> {
+        self.open.pop();
+        self.namespaces.leave(self.open.len());
+        Node::End
+    }
+
+    fn enter(&mut self, name: &'d str, offset: usize) -> Result<Node<'d>, Error> {
+        let depth = self.open.len();
+        if depth >= MAX_DEPTH {
+            return Err(self.error_at(offset, format!("elements nested deeper than {MAX_DEPTH}")));
+        }
+        for (key, value) in &self.attributes {
+            if !self.namespaces.declare(key, value, depth) {
+                return Err(self.error_at(offset, "too many namespace declarations"));
+            }
+        }
+        let (prefix, local) = match name.bytes().position(|byte| byte == b':') {
+            Some(colon) => (&name[..colon], &name[colon + 1..]),
+            None => ("", name),
+        };
+        let Some(namespace) = self.namespaces.resolve(prefix) else {
+            let message = format!("undeclared prefix in <{}>", excerpt(name));
+            return Err(self.error_at(offset, message));
+        };
+        self.open.push(name);
+        Ok(Node::Start(Element { namespace, local, offset }))
+    }
+}

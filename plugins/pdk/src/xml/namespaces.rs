@@ -1,0 +1,72 @@
+//! Which prefix stands for which namespace at the present place.
+
+/// Declarations in force at one place. A document of any source has fewer than twenty; the bound
+/// keeps each lookup short.
+const MAX_BINDINGS: usize = 64;
+
+/// The declarations in force, newest last.
+#[derive(Debug)]
+pub(super) struct Namespaces<'d> {
+    known: &'static [&'static str],
+    bindings: Vec<Binding<'d>>,
+    /// The namespace of names without a prefix, kept at hand because most have none.
+    default: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Binding<'d> {
+    prefix: &'d str,
+    namespace: Option<usize>,
+    /// Open elements around the one that declares it.
+    depth: usize,
+}
+
+impl<'d> Namespaces<'d> {
+    pub(super) fn new(known: &'static [&'static str]) -> Self {
+        Self { known, bindings: Vec::with_capacity(8), default: None }
+    }
+
+    /// Takes in an attribute, if it declares a namespace, of an element with `depth` elements around
+    /// it; false when there are too many declarations.
+    pub(super) fn declare(&mut self, attribute: &'d str, value: &str, depth: usize) -> bool {
+        let prefix = match attribute.strip_prefix("xmlns") {
+            Some("") => "",
+            Some(rest) => match rest.strip_prefix(':') {
+                Some(prefix) => prefix,
+                None => return true,
+            },
+            None => return true,
+        };
+        let namespace = self.known.iter().position(|known| *known == value);
+        self.bindings.push(Binding { prefix, namespace, depth });
+        if prefix.is_empty() {
+            self.default = namespace;
+        }
+        self.bindings.len() <= MAX_BINDINGS
+    }
+
+    /// Forgets the declarations of the element that was just left; `depth` elements are still open.
+    pub(super) fn leave(&mut self, depth: usize) {
+        while self.bindings.last().is_some_and(|binding| binding.depth >= depth) {
+            let gone = self.bindings.pop();
+            if gone.is_some_and(|binding| binding.prefix.is_empty()) {
+                self.default = self.find("").flatten();
+            }
+        }
+    }
+
+    /// The namespace of `prefix`, the empty prefix being the default: `Some(None)` for one that is
+    /// not known to the reader, `None` for a prefix that is not declared.
+    pub(super) fn resolve(&self, prefix: &str) -> Option<Option<usize>> {
+        match prefix {
+            "" => Some(self.default),
+            "xml" => Some(None),
+            _ => self.find(prefix),
+        }
+    }
+
+    fn find(&self, prefix: &str) -> Option<Option<usize>> {
+        let mut newest_first = self.bindings.iter().rev();
+        newest_first.find(|binding| binding.prefix == prefix).map(|binding| binding.namespace)
+    }
+}

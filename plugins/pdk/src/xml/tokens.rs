@@ -1,0 +1,317 @@
+//! A document cut into tags and texts: well-formedness of single tokens, and nothing about how they
+//! nest.
+//!
+//! Written for the project because the general reader, quick-xml, spends most of its time on what is
+//! known here: that the document is one valid `str`. A test compares the two on damaged documents.
+
+use memchr::{memchr, memchr2, memchr3};
+
+use super::MAX_ATTRIBUTES;
+use crate::text::excerpt;
+
+/// Bytes that names are made of; beyond ASCII all are taken.
+const NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let code = byte as u8;
+        table[byte] =
+            code.is_ascii_alphanumeric() || matches!(code, b'_' | b':' | b'-' | b'.' | 0x80..);
+        byte += 1;
+    }
+    table
+};
+
+/// A name and a raw value.
+pub(super) type Attribute<'d> = (&'d str, &'d str);
+
+/// One piece of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token<'d> {
+    /// A start tag; its attributes are where the caller wanted them.
+    Start {
+        name: &'d str,
+        empty: bool,
+    },
+    End(&'d str),
+    Text(&'d str),
+    /// `&name;`
+    Reference(&'d str),
+    CData(&'d str),
+    /// A document type declaration, with content of its own or without.
+    DocType {
+        internal: bool,
+    },
+    /// `<?xml …?>`
+    Declaration,
+    /// A comment or processing instruction.
+    Other,
+    Eof,
+}
+
+/// Why there is no token, and where.
+#[derive(Debug)]
+pub(super) struct Flaw {
+    pub(super) offset: usize,
+    pub(super) message: String,
+}
+
+/// The document and how far it has been read.
+#[derive(Debug, Clone)]
+pub(super) struct Tokens<'d> {
+    text: &'d str,
+    at: usize,
+}
+
+impl<'d> Tokens<'d> {
+    /// Starts behind a byte order mark, if there is one.
+    pub(super) fn new(text: &'d str) -> Self {
+        Self { text, at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 } }
+    }
+
+    /// Bytes before the next token.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Passes over whitespace.
+    pub(super) fn skip_whitespace(&mut self) {
+        self.at = self.behind_whitespace(self.at);
+    }
+
+    /// The next token. A start tag's attributes replace what is in `attributes`.
+    #[inline]
+    pub(super) fn next(&mut self, attributes: &mut Vec<Attribute<'d>>) -> Result<Token<'d>, Flaw> {
+        match self.byte(self.at) {
+            None => Ok(Token::Eof),
+            Some(b'<') => match self.byte(self.at + 1) {
+                Some(b'/') => self.end_tag(),
+                Some(b'!') => self.declaration(),
+                Some(b'?') => self.instruction(),
+                _ => self.start_tag(attributes),
+            },
+            Some(b'&') => self.reference(),
+            Some(_) => {
+                let rest = &self.text.as_bytes()[self.at..];
+                let length = memchr2(b'<', b'&', rest).unwrap_or(rest.len());
+                Ok(Token::Text(self.take(self.at, length, self.at + length)))
+            }
+        }
+    }
+
+    fn start_tag(&mut self, attributes: &mut Vec<Attribute<'d>>) -> Result<Token<'d>, Flaw> {
+        attributes.clear();
+        let tag = self.at;
+        let name_end = self.behind_name(tag + 1);
+        if name_end == tag + 1 {
+            let message = match self.byte(name_end) {
+                None => "the document ends inside a tag",
+                Some(_) => "malformed tag",
+            };
+            return Err(self.flaw(tag, message));
+        }
+        let name = &self.text[tag + 1..name_end];
+        let mut at = name_end;
+        loop {
+            let before = at;
+            at = self.behind_whitespace(at);
+            let empty = match self.byte(at) {
+                Some(b'>') => false,
+                Some(b'/') if self.byte(at + 1) == Some(b'>') => true,
+                None => return Err(self.flaw(tag, "the document ends inside a tag")),
+                Some(b'/') if self.byte(at + 1).is_none() => {
+                    return Err(self.flaw(tag, "the document ends inside a tag"));
+                }
+                Some(_) if at == before => return Err(self.malformed_attribute(tag, name)),
+                Some(_) => {
+                    at = self.attribute(tag, name, at, attributes)?;
+                    continue;
+                }
+            };
+            self.at = at + if empty { 2 } else { 1 };
+            return Ok(Token::Start { name, empty });
+        }
+    }
+
+    /// Reads the attribute at `at` and returns the place behind it.
+    fn attribute(
+        &self,
+        tag: usize,
+        name: &str,
+        at: usize,
+        attributes: &mut Vec<Attribute<'d>>,
+    ) -> Result<usize, Flaw> {
+        let ends = || self.flaw(tag, "the document ends inside a tag");
+        let key_end = self.behind_name(at);
+        let equals = self.behind_whitespace(key_end);
+        match self.byte(equals) {
+            Some(b'=') if key_end > at => {}
+            None => return Err(ends()),
+            Some(_) => return Err(self.malformed_attribute(tag, name)),
+        }
+        let open = self.behind_whitespace(equals + 1);
+        let quote = match self.byte(open) {
+            Some(quote @ (b'"' | b'\'')) => quote,
+            None => return Err(ends()),
+            Some(_) => return Err(self.malformed_attribute(tag, name)),
+        };
+        let length = memchr(quote, &self.text.as_bytes()[open + 1..]).ok_or_else(ends)?;
+        let (key, value) = (&self.text[at..key_end], &self.text[open + 1..open + 1 + length]);
+        if memchr(b'<', value.as_bytes()).is_some() {
+            return Err(self.malformed_attribute(tag, name));
+        }
+        if attributes.iter().any(|(seen, _)| *seen == key) {
+            return Err(self.flaw(tag, format!("attribute {} twice", excerpt(key))));
+        }
+        if attributes.len() == MAX_ATTRIBUTES {
+            let message = format!("more than {MAX_ATTRIBUTES} attributes in one element");
+            return Err(self.flaw(tag, message));
+        }
+        attributes.push((key, value));
+        Ok(open + 1 + length + 1)
+    }
+
+    fn end_tag(&mut self) -> Result<Token<'d>, Flaw> {
+        let tag = self.at;
+        let name_end = self.behind_name(tag + 2);
+        let close = self.behind_whitespace(name_end);
+        match self.byte(close) {
+            Some(b'>') if name_end > tag + 2 => {
+                self.at = close + 1;
+                Ok(Token::End(&self.text[tag + 2..name_end]))
+            }
+            None => Err(self.flaw(tag, "the document ends inside a tag")),
+            Some(_) => Err(self.flaw(tag, "malformed end tag")),
+        }
+    }
+
+    fn reference(&mut self) -> Result<Token<'d>, Flaw> {
+        let rest = &self.text.as_bytes()[self.at + 1..];
+        match memchr3(b';', b'&', b'<', rest) {
+            Some(length) if rest[length] == b';' && length > 0 => {
+                let end = self.at + 1 + length + 1;
+                Ok(Token::Reference(self.take(self.at + 1, length, end)))
+            }
+            _ => Err(self.flaw(self.at, "ampersand that starts no entity")),
+        }
+    }
+
+    /// What starts with `<!`.
+    fn declaration(&mut self) -> Result<Token<'d>, Flaw> {
+        const DOCTYPE: &str = "<!DOCTYPE";
+        const CDATA: &str = "<![CDATA[";
+        let (tag, rest) = (self.at, &self.text[self.at..]);
+        if let Some(content) = rest.strip_prefix("<!--") {
+            let Some(dashes) = find(content, "--") else {
+                return Err(self.flaw(tag, "the document ends inside a comment"));
+            };
+            let close = tag + 4 + dashes + 2;
+            return match self.byte(close) {
+                Some(b'>') => {
+                    self.at = close + 1;
+                    Ok(Token::Other)
+                }
+                None => Err(self.flaw(tag, "the document ends inside a comment")),
+                Some(_) => Err(self.flaw(tag, "double hyphen in a comment")),
+            };
+        }
+        if let Some(content) = rest.strip_prefix(CDATA) {
+            let Some(length) = find(content, "]]>") else {
+                return Err(self.flaw(tag, "the document ends inside a CDATA section"));
+            };
+            let start = tag + CDATA.len();
+            return Ok(Token::CData(self.take(start, length, start + length + 3)));
+        }
+        if rest.get(..DOCTYPE.len()).is_some_and(|head| head.eq_ignore_ascii_case(DOCTYPE)) {
+            return self.document_type(tag + DOCTYPE.len());
+        }
+        let unfinished = ["<!--", CDATA, DOCTYPE].iter().any(|whole| whole.starts_with(rest));
+        Err(self.flaw(
+            tag,
+            if unfinished { "the document ends inside a tag" } else { "malformed markup after <!" },
+        ))
+    }
+
+    /// The rest of a document type declaration, as far as its content.
+    fn document_type(&mut self, from: usize) -> Result<Token<'d>, Flaw> {
+        let mut at = from;
+        loop {
+            match self.byte(at) {
+                Some(b'>') => {
+                    self.at = at + 1;
+                    return Ok(Token::DocType { internal: false });
+                }
+                Some(b'[') => return Ok(Token::DocType { internal: true }),
+                Some(quote @ (b'"' | b'\'')) => {
+                    let rest = &self.text.as_bytes()[at + 1..];
+                    at += memchr(quote, rest).map_or(rest.len(), |length| length + 1) + 1;
+                }
+                Some(_) => at += 1,
+                None => {
+                    let message = "the document ends inside a document type declaration";
+                    return Err(self.flaw(self.at, message));
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self) -> Result<Token<'d>, Flaw> {
+        let tag = self.at;
+        let target_end = self.behind_name(tag + 2);
+        let Some(length) = find(&self.text[tag + 2..], "?>") else {
+            return Err(self.flaw(tag, "the document ends inside a processing instruction"));
+        };
+        if target_end == tag + 2 {
+            return Err(self.flaw(tag, "malformed processing instruction"));
+        }
+        self.at = tag + 2 + length + 2;
+        let is_declaration = self.text[tag + 2..target_end].eq_ignore_ascii_case("xml");
+        Ok(if is_declaration { Token::Declaration } else { Token::Other })
+    }
+
+    /// The `length` bytes from `from` on, `next` being where the token ends. Both ends are next to
+    /// ASCII characters, so they are boundaries.
+    fn take(&mut self, from: usize, length: usize, next: usize) -> &'d str {
+        self.at = next;
+        &self.text[from..from + length]
+    }
+
+    #[inline]
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    #[inline]
+    fn behind_whitespace(&self, mut at: usize) -> usize {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.byte(at) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The end of the name at `at`; `at` itself when none is there.
+    #[inline]
+    fn behind_name(&self, at: usize) -> usize {
+        let rest = self.text.as_bytes().get(at..).unwrap_or_default();
+        match rest.first() {
+            Some(first) if !first.is_ascii_digit() && !b"-.".contains(first) => {
+                let length = rest.iter().position(|&byte| !NAME[usize::from(byte)]);
+                at + length.unwrap_or(rest.len())
+            }
+            _ => at,
+        }
+    }
+
+    fn flaw(&self, offset: usize, message: impl Into<String>) -> Flaw {
+        Flaw { offset, message: message.into() }
+    }
+
+    fn malformed_attribute(&self, tag: usize, name: &str) -> Flaw {
+        self.flaw(tag, format!("malformed attribute in <{}>", excerpt(name)))
+    }
+}
+
+/// Where `needle`, which is ASCII, first stands in `text`. Linear: every byte is looked at once.
+fn find(text: &str, needle: &str) -> Option<usize> {
+    memchr::memmem::find(text.as_bytes(), needle.as_bytes())
+}

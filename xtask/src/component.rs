@@ -1,0 +1,73 @@
+//! Core module → component.
+
+use std::path::Path;
+
+use wasi_preview1_component_adapter_provider::{
+    WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
+};
+use wasm_encoder::{CustomSection, Encode, Section};
+use wasmparser::{Parser, Payload};
+use wit_component::ComponentEncoder;
+
+use crate::Failure;
+
+/// Custom section with the manifest's JSON, so that it can be read without running anything.
+const MANIFEST: &str = "carrel:manifest";
+/// Custom section with the contract's version, so that it can be read before compiling.
+const CONTRACT: &str = "carrel:contract";
+
+/// Makes a component of the core module `input`, which targets the contract's world.
+pub(crate) fn componentize(
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    manifest: Option<&str>,
+) -> Result<(), Failure> {
+    let (input, output) = (input.as_ref(), output.as_ref());
+    let module = read(input)?;
+    let problem = |error| format!("{}: {error:#}", input.display());
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true);
+    encoder.module(&module).map_err(problem)?;
+    // A module for wasm32-unknown-unknown has no use for it, and then nothing of it is kept.
+    encoder
+        .adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER)
+        .map_err(problem)?;
+    let mut component = encoder.encode().map_err(problem)?;
+    append(&mut component, CONTRACT, carrel_pdk::manifest::CONTRACT);
+    if let Some(manifest) = manifest {
+        append(&mut component, MANIFEST, manifest);
+    }
+    std::fs::write(output, component).map_err(|error| format!("{}: {error}", output.display()))
+}
+
+/// The names a component imports from outside.
+pub(crate) fn imports(file: impl AsRef<Path>) -> Result<Vec<String>, Failure> {
+    let file = file.as_ref();
+    let bytes = read(file)?;
+    let mut names = Vec::new();
+    let mut depth = 0_usize;
+    for payload in Parser::new(0).parse_all(&bytes) {
+        match payload.map_err(|error| format!("{}: {error}", file.display()))? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    let import = import.map_err(|error| format!("{}: {error}", file.display()))?;
+                    names.push(import.name.name.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(names)
+}
+
+fn append(component: &mut Vec<u8>, name: &str, text: &str) {
+    let section = CustomSection { name: name.into(), data: text.as_bytes().into() };
+    component.push(section.id());
+    section.encode(component);
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
+}

@@ -1,0 +1,27 @@
+//! The plugins that ship with the project.
+
+use carrel_pdk::Plugin;
+
+/// A plugin of this workspace.
+pub(crate) struct Shipped {
+    /// The plugin's name and its component's file name.
+    pub(crate) name: &'static str,
+    /// Its crate's folder, below the workspace's root.
+    pub(crate) folder: &'static str,
+    /// The file name of its core module, without the ending.
+    pub(crate) module: &'static str,
+    /// Its manifest, from the same code as the component's `describe`.
+    pub(crate) manifest: fn() -> String,
+}
+
+/// All of them.
+pub(crate) const ALL: &[Shipped] = &[Shipped {
+    name: "arxiv",
+    folder: "plugins/arxiv",
+    module: "carrel_arxiv",
+    manifest: manifest::<carrel_arxiv::Arxiv>,
+}];
+
+fn manifest<P: Plugin>() -> String {
+    P::manifest().to_json()
+}

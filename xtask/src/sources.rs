@@ -1,0 +1,86 @@
+//! The hash of everything a component is made from.
+//!
+//! SHA-256 over one line for each file, in the order of the paths: the path below the workspace's
+//! root with forward slashes, a space, the SHA-256 of its bytes with CRLF read as LF (so that a
+//! checkout on Windows hashes alike), a line feed.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::Failure;
+use crate::lock::hex;
+
+/// What every component depends on. The lock file and the workspace's manifest fix dependencies and
+/// profile, `scripts/build-wasm` the compiler's flags, `xtask` the step to the component.
+const SHARED: &[&str] = &[
+    "Cargo.lock",
+    "Cargo.toml",
+    "contract/v1/plugin.wit",
+    "plugins/pdk/Cargo.toml",
+    "plugins/pdk/src",
+    "scripts/build-wasm",
+    "xtask/Cargo.toml",
+    "xtask/src/component.rs",
+];
+
+/// The hash of the sources of the plugin whose crate is in `folder`.
+pub(crate) fn hash(root: &Path, folder: &str) -> Result<String, Failure> {
+    let own = [format!("{folder}/Cargo.toml"), format!("{folder}/src")];
+    let mut files = Vec::new();
+    for path in SHARED.iter().copied().chain(own.iter().map(String::as_str)) {
+        collect(&root.join(path), &mut files)?;
+    }
+    let mut lines = Vec::with_capacity(files.len());
+    for file in files {
+        let bytes = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let path = file.strip_prefix(root).unwrap_or(&file);
+        let path = path.to_string_lossy().replace('\\', "/");
+        lines.push(format!("{path} {}\n", hex(&Sha256::digest(without_cr(bytes)))));
+    }
+    lines.sort();
+    Ok(format!("sha256:{}", hex(&Sha256::digest(lines.concat()))))
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let problem = |error| format!("{}: {error}", path.display());
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path).map_err(problem)? {
+        collect(&entry.map_err(problem)?.path(), files)?;
+    }
+    Ok(())
+}
+
+fn without_cr(bytes: Vec<u8>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
+            continue;
+        }
+        out.push(byte);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_endings_of_a_checkout_do_not_count() {
+        assert_eq!(without_cr(b"a\r\nb\rc\n".to_vec()), b"a\nb\rc\n");
+    }
+
+    #[test]
+    fn the_hash_covers_the_plugins_own_sources() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let arxiv = hash(root, "plugins/arxiv").unwrap();
+        let other = hash(root, "plugins/pdk").unwrap();
+        assert!(arxiv.starts_with("sha256:") && arxiv.len() == 71);
+        assert_ne!(arxiv, other);
+        assert_eq!(arxiv, hash(root, "plugins/arxiv").unwrap());
+    }
+}
