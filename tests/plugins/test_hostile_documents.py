@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from carrel.api import Carrel
 from carrel.config import Config
-from carrel.errors import CarrelError, SourceError
+from carrel.errors import CarrelError, LimitExceeded, SourceError
 from support.hostile_documents import MALFORMED, ODD, UNDECODABLE, feed, huge_text, large_feed
 
 BAD: dict[str, bytes] = {
@@ -129,3 +130,14 @@ def test_nothing_is_quadratic(config: Config, make: Callable[[int], str]) -> Non
 
     base = max(min(seconds(small) for _ in range(3)), 0.001)
     assert min(seconds(large) for _ in range(2)) < 64 * base
+
+
+@pytest.mark.requirement("sandbox:limits:memory")
+@pytest.mark.parametrize("count", [1_500, 2_500, 3_500, 8_000])
+def test_a_real_parser_out_of_memory_reports_the_limit(config: Config, count: int) -> None:
+    """While it is parsed, or already while the document is handed in."""
+    desk = Carrel(replace(config, limits={"memory_bytes": 4 * 2**20}))
+    document = feed("A title of some length. " * 40, count=count)
+    with pytest.raises(LimitExceeded) as caught:
+        desk.parse_text("arxiv", "feed", document)
+    assert caught.value.limit == "memory"

@@ -14,10 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import wasmtime
-from wasmtime.component import Component, ComponentInstanceType, Linker, Record, Variant
+from wasmtime.component import Component, ComponentInstanceType, Linker
 
 from carrel.errors import InternalError, LoadError
-from carrel.exchange import Failure, FailureKind, Outcome, Request, Response
+from carrel.exchange import Failure, FailureKind, Outcome, Request
+
+from .lowering import add_fetch
 
 if TYPE_CHECKING:
     from .instance import Execution
@@ -121,12 +123,15 @@ def check_imports(engine: wasmtime.Engine, component: Component, plugin: str) ->
         raise LoadError(f"{plugin}: does not export {SOURCE}{found}", plugin=plugin)
 
 
-def define_imports(linker: Linker, current: Callable[[], Execution]) -> None:
+def define_imports(linker: Linker, current: Callable[[], Execution]) -> object:
     """Defines the contract's imports and WASI in a worker's linker.
 
     Args:
         linker: of one worker; it serves one execution at a time.
         current: the execution that runs in that worker now.
+
+    Returns:
+        What has to live as long as the linker.
     """
     linker.add_wasip2()
 
@@ -142,27 +147,28 @@ def define_imports(linker: Linker, current: Callable[[], Execution]) -> None:
 
         return run
 
+    def fetch(requests: list[Request]) -> list[Outcome]:
+        execution = current()
+        try:
+            return execution.fetch_all(requests)
+        except Exception:  # noqa: BLE001 - must not cross wasm, see the module
+            _log.exception("%s: a host function failed", execution.call.plugin)
+            execution.end(InternalError())
+            return [_internal(request.url) for request in requests]
+
     with linker.root() as root:
         with root.add_instance(_HTTP) as http:
-            http.add_func("fetch", guarded(_fetch, lambda request: _internal(request.url)))
-            http.add_func(
-                "fetch-all",
-                guarded(_fetch_all, lambda requests: [_internal(one.url) for one in requests]),
-            )
+            keep = [
+                add_fetch(http, "fetch", fetch, many=False),
+                add_fetch(http, "fetch-all", fetch, many=True),
+            ]
         with root.add_instance(_LOG) as log:
             log.add_func("write", guarded(_write, lambda *_: None))
         with root.add_instance(_PROGRESS) as progress:
             progress.add_func("report", guarded(_report, lambda *_: None))
         with root.add_instance(_CONFIG) as config:
             config.add_func("get", guarded(_get, lambda *_: ""))
-
-
-def _fetch(execution: Execution, request: Any) -> Variant:
-    return _outcome(execution.fetch_all([_request(request)])[0])
-
-
-def _fetch_all(execution: Execution, requests: list[Any]) -> list[Variant]:
-    return [_outcome(one) for one in execution.fetch_all([_request(one) for one in requests])]
+    return keep
 
 
 def _write(execution: Execution, level: str, message: str) -> None:
@@ -179,43 +185,5 @@ def _get(execution: Execution, key: str) -> str:
     return execution.setting(key)
 
 
-def _request(request: Any) -> Request:
-    return Request(
-        method=request.method.upper(),
-        url=request.url,
-        headers=tuple((header.name.lower(), header.value) for header in request.headers),
-        body=request.body,
-        refresh=request.cache == "refresh",
-    )
-
-
-def _record(**fields: Any) -> Record:
-    record = Record()
-    for name, value in fields.items():
-        setattr(record, name, value)
-    return record
-
-
-def _outcome(outcome: Outcome) -> Variant:
-    """The contract's `result<response, fetch-failure>`; tagged, as both payloads are records."""
-    if isinstance(outcome, Response):
-        headers = [_record(name=name, value=value) for name, value in outcome.headers]
-        response = _record(
-            status=outcome.status, url=outcome.url, headers=headers, body=outcome.body
-        )
-        return Variant("ok", response)
-    failure = _record(url=outcome.url, error=_fetch_error(outcome), message=outcome.message)
-    return Variant("err", failure)
-
-
-def _fetch_error(failure: Failure) -> Variant:
-    kind = failure.kind
-    if kind is FailureKind.DENIED:
-        return Variant(kind.value, _record(reason=failure.reason, grant=failure.grant))
-    if kind is FailureKind.RATE_LIMITED:
-        return Variant(kind.value, _record(seconds=float(failure.seconds)))
-    return Variant(kind.value, _record(number=max(0, int(failure.number))))
-
-
-def _internal(url: str) -> Variant:
-    return _outcome(Failure(FailureKind.UNREACHABLE, url, "internal error"))
+def _internal(url: str) -> Failure:
+    return Failure(FailureKind.UNREACHABLE, url, "internal error")

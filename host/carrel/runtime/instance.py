@@ -14,11 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wasmtime
+from wasmtime.component import Variant
 
 from carrel.errors import Cancelled, CarrelError, ContractViolation, DeadlineExceeded, LimitExceeded
 from carrel.exchange import Call, Failure, FailureKind, Fetcher, Outcome, Request
 from carrel.printable import printable
 
+from .lowering import call_text
 from .traps import from_wasmtime
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ class Execution:
         self._waited = 0.0
         self._messages = 0
         self._output = bytearray()
+        self._complaint = ""
         self._dropped = 0
 
     # -- ended from other threads ---------------------------------------------------------------
@@ -156,7 +159,9 @@ class Execution:
             raise
         except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
             self._raise_reason()
-            raise from_wasmtime(error, self.call, stderr=self._text()) from None
+            said = f"{self._text()}\n{self._complaint}"
+            size = sum(len(argument) for argument in self._arguments)
+            raise from_wasmtime(error, self.call, said=said, input_size=size) from None
         finally:
             with self._lock:
                 self._worker = None
@@ -193,7 +198,10 @@ class Execution:
                 plugin=self.call.plugin,
                 tool=self.call.tool,
             )
-        return function(store, *self._arguments)
+        if not self._arguments:
+            return function(store)
+        ok, text = call_text(function, store, self._arguments)
+        return Variant("ok" if ok else "err", text)
 
     # -- what the guest may do --------------------------------------------------------------------
 
@@ -218,7 +226,9 @@ class Execution:
         return self._messages <= most
 
     def log(self, level: str, message: str) -> None:
-        """Writes a line of the guest to the host's log."""
+        """Writes a line of the guest to the host's log; an error's is kept to explain a trap."""
+        if level == "error":
+            self._complaint = message
         _log.log(_LEVELS.get(level, logging.INFO), "%s: %s", self.call.plugin, printable(message))
 
     def _capture(self, data: bytes) -> int:

@@ -98,13 +98,16 @@ _ABI_FAULTS: tuple[tuple[str, str], ...] = (
 )
 
 
-def from_wasmtime(error: Exception, call: Call, *, stderr: str = "") -> PluginError:
+def from_wasmtime(
+    error: Exception, call: Call, *, said: str = "", input_size: int = 0
+) -> PluginError:
     """The error that a failed guest call means.
 
     Args:
         error: what wasmtime raised.
         call: the call it ended; its limits give the figures.
-        stderr: what the guest wrote before it failed; tells a failed allocation from a panic.
+        said: what the guest wrote before it failed; tells a failed allocation from a panic.
+        input_size: characters of its arguments, which must fit into its memory first.
     """
     plugin, tool = call.plugin, call.tool
     if isinstance(error, wasmtime.ExitTrap):
@@ -126,11 +129,15 @@ def from_wasmtime(error: Exception, call: Call, *, stderr: str = "") -> PluginEr
         return LimitExceeded("stack", call.limits.stack_bytes, plugin=plugin, tool=tool)
     message = TRAPS[kind]
     if kind == "unreachable":
-        # An allocator that gets no more memory aborts, and what it says is all that shows of it.
-        if "memory allocation of" in stderr:
+        last = _last_line(said)
+        # An allocator that gets no more memory aborts, and what it says is all that shows of it. It
+        # can say nothing while the arguments are handed in, so large ones are taken as the cause.
+        starved = "memory allocation" in last or (
+            not last and 4 * input_size > call.limits.memory_bytes
+        )
+        if starved:
             return LimitExceeded("memory", call.limits.memory_bytes, plugin=plugin, tool=tool)
-        said = _last_line(stderr)
-        message = f"it panicked: {said}" if said else "it gave up (a panic or an abort)"
+        message = f"it panicked: {last}" if last else "it gave up (a panic or an abort)"
     return Trap(kind, message, trace=text, plugin=plugin, tool=tool)
 
 

@@ -41,7 +41,7 @@ class Worker:
     def __init__(self, stack_bytes: int) -> None:
         self.engine = new_engine(stack_bytes)
         self.linker = Linker(self.engine)
-        define_imports(self.linker, self._current)
+        self._imports = define_imports(self.linker, self._current)
         self.clock, self.exact_clock = _thread_clock()
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None
