@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from .config import Config
     from .exchange import ProgressHandler
+    from .lookup import LookupResult
     from .plugins.registry import PluginState
     from .tools import Result, Tool, Toolbox
 
@@ -63,6 +64,29 @@ class Carrel:
             carrel.CarrelError: with `code`, `retryable` and `action`; see `carrel.errors`.
         """
         return self._toolbox.call_sync(name, arguments or {}, on_progress=on_progress)
+
+    def lookup(
+        self,
+        ids: Sequence[str],
+        *,
+        sources: Sequence[str] | None = None,
+        on_progress: ProgressHandler | None = None,
+    ) -> LookupResult:
+        """Looks up works by identifier in every source that resolves its kind.
+
+        Args:
+            ids: 1 to 100 DOIs, arXiv ids, PMIDs and PMCIDs in any mix.
+            sources: names of the only plugins to ask.
+            on_progress: called with done, total and a message.
+
+        Returns:
+            The works, merged over sources, and for each identifier what every source said of it.
+
+        Raises:
+            carrel.CarrelError: nothing could be asked; a source's failure is in the result.
+        """
+        lookup = self._toolbox.lookup
+        return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
     def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; no network takes part.
@@ -124,6 +148,24 @@ class AsyncCarrel:
     ) -> Result:
         """Calls a tool; see `Carrel.call`."""
         return await self._carrel.toolbox.call(name, arguments or {}, on_progress=on_progress)
+
+    async def lookup(
+        self,
+        ids: Sequence[str],
+        *,
+        sources: Sequence[str] | None = None,
+        on_progress: ProgressHandler | None = None,
+    ) -> LookupResult:
+        """Looks up works by identifier; see `Carrel.lookup`."""
+        import asyncio
+
+        lookup = self._carrel.toolbox.lookup
+        call = lookup.new_call(on_progress)
+        try:
+            return await asyncio.to_thread(lookup.run, ids, call, sources=sources)
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
 
     async def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; see `Carrel.parse`."""

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, CarrelError, UnknownNameError
 from .exchange import Call, ProgressHandler
+from .hosttool import HOST, host_outcome
 from .plugins.registry import PluginState, Registry
 
 if TYPE_CHECKING:
     from .config import Config
+    from .hosttool import HostTool
+    from .lookup import Lookup
+    from .plugins.manifest import ToolSpec
     from .plugins.plugin import Plugin
+    from .resources import Resource
     from .runtime.pending import Pending
 
 
@@ -31,7 +36,7 @@ class Tool:
         destructive: may delete or overwrite.
         idempotent: calling twice is calling once.
         open_world: reaches the network; its results hold content from outside.
-        plugin: the plugin's name in the configuration.
+        plugin: the plugin's name in the configuration; `carrel` for a tool of the host's own.
     """
 
     name: str
@@ -61,8 +66,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """A tool, its name in the plugin, and what runs it when no plugin does."""
+
     tool: Tool
     own_name: str
+    host: HostTool | None = None
 
 
 class Toolbox:
@@ -72,11 +80,13 @@ class Toolbox:
         self._config = config
         self._registry = registry or Registry(config)
         self._entries: dict[str, _Entry] | None = None
+        self._lookup: Lookup | None = None
 
     def tools(self) -> Sequence[Tool]:
         """What is on offer, in the configuration's order; runs no guest code of built-in plugins.
 
-        The tools of a plugin that cannot be loaded are missing; `health` says why.
+        The host's own tools come last. The tools of a plugin that cannot be loaded are missing;
+        `health` says why.
         """
         return [entry.tool for entry in self._tools().values()]
 
@@ -100,6 +110,11 @@ class Toolbox:
             UnknownNameError: no such tool.
             CarrelError: everything else that can go wrong, with a code for clients.
         """
+        host = self._entry(name).host
+        if host is not None:
+            call, pending = self._start_host(host, name, arguments, on_progress, call_started)
+            await _settled(pending, call)
+            return Result(*host_outcome(pending))
         plugin = await self._ready(name)
         own_name, call, pending = self._start(plugin, name, arguments, on_progress, call_started)
         try:
@@ -119,6 +134,14 @@ class Toolbox:
         on_progress: ProgressHandler | None = None,
     ) -> Result:
         """Calls a tool and waits; `KeyboardInterrupt` cancels it. Raises as `call` does."""
+        host = self._entry(name).host
+        if host is not None:
+            call, pending = self._start_host(host, name, arguments, on_progress, None)
+            try:
+                return Result(*host_outcome(pending))
+            except KeyboardInterrupt:
+                call.cancel()
+                raise
         plugin = self._registry.plugin(self._entry(name).tool.plugin)
         own_name, call, pending = self._start(plugin, name, arguments, on_progress, None)
         try:
@@ -129,6 +152,49 @@ class Toolbox:
         except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
             raise plugin.reported(report, call) from None
         return Result(text, plugin.checked_result(own_name, text))
+
+    def resources(self) -> Sequence[Resource]:
+        """The documents that plugins offer by URI."""
+        from .resources import find_resources
+
+        return list(find_resources(self._registry).values())
+
+    async def read_resource(
+        self, uri: str, *, call_started: Callable[[Call], None] | None = None
+    ) -> Result:
+        """The document at a URI. Cancelling the awaiting task cancels the call and its guest.
+
+        Raises:
+            UnknownNameError: no plugin offers it.
+            CarrelError: the plugin or its source failed.
+        """
+        import asyncio
+
+        from .resources import find_resources, start_reading
+
+        found = find_resources(self._registry)
+        if uri not in found:
+            raise UnknownNameError("resource", uri, known=list(found))
+        plugin, call, pending = await asyncio.to_thread(start_reading, self._registry, found[uri])
+        if call_started is not None:
+            call_started(call)
+        await _settled(pending, call)
+        try:
+            text = pending.result()
+        except CarrelError:
+            raise
+        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+            raise plugin.reported(report, call) from None
+        return Result(text, plugin.checked_resource(uri, text))
+
+    @property
+    def lookup(self) -> Lookup:
+        """Looks up works in every plugin that resolves their identifiers."""
+        if self._lookup is None:
+            from .lookup import Lookup
+
+            self._lookup = Lookup(self._registry, self._config)
+        return self._lookup
 
     def parse_text(self, plugin: str, document_format: str, document: str) -> str:
         """A document through a plugin's sandboxed parser, as JSON text."""
@@ -158,35 +224,27 @@ class Toolbox:
     def _tools(self) -> dict[str, _Entry]:
         if self._entries is None:
             entries: dict[str, _Entry] = {}
+            looks_up = False
             for plugin in self._registry.names():
                 try:
                     manifest = self._registry.manifest(plugin)
                 except CarrelError:
                     continue
+                looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
                 for spec in manifest.tools:
                     if entry is not None and entry.skips(spec.name):
                         continue
                     name = f"{manifest.namespace}_{spec.name}"
                     # The configuration's order decides between two plugins with one namespace.
-                    entries.setdefault(
-                        name,
-                        _Entry(
-                            Tool(
-                                name=name,
-                                title=spec.title,
-                                description=spec.description,
-                                input_schema=spec.input_schema,
-                                output_schema=spec.output_schema,
-                                read_only=spec.read_only,
-                                destructive=spec.destructive,
-                                idempotent=spec.idempotent,
-                                open_world=spec.open_world,
-                                plugin=plugin,
-                            ),
-                            spec.name,
-                        ),
-                    )
+                    entries.setdefault(name, _Entry(_tool(name, spec, plugin), spec.name))
+            if looks_up:
+                from .lookup.tool import LookupTool
+
+                host = LookupTool(self.lookup)
+                entries[host.spec.name] = _Entry(
+                    _tool(host.spec.name, host.spec, HOST), host.spec.name, host
+                )
             self._entries = entries
         return self._entries
 
@@ -223,6 +281,38 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         return entry.own_name, call, plugin.submit_call(entry.own_name, checked, call)
+
+    def _start_host(
+        self,
+        host: HostTool,
+        name: str,
+        arguments: Mapping[str, Any],
+        on_progress: ProgressHandler | None,
+        call_started: Callable[[Call], None] | None,
+    ) -> tuple[Call, Pending]:
+        checked = check_arguments(self._entry(name).tool, arguments)
+        faults = host.argument_faults(checked)
+        if faults:
+            raise ArgumentError(faults, tool=name)
+        call = host.new_call(on_progress)
+        if call_started is not None:
+            call_started(call)
+        return call, host.submit(checked, call)
+
+
+def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
+    return Tool(
+        name=name,
+        title=spec.title,
+        description=spec.description,
+        input_schema=spec.input_schema,
+        output_schema=spec.output_schema,
+        read_only=spec.read_only,
+        destructive=spec.destructive,
+        idempotent=spec.idempotent,
+        open_world=spec.open_world,
+        plugin=plugin,
+    )
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

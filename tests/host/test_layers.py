@@ -1,4 +1,4 @@
-"""Imports go one way: server and command line → tools → plugins → runtime; fetch is a leaf."""
+"""Imports go one way: server, command line → tools → lookup → plugins → runtime; leaves below."""
 
 from __future__ import annotations
 
@@ -28,7 +28,32 @@ ALLOWED: dict[str, set[str]] = {
         "printable",
         "runtime",
     },
-    "tools": {"config", "errors", "exchange", "health", "plugins", "runtime"},
+    "resources": {"errors", "exchange", "plugins", "runtime"},
+    "records": {"contract", "errors", "printable"},
+    "hosttool": {"errors", "exchange", "plugins", "runtime"},
+    "lookup": {
+        "config",
+        "contract",
+        "errors",
+        "exchange",
+        "hosttool",
+        "jsontext",
+        "plugins",
+        "printable",
+        "records",
+        "runtime",
+    },
+    "tools": {
+        "config",
+        "errors",
+        "exchange",
+        "health",
+        "hosttool",
+        "lookup",
+        "plugins",
+        "resources",
+        "runtime",
+    },
     "server": {"__version__", "errors", "exchange", "printable"},
 }
 

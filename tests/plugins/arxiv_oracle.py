@@ -18,7 +18,7 @@ _NAMES = {
 def read_feed(document: bytes) -> dict[str, Any]:
     """The feed in the tool's own shape; an error feed is `{"error": message}`."""
     root = etree.fromstring(document)
-    entries = root.xpath("a:entry", namespaces=_NAMES)
+    entries = root.findall("a:entry", _NAMES)
     if len(entries) == 1 and "/api/errors" in (_text(entries[0], "a:id") or ""):
         return {"error": _text(entries[0], "a:summary")}
     feed: dict[str, Any] = {"entries": [_entry(entry) for entry in entries]}

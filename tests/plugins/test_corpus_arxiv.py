@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import feedparser
+import feedparser  # type: ignore[import-untyped]  # it has no types
 import pytest
 
 from carrel.api import Carrel

@@ -47,6 +47,21 @@ class ScriptedTool:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptedResource:
+    uri: str
+    name: str
+    description: str
+    title: str | None = None
+
+
+RESOURCES = (
+    ScriptedResource("scripted://facts", "facts", "Something from outside.", title="Facts"),
+    ScriptedResource("scripted://broken", "broken", "Fails as a plugin may."),
+    ScriptedResource("scripted://crash", "crash", "Raises what nothing should."),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptedResult:
     text: str
     data: dict[str, Any]
@@ -137,6 +152,24 @@ class ScriptedToolbox:
         if name == "hang":
             await asyncio.to_thread(threading.Event().wait)
         return await in_thread(getattr(self, f"_{name}"), call, arguments)
+
+    def resources(self) -> Sequence[ScriptedResource]:
+        return RESOURCES
+
+    async def read_resource(
+        self, uri: str, *, call_started: Callable[[Call], None] | None = None
+    ) -> ScriptedResult:
+        if uri not in {one.uri for one in RESOURCES}:
+            raise UnknownNameError("resource", uri)
+        if call_started is not None:
+            call_started(Call("scripted", "resource"))
+        if uri.endswith("crash"):
+            raise RuntimeError(SECRET)
+        if uri.endswith("broken"):
+            raise SourceError(
+                "upstream_unavailable", "no\x1b[2J answer", plugin="scripted", tool="resource"
+            )
+        return ScriptedResult('{ "n": 1 }', {"n": 1})
 
     def _layout(self, _call: Call, arguments: Mapping[str, Any]) -> ScriptedResult:
         text = str(arguments["text"])

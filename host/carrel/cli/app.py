@@ -15,6 +15,7 @@ from .session import Session
 #: command → the module and the attribute it is in
 _COMMANDS = {
     "call": ("call", "call"),
+    "lookup": ("lookup", "lookup"),
     "parse": ("parse", "parse_command"),
     "tools": ("tools", "tools"),
     "serve": ("serve", "serve"),

@@ -44,12 +44,11 @@ class Access:
         from carrel.fetch.recording import Recordings
 
         config = self._config
-        provided = {name: find_secret(name, os.environ) or "" for name in manifest.secrets}
-        if "contact" in manifest.secrets and config.fetch.contact:
-            provided["contact"] = config.fetch.contact
         try:
             policy, secrets = read_policy(
-                manifest.raw, granted=entry.allowed_hosts, provided=provided
+                manifest.raw,
+                granted=entry.allowed_hosts,
+                provided=provided_secrets(config, manifest),
             )
         except ValueError as error:
             raise ConfigError([f"plugins.{entry.name}: {error}"]) from None
@@ -71,6 +70,14 @@ class Access:
         """Ends connections."""
         if self._client is not None:
             self._client.close()
+
+
+def provided_secrets(config: Config, manifest: Manifest) -> dict[str, str]:
+    """The secrets that a manifest names, each with its value; empty for one that is not set."""
+    provided = {name: find_secret(name, os.environ) or "" for name in manifest.secrets}
+    if "contact" in manifest.secrets and config.fetch.contact:
+        provided["contact"] = config.fetch.contact
+    return provided
 
 
 def granted_hosts(entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:

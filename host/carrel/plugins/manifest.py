@@ -25,6 +25,15 @@ from .schema import compile_schema, schema_faults, validation_faults
 #: A manifest is read into memory and shown to people and models; this is far above any real one.
 MAX_BYTES = 1024 * 1024
 
+#: Names that the host calls by itself, see `contract/v1/manifest.schema.json`.
+RESERVED_TOOLS = frozenset({"lookup", "resource"})
+
+#: Schemes that no plugin's resources may have: the host's own, and those that name other things.
+RESERVED_SCHEMES = frozenset({"carrel", "research", "http", "https", "file", "ui"})
+
+#: Lists whose items have a name, texts that people read, and schemas.
+_NAMED = ("tools", "formats", "resources")
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -52,6 +61,30 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True)
+class LookupSpec:
+    """What the reserved tool `lookup` takes.
+
+    Attributes:
+        identifiers: kinds of identifier, the one that the plugin resolves best first.
+        batch: identifiers that one call takes.
+    """
+
+    identifiers: tuple[str, ...]
+    batch: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec:
+    """A document about the source that clients can read by URI."""
+
+    uri: str
+    name: str
+    title: str | None
+    description: str
+    output_schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What a plugin says of itself.
 
@@ -61,6 +94,8 @@ class Manifest:
         hosts: the only hosts it may reach, with the manners each asks for.
         secrets: names of the values that the host attaches for it.
         limits: limits it asks for where the defaults do not do, by the names of `Limits`.
+        lookup: the identifiers that it resolves to records; None when it resolves none.
+        resources: documents that it offers by URI.
         raw: the whole manifest as it came, validated.
     """
 
@@ -77,6 +112,8 @@ class Manifest:
     limits: Mapping[str, float] = field(default_factory=dict)
     tools: tuple[ToolSpec, ...] = ()
     formats: tuple[Format, ...] = ()
+    lookup: LookupSpec | None = None
+    resources: tuple[ResourceSpec, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def tool(self, name: str) -> ToolSpec | None:
@@ -86,6 +123,10 @@ class Manifest:
     def format(self, name: str) -> Format | None:
         """The format of that name."""
         return next((one for one in self.formats if one.name == name), None)
+
+    def resource(self, uri: str) -> ResourceSpec | None:
+        """The resource at that URI."""
+        return next((one for one in self.resources if one.uri == uri), None)
 
 
 def parse_manifest(text: str, plugin: str) -> Manifest:
@@ -112,15 +153,28 @@ def parse_manifest(text: str, plugin: str) -> Manifest:
 
 def _semantic_faults(raw: dict[str, Any]) -> list[str]:
     faults = []
-    for kind in ("tools", "formats"):
-        names = [item["name"] for item in raw[kind]]
+    for kind in _NAMED:
+        items = raw.get(kind, [])
+        names = [item["name"] for item in items]
         faults += [
             f"{kind}: {name!r} twice" for name in sorted(set(names)) if names.count(name) > 1
         ]
-        for item in raw[kind]:
+        for item in items:
             for key in ("input_schema", "output_schema"):
                 found = schema_faults(item[key]) if key in item else []
                 faults += [f"{kind}.{item['name']}.{key} {fault}" for fault in found]
+    faults += [
+        f"tools: {item['name']!r} is a name that the host keeps for itself"
+        for item in raw["tools"]
+        if item["name"] in RESERVED_TOOLS
+    ]
+    uris = [item["uri"] for item in raw.get("resources", [])]
+    faults += [f"resources: {uri!r} twice" for uri in sorted(set(uris)) if uris.count(uri) > 1]
+    faults += [
+        f"resources: {uri!r} has a scheme that is not a plugin's"
+        for uri in uris
+        if uri.partition(":")[0] in RESERVED_SCHEMES
+    ]
     for place, words in _shown(raw):
         if any(_hides(character) for character in set(words)):
             faults.append(f"{place} holds control or invisible characters")
@@ -140,8 +194,8 @@ def _shown(raw: dict[str, Any]) -> list[tuple[str, str]]:
     texts: list[tuple[str, str]] = [
         (key, raw[key]) for key in ("title", "description", "licence") if key in raw
     ]
-    for kind in ("tools", "formats"):
-        for item in raw[kind]:
+    for kind in _NAMED:
+        for item in raw.get(kind, []):
             texts += [
                 (f"{kind}.{item['name']}.{key}", item[key])
                 for key in ("title", "description")
@@ -178,6 +232,17 @@ def _manifest(raw: dict[str, Any]) -> Manifest:
             )
             for one in raw["formats"]
         ),
+        lookup=_lookup(raw.get("lookup")),
+        resources=tuple(
+            ResourceSpec(
+                uri=one["uri"],
+                name=one["name"],
+                title=one.get("title"),
+                description=one["description"],
+                output_schema=one["output_schema"],
+            )
+            for one in raw.get("resources", [])
+        ),
         raw=raw,
     )
 
@@ -195,3 +260,9 @@ def _tool(raw: dict[str, Any]) -> ToolSpec:
         idempotent=hints["idempotent"],
         open_world=hints["open_world"],
     )
+
+
+def _lookup(raw: dict[str, Any] | None) -> LookupSpec | None:
+    if raw is None:
+        return None
+    return LookupSpec(identifiers=tuple(raw["identifiers"]), batch=raw.get("batch", 1))

@@ -171,6 +171,16 @@ class Plugin:
         assert spec is not None, "only known tools are called"
         return self._checked(text, ("output", tool), spec.output_schema)
 
+    def checked_resource(self, uri: str, text: str) -> dict[str, Any]:
+        """What the plugin returned for a resource, decoded and held against its schema.
+
+        Raises:
+            ContractViolation: it is not what the plugin's own schema says.
+        """
+        spec = self.manifest.resource(uri)
+        assert spec is not None, "only known resources are read"
+        return self._checked(text, ("resource", uri), spec.output_schema)
+
     def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
         """What is wrong with arguments, by the tool's input schema."""
         spec = self.manifest.tool(tool)

@@ -129,6 +129,13 @@ class Registry:
                 self._manifests[name] = manifest
             return self._manifests[name]
 
+    def secrets_set(self, name: str) -> list[str]:
+        """Names of those secrets of a plugin's manifest that the operator has set."""
+        from .access import provided_secrets
+
+        provided = provided_secrets(self._config, self.manifest(name))
+        return sorted(one for one, value in provided.items() if value)
+
     def states(self) -> list[PluginState]:
         """The state of every configured plugin, without running any of them."""
         return [self._state(entry) for entry in self._config.plugins]

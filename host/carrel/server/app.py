@@ -39,17 +39,21 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from carrel import __version__
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, UnknownNameError
+from carrel.printable import printable
 
+from .answers import CONTENT_LABEL, UNTRUSTED
 from .calls import Context, ToolCalls
 from .clientlog import ClientLog
 from .loader import ToolboxLoader, run_in_thread
 from .settings import ServerSettings
+from .toolbox import Resource as PluginResource
 from .toolbox import Tool, Toolbox
 
 logger = logging.getLogger(__name__)
 
 HEALTH_URI: Final = "carrel://health"
+_JSON: Final = "application/json"
 #: Until the revision of 2026-07-28, which retired the code, a missing resource had one of its own.
 _RESOURCE_NOT_FOUND: Final = -32002
 
@@ -168,9 +172,15 @@ class App:
             name="health",
             title="Health",
             description="Versions, plugins loaded and failed, and the state of the stores.",
-            mime_type="application/json",
+            mime_type=_JSON,
         )
-        return ListResourcesResult(resources=[health])
+        try:
+            toolbox = await self._loader.get()
+        except CarrelError:  # then there is nothing but health, which says why
+            return ListResourcesResult(resources=[health])
+        return ListResourcesResult(
+            resources=[health, *(_wire_resource(one) for one in toolbox.resources())]
+        )
 
     async def _list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None
@@ -182,13 +192,27 @@ class App:
         self, ctx: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         uri = str(params.uri)
-        if uri != HEALTH_URI:
+        if uri == HEALTH_URI:
+            text = to_json(await self._health(), inf_nan_mode="null", fallback=str).decode()
+            contents = TextResourceContents(uri=uri, mime_type=_JSON, text=text)
+            return ReadResourceResult(contents=[contents])
+        try:
+            result = await self.calls.read(uri)
+        except UnknownNameError:
             modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
-            message = f"no such resource; there is {HEALTH_URI}"
-            raise MCPError(code, message, {"uri": uri[:1000]})
-        text = to_json(await self._health(), inf_nan_mode="null", fallback=str).decode()
-        contents = TextResourceContents(uri=HEALTH_URI, mime_type="application/json", text=text)
+            message = f"no such resource; there is {HEALTH_URI}, and what resources/list names"
+            raise MCPError(code, message, {"uri": uri[:1000]}) from None
+        except CarrelError as error:
+            raise MCPError(
+                INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
+            ) from None
+        contents = TextResourceContents(
+            uri=uri,
+            mime_type=_JSON,
+            text=result.text,
+            _meta={CONTENT_LABEL: UNTRUSTED},
+        )
         return ReadResourceResult(contents=[contents])
 
     async def _health(self) -> dict[str, Any]:
@@ -234,6 +258,16 @@ def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any]] | None:
 def _only_page(params: PaginatedRequestParams | None) -> None:
     if params is not None and params.cursor is not None:
         raise MCPError(INVALID_PARAMS, "unknown cursor; the list has one page")
+
+
+def _wire_resource(resource: PluginResource) -> Resource:
+    return Resource(
+        uri=resource.uri,
+        name=resource.name,
+        title=resource.title,
+        description=resource.description,
+        mime_type=_JSON,
+    )
 
 
 def _wire_tool(tool: Tool) -> WireTool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -101,6 +102,27 @@ class ToolCalls:
         await self._pace.turn()
         toolbox = self._loader.loaded or await self._loader.get()
         relay = _relay(ctx)
+        try:
+            with self._watched() as started:
+                return await toolbox.call(name, arguments, on_progress=relay, call_started=started)
+        finally:
+            if relay is not None:
+                relay.close()
+
+    async def read(self, uri: str) -> Result:
+        """A document that a plugin offers, under the same pace as tool calls.
+
+        Raises:
+            CarrelError: there is none, or it cannot be read.
+        """
+        await self._pace.turn()
+        toolbox = self._loader.loaded or await self._loader.get()
+        with self._watched() as started:
+            return await toolbox.read_resource(uri, call_started=started)
+
+    @contextmanager
+    def _watched(self) -> Iterator[Callable[[Call], None]]:
+        """Gives what takes note of a call that has started, for as long as it runs."""
         calls: list[Call] = []
 
         def started(call: Call) -> None:
@@ -108,7 +130,7 @@ class ToolCalls:
             self._running[id(call)] = call
 
         try:
-            return await toolbox.call(name, arguments, on_progress=relay, call_started=started)
+            yield started
         except asyncio.CancelledError:
             # The client gave up, or the connection ended: the guest is interrupted, not only left.
             for call in calls:
@@ -118,8 +140,6 @@ class ToolCalls:
             for call in calls:
                 self._running.pop(id(call), None)
             self.answered += 1
-            if relay is not None:
-                relay.close()
 
     def _finish(self, ctx: Context, name: str, answer: dict[str, Any]) -> dict[str, Any]:
         """Adds what the revision and the label ask for."""

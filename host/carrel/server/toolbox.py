@@ -65,6 +65,30 @@ class Tool(Protocol):
         ...
 
 
+class Resource(Protocol):
+    """A document that a plugin offers by URI; its content is JSON."""
+
+    @property
+    def uri(self) -> str:
+        """What it is read by."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """A short name."""
+        ...
+
+    @property
+    def title(self) -> str | None:
+        """A name for people."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it holds."""
+        ...
+
+
 class Result(Protocol):
     """What a call gave, checked against the tool's output schema."""
 
@@ -104,6 +128,21 @@ class Toolbox(Protocol):
 
         Raises:
             UnknownNameError: no such tool.
+            CarrelError: any other failure that a client can be told of.
+        """
+        ...
+
+    def resources(self) -> Sequence[Resource]:
+        """The documents that plugins offer by URI; cheap, because it runs on the event loop."""
+        ...
+
+    async def read_resource(
+        self, uri: str, *, call_started: Callable[[Call], None] | None = None
+    ) -> Result:
+        """Reads a document. Cancelling the awaiting task cancels the call.
+
+        Raises:
+            UnknownNameError: there is none.
             CarrelError: any other failure that a client can be told of.
         """
         ...

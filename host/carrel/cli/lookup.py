@@ -1,0 +1,117 @@
+"""`carrel lookup`: works by identifier, from every source that has them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from carrel.errors import ArgumentError
+from carrel.printable import printable
+
+from .command import AS_JSON, EXCHANGE, command
+from .output import stdout_is_terminal, write_json_text
+from .progress import Progress
+from .report import DENIED, FAILED, MISUSE, OK, complain
+from .session import Session
+
+_TOOL = "work_lookup"
+
+
+@command(
+    "lookup",
+    example="lookup 10.1103/PhysRevD.61.084004 arXiv:2301.00001 pmid:31452104 PMC7096803",
+    options=(AS_JSON, *EXCHANGE),
+)
+@click.argument("ids", metavar="ID…", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="Ask this source only, such as crossref or pubmed; may be repeated.",
+)
+@click.option("--no-references", is_flag=True, help="Leave out the lists of cited works.")
+def lookup(
+    session: Session,
+    ids: tuple[str, ...],
+    sources: tuple[str, ...],
+    no_references: bool,
+    as_json: bool,
+) -> int:
+    """Look up works by DOI, arXiv id, PMID or PMCID, up to 100 in any mix.
+
+    Every source that resolves an identifier is asked, and what they say of one work is merged.
+    Digits alone are a PMID; - reads identifiers from stdin, one a line. As JSON: {items, works},
+    each item with its outcome and what each source said. Exit code 0 means that all were found.
+    """
+    arguments: dict[str, Any] = {"ids": _with_stdin(ids), "references": not no_references}
+    if sources:
+        arguments["sources"] = list(sources)
+    with session.open() as host, Progress("lookup") as progress:
+        result = host.call(_TOOL, arguments, on_progress=progress.update)
+    if as_json or not stdout_is_terminal():
+        write_json_text(result.text)
+    else:
+        _show(result.data)
+    for notice in result.data.get("notices", ()):
+        complain(f"carrel: {printable(notice, 500)}")
+    lost = [item for item in result.data["items"] if item["outcome"] != "found"]
+    for item in lost:
+        complain(f"carrel: {printable(item['given'], 100)}: {_why(item)}")
+    return _exit_code(lost, len(result.data["items"]))
+
+
+def _with_stdin(ids: tuple[str, ...]) -> list[str]:
+    words: list[str] = []
+    for word in ids:
+        if word != "-":
+            words.append(word)
+        elif sys.stdin is None:
+            raise ArgumentError(["stdin is closed"])
+        else:
+            text = sys.stdin.buffer.read(2**20).decode("utf-8-sig", "replace")
+            words += [line.strip() for line in text.splitlines() if line.strip()]
+    return words
+
+
+def _why(item: dict[str, Any]) -> str:
+    """Why a work was not found, in one line."""
+    if item["outcome"] == "failed":
+        return printable(item["error"]["message"], 500)
+    if item["outcome"] == "not_asked":
+        return "no source on offer resolves it"
+    asked = [step["source"] for step in item["trace"] if step["outcome"] == "not_found"]
+    return f"not found by {', '.join(dict.fromkeys(asked))}"
+
+
+def _exit_code(lost: list[dict[str, Any]], asked: int) -> int:
+    """0 all found, 2 nothing was an identifier, 3 only policy was in the way, else 1."""
+    codes = {item.get("error", {}).get("code") for item in lost}
+    if not lost:
+        return OK
+    if len(lost) == asked and all("id" not in item for item in lost):
+        return MISUSE
+    return DENIED if codes == {"denied"} else FAILED
+
+
+def _show(data: dict[str, Any]) -> None:
+    """A line for each identifier, then how often each source was asked and how that ended."""
+    from .render import table
+
+    rows = []
+    for item in data["items"]:
+        found = data["works"][item["work"]] if "work" in item else {}
+        work = found.get("work", {})
+        told = (
+            " ".join(part for part in (work.get("title", ""), _year(work)) if part)
+            if found
+            else _why(item)
+        )
+        rows.append((item["given"], item["outcome"], told, ", ".join(found.get("sources", ()))))
+    table(("identifier", "outcome", "work", "sources"), rows)
+
+
+def _year(work: dict[str, Any]) -> str:
+    return f"({work['issued'][:4]})" if "issued" in work else ""

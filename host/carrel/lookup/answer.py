@@ -1,0 +1,93 @@
+"""What a plugin's `lookup` returned, checked: one answer for each identifier it was asked for.
+
+A plugin's mistake costs the identifiers it concerns and no other: a bad record that record, a bad
+envelope the batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from carrel.contract import contract_file
+from carrel.errors import ContractViolation
+from carrel.jsontext import decode_object
+from carrel.plugins.plugin import PLUGIN_CODES
+from carrel.plugins.schema import compile_schema, validation_faults
+from carrel.printable import printable
+from carrel.records import Id, RawResult, Work, checked_work
+
+from .result import Outcome, Problem
+from .sources import LOOKUP
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One source's answer about one identifier: a work, that it has none, or a problem."""
+
+    outcome: Outcome
+    work: Work | None = None
+    problem: Problem | None = None
+
+    @classmethod
+    def failed(cls, problem: Problem) -> Answer:
+        """The answer of a source that could not say."""
+        return cls("failed", problem=problem)
+
+
+def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, Answer]:
+    """The answers in `text`, one for each identifier in `asked`.
+
+    The source of a record is the plugin's name in the configuration, whatever the record says: no
+    plugin speaks for another.
+
+    Raises:
+        ContractViolation: the text is not what `contract/v1/lookup.schema.json` describes.
+    """
+    raw = decode_object(text, plugin=plugin, tool=LOOKUP)
+    faults = validation_faults(_validator(), raw)
+    if faults:
+        raise ContractViolation(
+            f"{plugin}: {LOOKUP} returned what the contract refuses: {'; '.join(faults[:5])}",
+            plugin=plugin,
+            tool=LOOKUP,
+        )
+    answers: dict[Id, Answer] = {}
+    for item in raw["works"]:
+        answers.setdefault(_id(item["id"]), _found(item["work"], plugin))
+    for item in raw["not_found"]:
+        answers.setdefault(_id(item), Answer("not_found"))
+    for item in raw.get("failed", ()):
+        answers.setdefault(_id(item["id"]), _failed(item, plugin))
+    silent = Answer.failed(
+        Problem("contract_violation", f"{plugin}: {LOOKUP} did not answer about this identifier")
+    )
+    return {one: answers.get(one, silent) for one in asked}
+
+
+def _id(raw: Mapping[str, str]) -> Id:
+    return Id(raw["type"], raw["id"])  # type: ignore[arg-type]  # the schema lists the kinds
+
+
+def _found(raw: dict[str, Any], plugin: str) -> Answer:
+    try:
+        work = checked_work(RawResult(raw), plugin=plugin, tool=LOOKUP)
+    except ContractViolation as violation:
+        return Answer.failed(Problem.of(violation))
+    return Answer("found", work=replace(work, source=plugin))
+
+
+def _failed(raw: Mapping[str, Any], plugin: str) -> Answer:
+    if raw["code"] not in PLUGIN_CODES:
+        message = f"{plugin}: {LOOKUP} reported an unknown code {printable(raw['code'], 60)!r}"
+        return Answer.failed(Problem("contract_violation", message))
+    message = printable(raw["message"], 500)
+    return Answer.failed(Problem(raw["code"], message, raw.get("retry_after_seconds")))
+
+
+@lru_cache(maxsize=1)
+def _validator() -> Any:
+    return compile_schema(json.loads(contract_file("lookup.schema.json").read_text("utf-8")))

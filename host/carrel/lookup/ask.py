@@ -1,0 +1,149 @@
+"""Asks several plugins at once, in batches, until all have answered or the time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
+from carrel.exchange import Call
+
+from .answer import Answer, read_answers
+from .result import Problem
+from .sources import LOOKUP, Source
+
+if TYPE_CHECKING:
+    from carrel.plugins.plugin import Plugin
+    from carrel.plugins.registry import Registry
+    from carrel.records import Id
+    from carrel.runtime.pending import Pending
+
+Answers = dict[tuple[str, "Id"], Answer]
+
+
+class Round:
+    """One round of questions, all under way at the same time.
+
+    Args:
+        registry: the plugins.
+        call: the lookup as a whole: its deadline, its cancellation, its progress.
+    """
+
+    def __init__(self, registry: Registry, call: Call) -> None:
+        self._registry = registry
+        self._call = call
+        self._news: SimpleQueue[_Batch | None] = SimpleQueue()
+
+    def ask(self, wanted: Mapping[str, tuple[Source, Sequence[Id]]]) -> Answers:
+        """The answers of all sources to all identifiers wanted of them.
+
+        Raises:
+            Cancelled: the client gave up.
+        """
+        answers: Answers = {}
+        running: list[_Batch] = []
+        forget = self._call.on_cancel(lambda: self._news.put(None))
+        try:
+            for source, ids in wanted.values():
+                for part in _parts(ids, source.spec.batch):
+                    require_patience(self._call)
+                    batch = _Batch(source.name, part)
+                    problem = batch.start(self._registry, self._call, self._news)
+                    if problem is None:
+                        running.append(batch)
+                    else:
+                        answers.update(batch.failed(problem))
+            answers.update(self._collect(running))
+        finally:
+            forget()
+            for batch in running:
+                batch.abandon()
+        return answers
+
+    def _collect(self, running: Sequence[_Batch]) -> Answers:
+        answers: Answers = {}
+        left = list(running)
+        while left:
+            asked = len(running) - len(left)
+            names = ", ".join(sorted({batch.source for batch in left}))
+            self._call.progress(asked, len(running), f"waiting for {names}")
+            try:
+                batch = self._news.get(timeout=self._call.remaining)
+            except Empty:
+                break
+            if batch is None:
+                require_patience(self._call)
+                continue
+            left.remove(batch)
+            answers.update(batch.answers())
+        for batch in left:
+            late = DeadlineExceeded(
+                plugin=batch.source, tool=LOOKUP, seconds=self._call.limits.wall_seconds
+            )
+            answers.update(batch.failed(Problem.of(late)))
+        self._call.progress(len(running), len(running), "answered")
+        return answers
+
+
+class _Batch:
+    """One call of one plugin."""
+
+    def __init__(self, source: str, ids: Sequence[Id]) -> None:
+        self.source = source
+        self._ids = ids
+        self._plugin: Plugin | None = None
+        self._call: Call | None = None
+        self._pending: Pending | None = None
+
+    def start(
+        self, registry: Registry, whole: Call, news: SimpleQueue[_Batch | None]
+    ) -> Problem | None:
+        """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
+        try:
+            plugin = self._plugin = registry.plugin(self.source)
+            call = self._call = plugin.new_call(LOOKUP)
+            call.deadline = min(call.deadline, whole.deadline)
+            arguments = {"ids": [one.to_json() for one in self._ids]}
+            pending = self._pending = plugin.submit_call(LOOKUP, arguments, call)
+        except CarrelError as error:
+            return Problem.of(error)
+        pending.when_done(lambda: news.put(self))
+        return None
+
+    def answers(self) -> Answers:
+        """What the call that has ended says about each identifier."""
+        assert self._pending is not None, "started"
+        assert self._plugin is not None, "started"
+        assert self._call is not None, "started"
+        try:
+            found = read_answers(self._pending.result(0), self._ids, self.source)
+        except CarrelError as error:
+            return self.failed(Problem.of(error))
+        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+            return self.failed(Problem.of(self._plugin.reported(report, self._call)))
+        return {(self.source, one): answer for one, answer in found.items()}
+
+    def failed(self, problem: Problem) -> Answers:
+        """The same failure for each identifier."""
+        return {(self.source, one): Answer.failed(problem) for one in self._ids}
+
+    def abandon(self) -> None:
+        """Interrupts the call if it still runs."""
+        if self._call is not None and self._pending is not None and not self._pending.done:
+            self._call.cancel()
+
+
+def _parts(ids: Sequence[Id], size: int) -> Iterator[Sequence[Id]]:
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
+
+
+def require_patience(call: Call) -> None:
+    """Goes on if somebody still waits for the lookup.
+
+    Raises:
+        Cancelled: the client gave up.
+    """
+    if call.cancelled:
+        raise Cancelled(plugin=call.plugin, tool=call.tool)

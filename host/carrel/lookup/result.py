@@ -1,0 +1,178 @@
+"""What a lookup returns: works, and for every identifier how each source was asked and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from carrel.errors import CarrelError
+from carrel.printable import printable
+from carrel.records import Id, MergedWork
+
+Outcome = Literal["found", "not_found", "failed", "not_asked"]
+OUTCOMES: Final[tuple[Outcome, ...]] = ("found", "not_found", "failed", "not_asked")
+
+#: Why a source was not asked: nothing it resolves is known of the work; it was not among the
+#: `sources` of the call; the operator has switched its lookup off; its identifier was learnt in the
+#: last round; the time was up.
+Reason = Literal[
+    "no_matching_identifier", "not_chosen", "switched_off", "learnt_too_late", "deadline"
+]
+REASONS: Final[tuple[Reason, ...]] = (
+    "no_matching_identifier",
+    "not_chosen",
+    "switched_off",
+    "learnt_too_late",
+    "deadline",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a question has no answer.
+
+    Attributes:
+        code: one of `contract/v1/errors.json`.
+        message: one line for a person.
+        retry_after_seconds: the wait that would help, when it is known.
+    """
+
+    code: str
+    message: str
+    retry_after_seconds: float | None = None
+
+    @classmethod
+    def of(cls, error: CarrelError) -> Problem:
+        """The problem that an error is."""
+        seconds = error.details().get("retry_after_seconds")
+        return cls(
+            error.error_code,
+            printable(error.message, 500),
+            float(seconds) if isinstance(seconds, (int, float)) else None,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Code, message and, when known, the wait."""
+        told: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.retry_after_seconds is not None:
+            told["retry_after_seconds"] = self.retry_after_seconds
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One source, asked or not, and how that ended.
+
+    Attributes:
+        source: the plugin, as the configuration calls it.
+        asked: the identifier it was asked for; None when it was not asked.
+        problem: when it failed.
+        reason: when it was not asked.
+    """
+
+    source: str
+    outcome: Outcome
+    asked: Id | None = None
+    problem: Problem | None = None
+    reason: Reason | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as one JSON object."""
+        told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
+        if self.asked is not None:
+            told["asked"] = self.asked.to_json()
+        if self.problem is not None:
+            told.update(self.problem.to_json())
+        if self.reason is not None:
+            told["reason"] = self.reason
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One identifier that was asked for.
+
+    Attributes:
+        given: as the caller wrote it.
+        id: what it was read as; None when it is no identifier.
+        outcome: found by some source; not found by any, and none failed; failed: not found, and a
+            source that may have it failed, or it is no identifier; not asked: no source resolves
+            its kind.
+        work: its place among the works, when found.
+        problem: when it failed: the first failure.
+        steps: what was asked of whom.
+    """
+
+    given: str
+    outcome: Outcome
+    id: Id | None = None
+    work: int | None = None
+    problem: Problem | None = None
+    steps: tuple[Step, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The item as one JSON object."""
+        told: dict[str, Any] = {"given": self.given, "outcome": self.outcome}
+        if self.id is not None:
+            told["id"] = self.id.to_json()
+        if self.work is not None:
+            told["work"] = self.work
+        if self.problem is not None:
+            told["error"] = self.problem.to_json()
+        told["trace"] = [step.to_json() for step in self.steps]
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class LookupResult:
+    """Works and how they were found.
+
+    Attributes:
+        items: one for each identifier, in the order of asking.
+        works: each once, in the order in which they were first asked for.
+        notices: what concerns no single identifier: plugins that cannot be loaded.
+    """
+
+    items: tuple[Item, ...]
+    works: tuple[MergedWork, ...]
+    notices: tuple[str, ...] = ()
+
+    def to_json(self, *, references: bool = True) -> dict[str, Any]:
+        """The result as one JSON object.
+
+        Args:
+            references: keep the lists of cited works, which are most of a record's bulk.
+        """
+        told: dict[str, Any] = {
+            "items": [item.to_json() for item in self.items],
+            "works": [_work(work, references=references) for work in self.works],
+        }
+        if self.notices:
+            told["notices"] = list(self.notices)
+        return told
+
+
+def outcome_of(steps: Iterable[Step]) -> Outcome:
+    """How an item ended, by what its sources said: a failure is never shown as not found."""
+    outcomes = {step.outcome for step in steps}
+    by_weight: tuple[Outcome, ...] = ("found", "failed", "not_found")
+    return next((outcome for outcome in by_weight if outcome in outcomes), "not_asked")
+
+
+def first_problem(steps: Sequence[Step]) -> Problem | None:
+    """The failure that an item which was not found is shown with."""
+    return next((step.problem for step in steps if step.problem is not None), None)
+
+
+def _work(work: MergedWork, *, references: bool) -> dict[str, Any]:
+    if references:
+        return work.to_json()
+    alternatives = {name: said for name, said in work.alternatives.items() if name != "references"}
+    provenance = {name: said for name, said in work.provenance.items() if name != "references"}
+    return replace(
+        work,
+        work=replace(work.work, references=()),
+        alternatives=alternatives,
+        provenance=provenance,
+    ).to_json()

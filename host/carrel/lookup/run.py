@@ -1,0 +1,195 @@
+"""A lookup from end to end: read, ask, ask once more with what was learnt, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from carrel.errors import ArgumentError
+from carrel.exchange import Call, Limits, ProgressHandler
+from carrel.hosttool import HOST
+from carrel.printable import printable
+from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
+
+from .answer import Answer
+from .ask import Round, require_patience
+from .result import Item, LookupResult, Problem, Reason, Step, first_problem, outcome_of
+from .sources import Source, find_sources
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.registry import Registry
+
+#: The tool's name; the name of a lookup's call in errors.
+NAME: Final = "work_lookup"
+MAX_IDS: Final = 100
+#: Seconds for the whole, unless the operator's `limits.wall_seconds` says otherwise: time for a
+#: hundred e-prints at arXiv's pace, and for Crossref and PubMed after it.
+WALL_SECONDS: Final = 90.0
+#: The second round asks with identifiers learnt in the first. Sources learn from each other, never
+#: from themselves, so a third would bring next to nothing.
+ROUNDS: Final = 2
+
+
+class Lookup:
+    """Looks up works by identifier in every plugin that resolves its kind. Thread-safe."""
+
+    def __init__(self, registry: Registry, config: Config) -> None:
+        self._registry = registry
+        self._config = config
+
+    def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
+        """A call that starts its clocks now."""
+        seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
+        return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
+
+    def run(
+        self, ids: Sequence[str], call: Call, *, sources: Sequence[str] | None = None
+    ) -> LookupResult:
+        """Looks up works and waits for the answers.
+
+        Args:
+            ids: 1 to 100 identifiers of any kinds, as people paste them.
+            call: from `new_call`; cancelling it from another thread ends the wait.
+            sources: names of the only plugins to ask.
+
+        Raises:
+            ArgumentError: none or too many identifiers, or a source that looks nothing up.
+            Cancelled: the call was cancelled.
+        """
+        if not 1 <= len(ids) <= MAX_IDS:
+            raise ArgumentError(
+                [f"ids: expected 1 to {MAX_IDS} identifiers but found {len(ids)}"], tool=NAME
+            )
+        asked, notices = find_sources(self._registry, self._config, sources)
+        questions = [_question(text) for text in ids]
+        for number in range(ROUNDS):
+            wanted = _wanted(questions, asked)
+            if not wanted or (number and not call.remaining):
+                break
+            answers = Round(self._registry, call).ask(wanted)
+            for question in questions:
+                question.take(answers)
+        require_patience(call)
+        return _result(
+            questions, asked, notices, "learnt_too_late" if call.remaining else "deadline"
+        )
+
+
+@dataclass(slots=True)
+class _Question:
+    """One identifier, and what has been asked and answered about it so far."""
+
+    given: str
+    id: Id | None
+    problem: Problem | None = None
+    open: dict[str, Id] = field(default_factory=dict)
+    answered: list[tuple[str, Id, Answer]] = field(default_factory=list)
+
+    @property
+    def works(self) -> list[Work]:
+        """The records found."""
+        return [answer.work for _, _, answer in self.answered if answer.work is not None]
+
+    def next_for(self, source: Source) -> Id | None:
+        """The identifier to ask a source for: of the first kind in its list that is known.
+
+        None when it has answered already, or nothing it resolves is known.
+        """
+        before = [(one, answer) for name, one, answer in self.answered if name == source.name]
+        if self.id is None or any(answer.outcome != "not_found" for _, answer in before):
+            return None
+        known = [self.id, *(one for work in self.works for one in work.ids.known())]
+        tried = {one.work for one, _ in before}
+        for kind in source.spec.identifiers:
+            for one in known:
+                if one.type == kind and one.work not in tried:
+                    return one
+        return None
+
+    def take(self, answers: dict[tuple[str, Id], Answer]) -> None:
+        """Takes the answers to what is open."""
+        for name, one in self.open.items():
+            self.answered.append((name, one, answers[name, one]))
+        self.open = {}
+
+    def steps(self, sources: Iterable[Source], late: Reason) -> tuple[Step, ...]:
+        """What was asked of whom and how it ended, source by source.
+
+        Args:
+            sources: in the order of the trace.
+            late: why nobody asked a source whose identifier is known by now.
+        """
+        steps: list[Step] = []
+        for source in sources:
+            told = [
+                Step(name, answer.outcome, one, answer.problem)
+                for name, one, answer in self.answered
+                if name == source.name
+            ]
+            if not told:
+                known = self.next_for(source) is not None
+                reason = source.closed or (late if known else "no_matching_identifier")
+                told = [Step(source.name, "not_asked", reason=reason)]
+            steps += told
+        return tuple(steps)
+
+
+def _question(text: str) -> _Question:
+    shown = printable(text, 300)
+    try:
+        return _Question(shown, parse_id(text))
+    except IdFault as fault:
+        return _Question(shown, None, Problem("invalid_arguments", str(fault)))
+
+
+def _wanted(
+    questions: Iterable[_Question], sources: Iterable[Source]
+) -> dict[str, tuple[Source, Sequence[Id]]]:
+    """What to ask of whom, each identifier once; the questions remember what they wait for."""
+    wanted: dict[str, tuple[Source, dict[Id, None]]] = {}
+    for source in sources:
+        if source.closed is not None:
+            continue
+        for question in questions:
+            one = question.next_for(source)
+            if one is not None:
+                question.open[source.name] = one
+                wanted.setdefault(source.name, (source, {}))[1][one] = None
+    return {name: (source, list(ids)) for name, (source, ids) in wanted.items()}
+
+
+def _result(
+    questions: Sequence[_Question],
+    sources: Sequence[Source],
+    notices: Sequence[str],
+    late: Reason,
+) -> LookupResult:
+    """Merges, and tells every question which work is its own."""
+    found = [work for question in questions for work in question.works]
+    merged = group(found, same=[question.works for question in questions if question.works])
+    home: dict[Work, MergedWork] = {record: one for one in merged for record in one.records}
+    works: list[MergedWork] = []
+    items = []
+    for question in questions:
+        place = None
+        if question.works:
+            own = home[question.works[0]]
+            if own not in works:
+                works.append(own)
+            place = works.index(own)
+        steps = question.steps(sources, late) if question.id is not None else ()
+        outcome = "failed" if question.problem is not None else outcome_of(steps)
+        problem = question.problem or first_problem(steps)
+        items.append(
+            Item(
+                question.given,
+                outcome,
+                question.id,
+                place,
+                problem if outcome == "failed" else None,
+                steps,
+            )
+        )
+    return LookupResult(tuple(items), tuple(works), tuple(notices))

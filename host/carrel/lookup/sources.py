@@ -1,0 +1,85 @@
+"""The plugins that can be asked: those whose manifests say so, whichever they are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.errors import ArgumentError, CarrelError
+from carrel.printable import printable
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.manifest import LookupSpec
+    from carrel.plugins.registry import Registry
+
+    from .result import Reason
+
+#: The name by which the operator's `skip_tools` switches a plugin's lookup off.
+LOOKUP = "lookup"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A plugin that resolves identifiers.
+
+    Attributes:
+        name: as the configuration calls it; the source of its records.
+        namespace: the prefix of its tools, by which it may be chosen too.
+        spec: what it resolves.
+        closed: why it is not asked in this call; None when it is.
+    """
+
+    name: str
+    namespace: str
+    spec: LookupSpec
+    closed: Reason | None = None
+
+
+def find_sources(
+    registry: Registry, config: Config, chosen: Sequence[str] | None
+) -> tuple[list[Source], list[str]]:
+    """The plugins that resolve identifiers, in the configuration's order, and notices.
+
+    Args:
+        registry: the plugins.
+        config: says which lookups the operator has switched off.
+        chosen: names or namespaces of the only plugins to ask; None asks all.
+
+    Raises:
+        ArgumentError: a chosen name is not one of a plugin that resolves identifiers.
+    """
+    sources, notices = [], []
+    for name in registry.names():
+        try:
+            manifest = registry.manifest(name)
+        except CarrelError as error:
+            # What it resolves is unknown, so it is in no item's trace; the caller is told here.
+            notices.append(printable(f"{name} was not asked: {error.message}", 500))
+            continue
+        if manifest.lookup is None:
+            continue
+        entry = config.plugin(name)
+        closed: Reason | None = None
+        if entry is not None and entry.skips(LOOKUP):
+            closed = "switched_off"
+        elif chosen is not None and not {name, manifest.namespace} & set(chosen):
+            closed = "not_chosen"
+        sources.append(Source(name, manifest.namespace, manifest.lookup, closed))
+    if chosen is not None:
+        _require_known(chosen, sources)
+    return sources, notices
+
+
+def _require_known(chosen: Sequence[str], sources: Sequence[Source]) -> None:
+    known = sorted({source.name for source in sources} | {source.namespace for source in sources})
+    faults = []
+    for name in chosen:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            faults.append(f"sources: {printable(name, 60)!r} looks nothing up; {hint}")
+    if faults:
+        raise ArgumentError(faults)

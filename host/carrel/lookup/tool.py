@@ -1,0 +1,69 @@
+"""The tool `work_lookup`: the lookup as clients see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.hosttool import in_thread
+from carrel.plugins.manifest import ToolSpec
+from carrel.plugins.schema import compile_schema, validation_faults
+
+from .run import MAX_IDS, NAME
+from .schema import input_schema, output_schema
+
+if TYPE_CHECKING:
+    from carrel.exchange import Call, ProgressHandler
+    from carrel.runtime.pending import Pending
+
+    from .run import Lookup
+
+_DESCRIPTION: Final = """\
+WHEN TO USE: Get records of works whose identifiers you have. To find works by topic, use a \
+source's search.
+INPUTS: ids (DOI, arXiv, PMID, PMCID in any mix); sources to ask only some; references to include \
+cited works.
+OUTPUTS: works, merged over sources, with provenance and alternatives where sources differ; items: \
+per id its outcome, place in works, and a trace of what each source said. failed is not not_found.
+COSTS: One request per source and batch; arXiv's pace is one in 3 s. A second round uses \
+identifiers learnt in the first.
+SIDE EFFECTS: None.
+LIMITS: 100 ids."""
+
+
+class LookupTool:
+    """A host tool, see `carrel.hosttool.HostTool`."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self.spec = ToolSpec(
+            name=NAME,
+            title="Look up works",
+            description=_DESCRIPTION,
+            input_schema=input_schema(MAX_IDS),
+            output_schema=output_schema(),
+            read_only=True,
+            destructive=False,
+            idempotent=True,
+            open_world=True,
+        )
+        self._validator = compile_schema(self.spec.input_schema)
+
+    def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
+        """A call that starts its clocks now."""
+        return self._lookup.new_call(on_progress)
+
+    def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:
+        """What is wrong with arguments."""
+        return validation_faults(self._validator, arguments)
+
+    def submit(self, arguments: Mapping[str, Any], call: Call) -> Pending:
+        """Starts the lookup in a thread of its own."""
+
+        def work() -> str:
+            result = self._lookup.run(arguments["ids"], call, sources=arguments.get("sources"))
+            told = result.to_json(references=bool(arguments.get("references")))
+            return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+        return in_thread(work, "carrel-lookup")

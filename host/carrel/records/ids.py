@@ -1,0 +1,217 @@
+"""Identifiers of works: parsed once from what people paste, canonical afterwards.
+
+The same rules as `carrel_pdk::id` on the other side of the contract.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import quote, unquote
+
+from carrel.printable import printable
+
+Kind = Literal["doi", "arxiv", "pmid", "pmcid"]
+
+#: The kinds of identifiers, in the order in which they are shown.
+KINDS: Final[tuple[Kind, ...]] = ("doi", "arxiv", "pmid", "pmcid")
+
+#: No identifier is as long; what is longer is not looked at.
+MAX_LENGTH: Final = 2048
+
+_EXPECTED: Final = (
+    "a DOI such as 10.1000/182, an arXiv id such as 2301.00001 or hep-ex/0307015, a PubMed id such "
+    "as 31452104, or a PubMed Central id such as PMC7096803"
+)
+
+_DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/[^\s\x00-\x1f\x7f-\x9f]+")
+_ARXIV = re.compile(
+    r"(?P<base>[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}"
+    r"|(?P<archive>[A-Za-z](?:[A-Za-z-]{0,18}[A-Za-z])?)(?:\.[A-Za-z]{2})?"
+    r"/(?P<number>[0-9]{2}(?:0[1-9]|1[0-2])[0-9]{3}))(?:[vV](?P<version>[1-9][0-9]{0,8}))?"
+)
+_PMID = re.compile(r"0*([1-9][0-9]{0,7})")
+_PMCID = re.compile(r"(?:pmc)0*([1-9][0-9]{0,8})(?:\.[1-9][0-9]{0,3})?", re.IGNORECASE)
+
+_URL = re.compile(r"https?://([^/?#]+)/([^?#]*)", re.IGNORECASE)
+_DOI_HOSTS = frozenset({"doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org", "hdl.handle.net"})
+_ARXIV_HOSTS = frozenset({"arxiv.org", "www.arxiv.org", "export.arxiv.org"})
+_ARXIV_PAGE = re.compile(r"(?:abs|pdf|html|e-print|src|format)/(.+?)/?")
+_NCBI = "www.ncbi.nlm.nih.gov"
+#: ASCII letters alone: how far the DOI handbook's case folding goes.
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+class IdFault(ValueError):
+    """A text that is no identifier of a work; the message says what was expected."""
+
+    def __init__(self, text: str, expected: str = _EXPECTED) -> None:
+        self.text = text
+        super().__init__(f"expected {expected} but found {printable(text, 80)!r}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Id:
+    """An identifier of a work. Equal to another when both name the same thing.
+
+    Attributes:
+        type: the kind.
+        id: canonical: a DOI without resolver and in the case it was given, an arXiv identifier with
+            its version if one is meant, digits of a PMID, `PMC` and digits of a PMCID.
+    """
+
+    type: Kind
+    id: str
+
+    @property
+    def folded(self) -> str:
+        """The form to compare and to store by: a DOI in lower case, anything else as it is."""
+        return self.id.translate(_LOWER) if self.type == "doi" else self.id
+
+    @property
+    def work(self) -> tuple[Kind, str]:
+        """What names the work as such: versions of an e-print are one work."""
+        if self.type == "arxiv":
+            return self.type, without_version(self.id)
+        return self.type, self.folded
+
+    @property
+    def url(self) -> str:
+        """Where a person reads about the work."""
+        if self.type == "doi":
+            return "https://doi.org/" + quote(self.id, safe="/:;(),.-_~!$&'*+=@")
+        return {
+            "arxiv": "https://arxiv.org/abs/",
+            "pmid": "https://pubmed.ncbi.nlm.nih.gov/",
+            "pmcid": "https://pmc.ncbi.nlm.nih.gov/articles/",
+        }[self.type] + self.id
+
+    def to_json(self) -> dict[str, str]:
+        """As `contract/v1/lookup.schema.json` writes it."""
+        return {"type": self.type, "id": self.id}
+
+    def __str__(self) -> str:
+        return self.id
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Id):
+            return NotImplemented
+        return (self.type, self.folded) == (other.type, other.folded)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.folded))
+
+
+def parse_id(text: str) -> Id:
+    """The identifier in `text`, of whichever kind.
+
+    Takes what people paste: bare identifiers, `doi:`, `arXiv:`, `PMID:` and `PMCID:` in front,
+    addresses at resolvers, arXiv, PubMed and PubMed Central. Digits alone are a PMID. arXiv's own
+    DOIs are arXiv identifiers; a subject class (`math.GT/0309136`) and the version of a PMCID are
+    dropped, because the registries' own records go without.
+
+    Raises:
+        IdFault: the text has no identifier's shape. Whether the work exists is a source's to say.
+    """
+    if len(text) <= MAX_LENGTH:
+        trimmed = text.strip()
+        for read in (_arxiv, _doi, _pmcid, _pmid):
+            found = read(trimmed)
+            if found is not None:
+                return found
+    raise IdFault(text)
+
+
+def fold_doi(text: str) -> str:
+    """A text in lower case if it is a DOI, else as it is."""
+    return text.translate(_LOWER) if _DOI.fullmatch(text) else text
+
+
+def without_version(arxiv: str) -> str:
+    """An arXiv identifier as the name of the work, whatever its version and subject class."""
+    match = _ARXIV.fullmatch(arxiv)
+    return _arxiv_base(match) if match else arxiv
+
+
+def arxiv_version(arxiv: str) -> int | None:
+    """The version that an arXiv identifier names."""
+    match = _ARXIV.fullmatch(arxiv)
+    return int(match["version"]) if match and match["version"] else None
+
+
+def _arxiv(text: str) -> Id | None:
+    host, path = _url(text)
+    if host in _ARXIV_HOSTS:
+        page = _ARXIV_PAGE.fullmatch(path)
+        bare = page[1].removesuffix(".pdf") if page else ""
+    else:
+        bare = path if host in _DOI_HOSTS else _without(text, "doi:")
+        bare = _without(bare, "10.48550/arxiv.", "arxiv:")
+    match = _ARXIV.fullmatch(bare)
+    if match is None:
+        return None
+    version = f"v{match['version']}" if match["version"] else ""
+    return Id("arxiv", _arxiv_base(match) + version)
+
+
+def _arxiv_base(match: re.Match[str]) -> str:
+    if match["archive"] is None:
+        return match["base"]
+    return f"{match['archive'].lower()}/{match['number']}"
+
+
+def _doi(text: str) -> Id | None:
+    host, path = _url(text)
+    if host in _DOI_HOSTS:
+        bare = _decoded(path)
+    elif (short := _without(text, "doi.org/", "dx.doi.org/", "www.doi.org/")) != text:
+        bare = _decoded(short)
+    else:
+        bare = _without(text, "doi:", "info:doi/", "urn:doi:")
+    return Id("doi", bare) if _DOI.fullmatch(bare) else None
+
+
+def _pmcid(text: str) -> Id | None:
+    host, path = _url(text)
+    bare = _without(text, "pmcid:")
+    if host == "pmc.ncbi.nlm.nih.gov":
+        bare = _without(path, "articles/").rstrip("/")
+    elif host == _NCBI:
+        bare = _without(path, "pmc/articles/").rstrip("/")
+    match = _PMCID.fullmatch(bare)
+    return Id("pmcid", f"PMC{match[1]}") if match else None
+
+
+def _pmid(text: str) -> Id | None:
+    host, path = _url(text)
+    bare = _without(text, "pmid:")
+    if host == "pubmed.ncbi.nlm.nih.gov":
+        bare = path.rstrip("/")
+    elif host == _NCBI:
+        bare = _without(path, "pubmed/").rstrip("/") if path.startswith("pubmed/") else ""
+    match = _PMID.fullmatch(bare)
+    return Id("pmid", match[1]) if match else None
+
+
+def _url(text: str) -> tuple[str, str]:
+    """Host and path of a web address; two empty strings for anything else."""
+    match = _URL.match(text)
+    return (match[1].lower(), match[2]) if match else ("", "")
+
+
+def _without(text: str, *prefixes: str) -> str:
+    """`text` without the first of the prefixes that it has, whatever their case."""
+    for prefix in prefixes:
+        if text[: len(prefix)].lower() == prefix:
+            return text[len(prefix) :].strip()
+    return text
+
+
+def _decoded(path: str) -> str:
+    """A path without its percent-encoding; as it is when that encodes no text."""
+    try:
+        return unquote(path, errors="strict")
+    except UnicodeDecodeError:
+        return path

@@ -1,0 +1,204 @@
+"""One work from what several sources say of it.
+
+A merged work *is* the set of its records; all else is computed from that set. So merging is
+commutative, associative and idempotent, and nothing is ever lost:
+
+- a field with one value takes the value of the first record, in the order of `order`, that has it;
+- a list whose items stand for themselves (`UNITED`: subjects, links, updates …) is the union;
+- `provenance` tells per field which sources say what was taken;
+- `alternatives` tells per field what else is said, and by whom. For a union: each source's own list
+  wherever it is not the whole.
+
+DOIs that differ in case alone are one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+
+from .ids import fold_doi
+from .order import canonical, json_text, record_rank, source_rank
+from .work import Ids, Work
+
+#: Lists that are united. The others (authors, editors, references) are taken whole from one record:
+#: their order means something, and two spellings of a person are not two persons.
+UNITED: Final = frozenset(
+    {
+        "ids.isbn",
+        "ids.issn",
+        "subjects",
+        "links",
+        "licenses",
+        "funding",
+        "updates",
+        "updated_by",
+        "relations",
+    }
+)
+
+#: Every field that is merged, in the order of the record.
+FIELDS: Final[tuple[str, ...]] = (
+    *(f"ids.{member.name}" for member in fields(Ids)),
+    *(member.name for member in fields(Work) if member.name not in ("ids", "source")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What some sources say of a field, and was not taken.
+
+    Attributes:
+        value: as in the record: a text, a number, or a tuple of items.
+        sources: who says so.
+    """
+
+    value: Any
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MergedWork:
+    """Several sources' records of one work. Equal to another when the records are the same.
+
+    Attributes:
+        records: what the sources said, each distinct record once.
+        work: the answer. Its `source` names the sources in order of precedence, joined by `+`.
+        provenance: field → sources that say what was taken. Identifiers are `ids.doi` and so on.
+        alternatives: field → what else is said.
+    """
+
+    records: tuple[Work, ...]
+    work: Work = field(compare=False)
+    provenance: Mapping[str, tuple[str, ...]] = field(compare=False)
+    alternatives: Mapping[str, tuple[Alternative, ...]] = field(compare=False)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Who contributed, in order of precedence."""
+        return _by_rank({record.source for record in self.records})
+
+    def to_json(self) -> dict[str, Any]:
+        """Work, sources, provenance and alternatives as one JSON object."""
+        return {
+            "work": self.work.to_json(),
+            "sources": list(self.sources),
+            "provenance": {name: list(said) for name, said in self.provenance.items()},
+            "alternatives": {
+                name: [
+                    {"value": _jsonable(other.value), "sources": list(other.sources)}
+                    for other in others
+                ]
+                for name, others in self.alternatives.items()
+            },
+        }
+
+
+def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
+    """The one work that all these records are of; whether they are, `group` tells.
+
+    Args:
+        records: at least one; a merged work counts as its records.
+
+    Raises:
+        ValueError: there are none.
+    """
+    distinct = {json_text(record): record for record in flat(records)}
+    if not distinct:
+        raise ValueError("there is nothing to merge")
+    known = tuple(distinct[text] for text in sorted(distinct))
+    values: dict[str, Any] = {}
+    provenance: dict[str, tuple[str, ...]] = {}
+    alternatives: dict[str, tuple[Alternative, ...]] = {}
+    for name in FIELDS:
+        said = _said(known, name)
+        if not said:
+            continue
+        taken, provenance[name], others = (_united if name in UNITED else _chosen)(said)
+        values[name] = taken
+        if others:
+            alternatives[name] = others
+    work = Work(
+        ids=Ids(**{name[4:]: value for name, value in values.items() if name.startswith("ids.")}),
+        source="+".join(_by_rank({record.source for record in known})),
+        **{name: value for name, value in values.items() if not name.startswith("ids.")},
+    )
+    return MergedWork(known, work, provenance, alternatives)
+
+
+def flat(records: Iterable[Work | MergedWork]) -> list[Work]:
+    """The records of sources, merged works taken apart."""
+    found: list[Work] = []
+    for record in records:
+        found += record.records if isinstance(record, MergedWork) else (record,)
+    return found
+
+
+#: What the records say of one field, first the one whose word counts first: source and value.
+_Said = list[tuple[str, Any]]
+_Taken = tuple[Any, tuple[str, ...], tuple[Alternative, ...]]
+
+
+def _said(records: tuple[Work, ...], name: str) -> _Said:
+    """Of records that are in the order of their JSON texts, which decides between equals."""
+    said = []
+    for record in sorted(records, key=lambda one: record_rank(one, name)):
+        value = getattr(record.ids, name[4:]) if name.startswith("ids.") else getattr(record, name)
+        if value is not None and value != ():
+            said.append((record.source, value))
+    return said
+
+
+def _chosen(said: _Said) -> _Taken:
+    """The first value, who says the same, and what others say."""
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for source, value in said:
+        groups.setdefault(_sameness(value), (value, []))[1].append(source)
+    (taken, sayers), *rest = groups.values()
+    others = tuple(Alternative(value, _once(sources)) for value, sources in rest)
+    return taken, _once(sayers), others
+
+
+def _united(said: _Said) -> _Taken:
+    """All items, the first spelling of each; and the lists of those who do not have them all."""
+    items: dict[str, Any] = {}
+    for _, value in said:
+        for item in value:
+            items.setdefault(_sameness(item), item)
+    parts: dict[str, tuple[Any, list[str]]] = {}
+    for source, value in said:
+        if {_sameness(item) for item in value} != set(items):
+            parts.setdefault(_sameness(value), (value, []))[1].append(source)
+    others = tuple(Alternative(value, _once(sources)) for value, sources in parts.values())
+    return tuple(items.values()), _once([source for source, _ in said]), others
+
+
+def _sameness(value: Any) -> str:
+    """A text that two values share when they say the same."""
+    if isinstance(value, str):
+        return canonical(fold_doi(value))
+    if isinstance(value, tuple):
+        return "[" + ",".join(_sameness(one) for one in value) + "]"
+    if not hasattr(value, "to_json"):
+        return canonical(value)
+    doi = getattr(value, "doi", None)
+    if doi is not None:
+        value = replace(value, doi=fold_doi(doi))
+    elif getattr(value, "id_type", None) == "doi":
+        value = replace(value, id=fold_doi(value.id))
+    return canonical(value.to_json())
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_jsonable(one) for one in value]
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
+def _once(sources: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(sources))
+
+
+def _by_rank(sources: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(sources, key=source_rank))

@@ -1,0 +1,137 @@
+"""Resources of plugins: declared in the manifest, read in the sandbox, checked like results."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import Config, FetchConfig, PluginConfig
+from carrel.errors import CarrelError, ContractViolation, UnknownNameError
+from carrel.tools import Result, Toolbox
+from support.guests import Guest, guest
+from support.manifests import manifest, manifest_text
+
+Open = Callable[..., Toolbox]
+
+STATS: dict[str, Any] = {
+    "uri": "sample-data://stats/sample",
+    "name": "stats",
+    "title": "Statistics",
+    "description": "How much there is.",
+    "output_schema": {
+        "type": "object",
+        "required": ["count"],
+        "properties": {"count": {"type": "integer"}},
+        "additionalProperties": False,
+    },
+}
+#: Returns its arguments as they are: a pointer and a length.
+ECHO = (
+    "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
+    "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"
+)
+
+
+def offering(result: str = '{"count": 3}', body: str = "", **changes: Any) -> Guest:
+    text = manifest_text(resources=[{**STATS, **changes}])
+    return guest(body, result=result, manifest=text)
+
+
+@pytest.fixture
+def toolbox(tmp_path: Path, code_folder: Path) -> Open:
+    def make(*guests: Guest, contact: str | None = None) -> Toolbox:
+        plugins = []
+        for number, one in enumerate(guests):
+            path = tmp_path / f"plugin{number}.wasm"
+            path.write_bytes(one.wasm)
+            plugins.append(PluginConfig(f"plugin{number}", path.as_uri()))
+        return Toolbox(
+            Config(
+                cache_dir=code_folder,
+                data_dir=tmp_path,
+                plugins=tuple(plugins),
+                fetch=FetchConfig(contact=contact),
+            )
+        )
+
+    return make
+
+
+def read(box: Toolbox, uri: str = STATS["uri"]) -> Result:
+    return asyncio.run(box.read_resource(uri))
+
+
+def test_a_declared_resource_is_listed_and_read(toolbox: Open) -> None:
+    box = toolbox(guest(manifest=manifest_text()), offering())
+    [resource] = box.resources()
+    assert (resource.uri, resource.title, resource.plugin) == (
+        STATS["uri"],
+        "Statistics",
+        "plugin1",
+    )
+    assert read(box).text == '{"count": 3}'
+    assert read(box).data == {"count": 3}
+
+
+def test_the_first_of_two_plugins_with_one_uri_is_read(toolbox: Open) -> None:
+    box = toolbox(offering('{"count": 1}'), offering('{"count": 2}'))
+    assert len(box.resources()) == 1
+    assert read(box).data == {"count": 1}
+
+
+@pytest.mark.requirement("sandbox:secrets:resource")
+def test_the_plugin_is_told_which_secrets_are_set_and_never_what_they_are(toolbox: Open) -> None:
+    secrets = [
+        {"name": name, "hosts": ["api.example.org"], "attach": {"query": name}}
+        for name in ("contact", "api_key")
+    ]
+    echo = guest(
+        ECHO,
+        manifest=json.dumps(
+            manifest(secrets=secrets, resources=[{**STATS, "output_schema": {"type": "object"}}])
+        ),
+    )
+    box = toolbox(echo, contact="someone@example.org")
+    assert read(box).data == {"uri": STATS["uri"], "secrets": ["contact"]}
+
+
+@pytest.mark.requirement("result:typed:resource")
+@pytest.mark.parametrize("result", ["nonsense", "{}", '{"count": "three"}'])
+def test_a_resource_outside_its_schema_is_a_contract_violation(toolbox: Open, result: str) -> None:
+    with pytest.raises(ContractViolation):
+        read(toolbox(offering(result)))
+
+
+def test_a_plugin_that_traps_is_an_error_of_the_reading(toolbox: Open) -> None:
+    with pytest.raises(CarrelError) as caught:
+        read(toolbox(offering(body="unreachable")))
+    assert caught.value.error_code == "plugin_failed"
+
+
+def test_a_uri_that_nobody_offers_is_unknown(toolbox: Open) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        read(toolbox(offering()), "sample-data://stats/samples")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"uri": "carrel://health"}, "scheme that is not a plugin's"),
+        ({"uri": "https://example.org/stats"}, "scheme that is not a plugin's"),
+        ({"uri": "stats"}, "uri"),
+        ({"uri": "sample-data://a b"}, "uri"),
+        ({"description": "hidden\u202e"}, "invisible characters"),
+        ({"output_schema": {"type": "object", "$ref": "https://e.org/s"}}, "outside itself"),
+    ],
+)
+def test_a_manifest_with_a_resource_that_misleads_is_refused(
+    toolbox: Open, change: dict[str, Any], says: str
+) -> None:
+    [state] = toolbox(offering(**change)).plugins()
+    assert state.error is not None
+    assert says in state.error.message
