@@ -1,0 +1,92 @@
+# Every command a person runs; `just --list` is the manual. `just` comes with the development
+# environment: `python3 scripts/environment.py --dev`, then `.venv/bin/just`.
+
+set windows-shell := ["powershell.exe", "-NoLogo", "-Command"]
+
+bin := if os_family() == "windows" { ".venv/Scripts" } else { ".venv/bin" }
+python := bin / "python"
+base_python := if os_family() == "windows" { "python" } else { "python3" }
+
+# Run the linters, then the tests.
+default: lint test
+
+# Make the development environment, or bring it up to date.
+setup:
+    {{ base_python }} scripts/environment.py --dev
+
+# Build the sdist and the wheel, and run the wheel from an environment of its own.
+build:
+    {{ python }} scripts/package.py
+
+# Build the components from source and write their lock.
+wasm *args:
+    {{ base_python }} scripts/build-wasm {{ args }}
+
+# Build the components again and compare them with the committed ones.
+rebuild:
+    {{ python }} scripts/rebuild.py
+
+# Build the native parsers, which tests and measurements compare the sandbox with. Needs Rust.
+native:
+    {{ base_python }} scripts/native.py
+
+# Run the tests; arguments are pytest's.
+test *args:
+    {{ base_python }} scripts/test.py {{ args }}
+
+# Check style and formatting of Python.
+lint:
+    {{ bin }}/ruff check .
+    {{ bin }}/ruff format --check .
+
+# Repair what can be repaired, in Python and Rust.
+fix:
+    {{ bin }}/ruff check --fix .
+    {{ bin }}/ruff format .
+    cargo fmt --all
+
+# Check types, strictly.
+types:
+    {{ bin }}/mypy
+
+# Check style and formatting of Rust.
+rust-lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+
+# Run the tests of the Rust crates.
+rust-test:
+    cargo test --workspace --locked --quiet
+
+# Run everything that CI runs, except that it takes the toolchains that are here.
+check: lint types rust-lint rust-test native (wasm "--check") rebuild build (bench "--quick") test
+
+# Ask a source and keep its answers: `just record arxiv_query id_list=2301.00001 --into DIR`.
+record *args:
+    {{ python }} -m carrel record {{ args }}
+
+# Feed a parser generated input until it fails: `just fuzz arxiv_feed`. Needs cargo-fuzz.
+fuzz target *args:
+    cargo +nightly fuzz run {{ target }} {{ args }}
+
+# Check that documentation and code agree, and that snippets run.
+docs:
+    {{ python }} -m pytest tests/docs
+
+# Start the server of this checkout.
+serve *args:
+    {{ python }} -m carrel serve {{ args }}
+
+# Measure, as ratios against counterparts of the same run.
+bench *args:
+    {{ python }} -m bench {{ args }}
+
+# Choose the versions in constraints.txt again; `just pin --upgrade` takes the newest.
+pin *args:
+    {{ bin }}/uv pip compile --quiet --universal --python-version 3.11 --group dev --all-extras \
+        --no-annotate --custom-compile-command "just pin" {{ args }} \
+        --output-file constraints.txt pyproject.toml
+
+# Remove everything that was built, the environment too.
+clean:
+    git clean -Xdfq -- .venv dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis bench

@@ -1,0 +1,61 @@
+"""Builds `plugins/native`, the parsers without the sandbox, into the development environment.
+
+    python3 scripts/native.py       exits with 1 if it could not be built
+
+Tests compare the sandbox with it and measurements take it as the yardstick. It needs Rust; without
+it those tests are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import environment
+from environment import ROOT, VENV, run, say
+
+_STAMP = VENV / "carrel-native.installed"
+_WHEELS = ROOT / "target" / "native-wheel"
+
+
+def build(python: Path) -> bool:
+    """Builds and installs the module if its sources changed; whether it is there now."""
+    if not _rust_works():
+        say("Rust is not installed: tests that compare with the native parsers are skipped.")
+        return False
+    digest = _digest()
+    if _STAMP.exists() and _STAMP.read_text("utf-8") == digest:
+        return True
+    say("Building the native parsers, which tests compare the sandbox with.")
+    shutil.rmtree(_WHEELS, ignore_errors=True)
+    maturin = (
+        "-m maturin build --release --locked --quiet --manifest-path plugins/native/Cargo.toml"
+    )
+    if not run(python, *maturin.split(), "--interpreter", python, "--out", _WHEELS):
+        say("They could not be built: tests that compare with them are skipped.")
+        return False
+    [wheel] = _WHEELS.glob("*.whl")
+    # uv is among the development tools; an environment that uv made has no pip.
+    install = "-m uv pip install --offline --no-deps --force-reinstall --quiet"
+    if not run(python, *install.split(), "--python", python, wheel):
+        return False
+    _STAMP.write_text(digest, "utf-8")
+    return True
+
+
+def _rust_works() -> bool:
+    """rustup's proxy may be on PATH and have no toolchain to start."""
+    return run("cargo", "--version", quiet=True)
+
+
+def _digest() -> str:
+    digest = hashlib.sha256()
+    sources = [path for path in (ROOT / "plugins").rglob("*") if path.suffix in {".rs", ".toml"}]
+    for path in sorted([*sources, ROOT / "Cargo.toml", ROOT / "Cargo.lock"]):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\n" + path.read_bytes())
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    raise SystemExit(not build(environment.ready(dev=True)))

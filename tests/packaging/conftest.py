@@ -1,0 +1,13 @@
+"""The packages, built once for all tests here."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.packages import Packages
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
+    """The sdist, the wheel, and the wheel made from the sdist."""
+    return Packages.build(tmp_path_factory.mktemp("packages"))

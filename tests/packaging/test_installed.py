@@ -1,0 +1,91 @@
+"""The wheel as pip and uv install it, away from the checkout and from anybody's home directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.packages import Packages
+
+ROOT = Path(__file__).parents[2]
+RECORDING = ROOT / "examples" / "recordings" / "arxiv-query"
+CALL = ("call", "arxiv_query", "search_query=ti:sandbox AND cat:cs.CR", "max_results=3")
+
+INSTALLERS = {
+    "pip": ("pip", "install", "--quiet", "--no-deps", "--no-index", "--target"),
+    "uv": ("uv", "pip", "install", "--quiet", "--no-deps", "--offline", "--target"),
+}
+
+pytestmark = pytest.mark.slow
+
+
+class Installed:
+    """A wheel in a folder of its own; what it depends on is this environment's."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self._home = home
+        unwanted = ("CARREL_", "PYTHON", "XDG_")
+        self._environ = {
+            **{key: text for key, text in os.environ.items() if not key.startswith(unwanted)},
+            **dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), str(home)),
+            "PYTHONPATH": str(folder),
+            "PYTHONUTF8": "1",
+        }
+
+    def python(self, *words: str | Path) -> str:
+        command = [sys.executable, *map(str, words)]
+        done = subprocess.run(
+            command, cwd=self._home, env=self._environ, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+
+@pytest.fixture(scope="module", params=sorted(INSTALLERS))
+def installed(
+    packages: Packages, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Installed:
+    installer: str = request.param
+    pytest.importorskip(installer, reason=f"{installer} is not in this environment")
+    folder = tmp_path_factory.mktemp(f"by-{installer}")
+    command = [sys.executable, "-m", *INSTALLERS[installer], str(folder), str(packages.wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return Installed(folder, tmp_path_factory.mktemp("home"))
+
+
+def test_the_installed_package_is_the_one_that_runs(installed: Installed) -> None:
+    where = installed.python("-c", "import carrel; print(carrel.__file__)").strip()
+    assert Path(where).is_relative_to(installed.folder)
+    assert installed.python("-m", "carrel", "--version").strip() == "carrel 0.1.0"
+
+
+def test_an_installed_carrel_parses_a_document(installed: Installed) -> None:
+    [feed] = RECORDING.glob("*.xml")
+    parsed = json.loads(installed.python("-m", "carrel", "parse", "arxiv", "feed", feed))
+    assert [entry["id"] for entry in parsed["entries"]] == [
+        "2507.90417v2",
+        "2506.90233v1",
+        "2503.90108v1",
+    ]
+
+
+@pytest.mark.requirement("replay:exact:installed")
+def test_an_installed_carrel_replays_the_example_the_same_way_each_time(
+    installed: Installed,
+) -> None:
+    once = installed.python("-m", "carrel", "--replay", RECORDING, *CALL)
+    again = installed.python("-m", "carrel", "--replay", RECORDING, *CALL)
+    assert once == again
+    entries = json.loads(once)["entries"]
+    assert [entry.get("source_url") for entry in entries] == [
+        "https://arxiv.org/e-print/2507.90417v2",
+        "https://arxiv.org/e-print/2506.90233v1",
+        None,
+    ]

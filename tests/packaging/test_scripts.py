@@ -1,0 +1,101 @@
+"""The commands of the README: what they install, when, and what they say when they cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+#: An installer that finds nothing: whatever would have to be installed is missed.
+NO_REGISTRY = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
+
+
+def run_python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Runs code that sees the scripts as modules."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r})\n{code}"
+    environ = {**os.environ, **environ}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """As much of a checkout as decides its environment."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("pyproject.toml", "constraints.txt", "scripts/environment.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def set_up(checkout: Path) -> subprocess.CompletedProcess[str]:
+    # No uv on the way: what pip says is what is tested.
+    path = os.pathsep.join(
+        folder
+        for folder in os.environ.get("PATH", "").split(os.pathsep)
+        if not shutil.which("uv", path=folder)
+    )
+    return subprocess.run(
+        [sys.executable, checkout / "scripts" / "environment.py"],
+        env={**os.environ, **NO_REGISTRY, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_live_query_that_fails_names_the_flag_that_does_without_a_network() -> None:
+    done = run_python(
+        "from importlib import import_module\n"
+        "fails = [sys.executable, '-c', 'raise SystemExit(3)']\n"
+        "sys.exit(import_module('try').run(fails, offline=False))"
+    )
+    assert done.returncode == 3
+    assert "scripts/try.py --offline" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.requirement("replay:exact:example")
+def test_the_offline_query_is_the_live_one_answered_from_the_recording() -> None:
+    done = run_python(
+        "import json, pathlib; from importlib import import_module\n"
+        "command = import_module('try').command\n"
+        "python = pathlib.Path(sys.executable)\n"
+        "print(json.dumps([command(python, offline=offline) for offline in (False, True)]))"
+    )
+    live, offline = json.loads(done.stdout)
+    added = ["--replay", str(Path("examples", "recordings", "arxiv-query"))]
+    assert offline == [*live[:3], *added, *live[3:]]
+    answer = subprocess.run(offline, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert len(json.loads(answer.stdout)["entries"]) == 3
+
+
+@pytest.mark.slow
+def test_without_a_registry_setting_up_says_what_is_missing(checkout: Path) -> None:
+    done = set_up(checkout)
+    assert done.returncode == 1
+    assert "A package registry must be reachable" in done.stderr
+    assert not list((checkout / ".venv").glob("*.installed"))
+
+
+@pytest.mark.slow
+def test_an_environment_is_kept_until_what_decides_it_changes(checkout: Path) -> None:
+    venv = checkout / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    code = f"sys.path[0] = {str(checkout / 'scripts')!r}; import environment as e\n"
+    stamp = run_python(code + "e._stamp('use').write_text(e._digest())")
+    assert stamp.returncode == 0, stamp.stderr
+
+    kept = set_up(checkout)
+    assert (kept.returncode, kept.stderr) == (0, "")
+
+    with (checkout / "constraints.txt").open("a") as constraints:
+        constraints.write("# changed\n")
+    assert set_up(checkout).returncode == 1
