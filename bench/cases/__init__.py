@@ -1,0 +1,25 @@
+"""The cases, in the order of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bench.measure import Row
+from bench.workbench import Workbench
+
+from . import calls, memory, parsing, processes, scaling, startup
+
+#: A case measures one row or a few that belong together.
+Case = Callable[[Workbench], Sequence[Row]]
+
+CASES: Mapping[str, Case] = {
+    "parse": parsing.against_python,
+    "native": parsing.against_native,
+    "call": calls.one_at_a_time,
+    "in-flight": calls.all_at_once,
+    "start": startup.to_first_answers,
+    "process": processes.against_importing_wasmtime,
+    "threads": parsing.at_once,
+    "memory": memory.growth,
+    "scaling": scaling.against_size,
+}

@@ -1,0 +1,45 @@
+"""What a server's memory does over many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import psutil
+
+from bench.measure import Bar, Figure, Row
+from bench.pipes import PipeClient, result_of
+from bench.workbench import QUERY, Workbench
+
+#: Calls in flight, so that several workers take part from the start.
+_TOGETHER = 8
+_EARLY = 100
+
+
+def growth(bench: Workbench) -> Sequence[Row]:
+    """Resident memory of one server after many calls, against after a hundred."""
+    many = 300 if bench.quick else 10_000
+    bench.cached_answer  # noqa: B018 - fills the cache
+    with bench.serve().open() as server:
+        process = psutil.Process(server.process.pid)
+        _call(server, _EARLY)
+        early = process.memory_info().rss
+        _call(server, many - _EARLY)
+        late = process.memory_info().rss
+    return [
+        Row(
+            "memory",
+            f"resident memory of the server after {many:,} arxiv_query : after {_EARLY}",
+            Figure((float(late),), "B"),
+            Figure((float(early),), "B"),
+            Bar(1.05),
+        )
+    ]
+
+
+def _call(server: PipeClient, calls: int) -> None:
+    for start in range(0, calls, _TOGETHER):
+        lines = [
+            server.tool_call("arxiv_query", QUERY) for _ in range(min(_TOGETHER, calls - start))
+        ]
+        for answer in server.ask_all(lines):
+            result_of(answer)

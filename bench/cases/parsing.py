@@ -1,0 +1,130 @@
+"""Parsing in this process: against Python's parsers, against native code, and several at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import carrel
+from bench import lxml_feed
+from bench.measure import Bar, Row, time_in_turn
+from bench.workbench import Workbench
+
+_MEGABYTE = 1_000_000
+_AT_ONCE = 8
+
+
+def against_python(bench: Workbench) -> Sequence[Row]:
+    """A feed of 1 MB: text in, checked Python objects out."""
+    import feedparser  # type: ignore[import-untyped]
+    from lxml import etree
+
+    text = bench.document(_MEGABYTE)
+    # What a Python program has in hand: bytes. Carrel's parsers take decoded text.
+    data = text.encode()
+    host = bench.host
+
+    def ours(text: str) -> dict[str, Any]:
+        return host.parse("arxiv", "feed", text)
+
+    assert ours(text) == lxml_feed.parse(data), "the two parsers disagree"
+    titles = [entry["title"] for entry in ours(text)["entries"]]
+    assert [entry.title for entry in feedparser.parse(data).entries] == titles
+
+    sandbox, lxml, tree = time_in_turn(
+        ours,
+        lambda _: lxml_feed.parse(data),
+        lambda _: etree.fromstring(data),
+        document=text,
+        rounds=bench.rounds(60),
+    )
+    ours_again, slow = time_in_turn(
+        ours, lambda _: feedparser.parse(data), document=text, rounds=bench.rounds(7, 1)
+    )
+    return [
+        Row(
+            "parse-lxml",
+            "parse 1 MB to checked objects in the sandbox : the same fields by tuned lxml",
+            sandbox, lxml, Bar(3, at_least=True),
+        ),
+        Row(
+            "parse-feedparser",
+            "the same : feedparser",
+            ours_again, slow, Bar(20, at_least=True),
+        ),
+        Row(
+            "parse-tree",
+            "the same : lxml building its tree and reading nothing from it",
+            sandbox, tree, faster=True,
+        ),
+    ]  # fmt: skip
+
+
+def against_native(bench: Workbench) -> Sequence[Row]:
+    """The same crate in the sandbox and as a Python module: text in, JSON text out."""
+    what = "parse 1 MB to JSON text in the sandbox : by the same code as a native module"
+    bar = Bar(1.6)
+    try:
+        import carrel_native
+    except ImportError:
+        return [Row("native", what, bar=bar, missing="carrel_native is not built")]
+    text = bench.document(_MEGABYTE)
+    host = bench.host
+
+    def ours(text: str) -> str:
+        return host.parse_text("arxiv", "feed", text)
+
+    def native(text: str) -> str:
+        return str(carrel_native.parse("arxiv", "feed", text))
+
+    assert ours(text) == native(text)
+    sandbox, module = time_in_turn(ours, native, document=text, rounds=bench.rounds(60))
+    return [Row("native", what, sandbox, module, bar)]
+
+
+def at_once(bench: Workbench) -> Sequence[Row]:
+    """Eight parses in eight threads on two cores, against the same one after another."""
+    text = bench.document(_MEGABYTE)
+    rows = []
+    with _two_cores(), carrel.Carrel(bench.config) as host:
+        for name, what, parse in (
+            ("threads", "to JSON text", host.parse_text),
+            ("threads-objects", "to checked objects", host.parse),
+        ):
+
+            def one(text: str, parse: Any = parse) -> object:
+                return parse("arxiv", "feed", text)
+
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+
+                def together(text: str, one: Any = one, pool: ThreadPoolExecutor = pool) -> None:
+                    list(pool.map(one, [text] * _AT_ONCE))
+
+                def in_turn(text: str, one: Any = one) -> None:
+                    for document in [text] * _AT_ONCE:
+                        one(document)
+
+                both, single = time_in_turn(
+                    together, in_turn, document=text, rounds=bench.rounds(20)
+                )
+            described = f"{_AT_ONCE} parses of 1 MB {what} at once on 2 cores : one after another"
+            bar = Bar(1.7, at_least=True) if name == "threads" else None
+            rows.append(Row(name, described, both, single, bar, faster=True))
+    return rows
+
+
+@contextmanager
+def _two_cores() -> Iterator[None]:
+    """Keeps this thread, and those it starts, on two cores, where the platform can."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[:2])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

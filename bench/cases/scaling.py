@@ -1,0 +1,106 @@
+"""What a byte costs in small documents and in large ones."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bench import documents
+from bench.measure import Bar, Figure, Row, alternate
+from bench.workbench import Workbench
+
+from .processes import run
+
+_SIZES = (100_000, 1_000_000, 10_000_000)
+_LINEAR = Bar(1.2)
+
+
+def against_size(bench: Workbench) -> Sequence[Row]:
+    """Time per byte of a larger document against a smaller one, of 100 KB, 1 MB and 10 MB."""
+    sizes = _SIZES[:2] if bench.quick else _SIZES
+    return [
+        _in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_text),
+        _in_process(bench, sizes, "scaling-objects", "parsed to objects", bench.host.parse),
+        _as_processes(bench, sizes),
+    ]
+
+
+def _in_process(
+    bench: Workbench,
+    sizes: Sequence[int],
+    name: str,
+    what: str,
+    parse: Callable[[str, str, str], Any],
+) -> Row:
+    """The largest document once against smaller ones until they are as many bytes."""
+    texts = [bench.document(size) for size in sizes]
+    counts = [sizes[-1] // size for size in sizes]
+
+    def several(text: str, count: int) -> float:
+        copies = [(text + " ")[:-1] for _ in range(count)]
+        gc.collect()
+        start = time.perf_counter()
+        for copy in copies:
+            parse("arxiv", "feed", copy)
+        return time.perf_counter() - start
+
+    several(texts[0], 1)
+    figures = alternate(
+        *(
+            (lambda text=text, count=count: several(text, count))
+            for text, count in zip(texts, counts, strict=True)
+        ),
+        rounds=bench.rounds(15),
+    )
+    amounts = [len(text.encode()) * count for text, count in zip(texts, counts, strict=True)]
+    return _row(name, what, sizes, figures, amounts)
+
+
+def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Row:
+    """The same bytes in one process each, as files, less what a process costs by itself."""
+    files = [bench.document_file(f"{size}.xml", bench.document(size)) for size in sizes]
+    counts = [sizes[-1] // size for size in sizes]
+    parse = [*bench.command, "parse", "arxiv", "feed"]
+    commands = [[*parse, *[str(file)] * count] for file, count in zip(files, counts, strict=True)]
+    tiny = [*parse, str(bench.document_file("tiny.xml", documents.feed(1)))]
+    *figures, start_up = alternate(
+        *((lambda command=command: run(bench, command)[0]) for command in (*commands, tiny)),
+        rounds=bench.rounds(15),
+    )
+    name = "scaling-process"
+    what = "by carrel parse less its start"
+    own = [Figure((figure.median - start_up.median,)) for figure in figures]
+    if min(figure.median for figure in own) <= 0:
+        return Row(name, what, bar=_LINEAR, missing="too quick to be told from the start")
+    amounts = [file.stat().st_size * count for file, count in zip(files, counts, strict=True)]
+    return _row(name, what, sizes, own, amounts)
+
+
+def _row(
+    name: str, what: str, sizes: Sequence[int], figures: Sequence[Figure], amounts: Sequence[int]
+) -> Row:
+    """The pair of sizes between which a byte's cost grows most, or falls least.
+
+    That a small document costs more a byte is no fault: every call has a cost of its own.
+    """
+    per_byte = [
+        Figure(tuple(value / amount * 1e6 for value in figure.values), "s/MB")
+        for figure, amount in zip(figures, amounts, strict=True)
+    ]
+    small, large = max(
+        itertools.combinations(range(len(sizes)), 2),
+        key=lambda pair: per_byte[pair[1]].median / per_byte[pair[0]].median,
+    )
+    costs = ", ".join(
+        f"{_size(size)} {figure.median * 1e3:.3g}"
+        for size, figure in zip(sizes, per_byte, strict=True)
+    )
+    described = f"cost of a byte {what} ({costs} ns): {_size(sizes[large])} : {_size(sizes[small])}"
+    return Row(name, described, per_byte[large], per_byte[small], _LINEAR)
+
+
+def _size(size: int) -> str:
+    return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1000} KB"

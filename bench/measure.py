@@ -1,0 +1,147 @@
+"""Measuring two things in turn, and what comes out: figures, ratios, bars.
+
+Absolute times say more about a machine than about a program. So everything here is a pair: ours
+and a counterpart, measured alternately in one run, and the figure that counts is their ratio.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+#: What a figure is measured in: seconds, bytes, or seconds per million bytes.
+Unit = Literal["s", "B", "s/MB"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What was measured of one side, all of it."""
+
+    values: tuple[float, ...]
+    unit: Unit = "s"
+
+    @property
+    def median(self) -> float:
+        """The value in the middle: what usually happens."""
+        return statistics.median(self.values)
+
+    @property
+    def best(self) -> float:
+        """The smallest value: what happens when nothing disturbs."""
+        return min(self.values)
+
+    def shown(self) -> str:
+        """The median for people."""
+        value = self.median
+        if self.unit == "B":
+            return f"{value / 2**20:.1f} MiB"
+        suffix = "" if self.unit == "s" else "/MB"
+        for factor, unit in ((1, "s"), (1e3, "ms")):
+            if value * factor >= 1:
+                return f"{value * factor:.3g} {unit}{suffix}"
+        return f"{value * 1e6:.3g} µs{suffix}"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a ratio should reach.
+
+    Attributes:
+        limit: the ratio.
+        at_least: whether the ratio says how many times faster ours is, and more is better. If not,
+            it says how much ours costs of what the counterpart costs, and less is better.
+    """
+
+    limit: float
+    at_least: bool = False
+
+    def met(self, ratio: float) -> bool:
+        """Whether a ratio is good enough."""
+        return ratio >= self.limit if self.at_least else ratio <= self.limit
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.limit:g}\N{MULTIPLICATION SIGN}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        case: its name.
+        what: ours and the counterpart in words.
+        faster: whether the ratio is counterpart by ours, as for a bar with `at_least`.
+        bar: None for what is measured for its own sake.
+        missing: why it could not be measured, in place of figures.
+    """
+
+    case: str
+    what: str
+    ours: Figure | None = None
+    counterpart: Figure | None = None
+    bar: Bar | None = None
+    faster: bool = False
+    missing: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the medians."""
+        return self._ratio(lambda figure: figure.median)
+
+    @property
+    def best_ratio(self) -> float | None:
+        """Of the smallest values; far from `ratio` on a machine that is busy."""
+        return self._ratio(lambda figure: figure.best)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bar is met, in a word."""
+        if self.ratio is None:
+            return "not measured"
+        if self.bar is None:
+            return "no bar"
+        return "met" if self.bar.met(self.ratio) else "missed"
+
+    def _ratio(self, of: Callable[[Figure], float]) -> float | None:
+        if self.ours is None or self.counterpart is None:
+            return None
+        ratio = of(self.ours) / of(self.counterpart)
+        return 1 / ratio if self.faster or (self.bar is not None and self.bar.at_least) else ratio
+
+
+def timed(run: Callable[[str], object], document: str) -> float:
+    """Seconds that `run` takes with a document, from a tidy heap.
+
+    It gets a copy that nobody has used: Python keeps a string's UTF-8 form once something in C has
+    asked for it, so that whoever came second would find a part of the work done.
+    """
+    fresh = (document + " ")[:-1]
+    gc.collect()
+    start = time.perf_counter()
+    run(fresh)
+    return time.perf_counter() - start
+
+
+def alternate(*sides: Callable[[], float], rounds: int) -> list[Figure]:
+    """Runs the sides in turn, so many rounds; each returns the seconds it measured itself."""
+    values: list[list[float]] = [[] for _ in sides]
+    for _ in range(rounds):
+        for side, own in zip(sides, values, strict=True):
+            own.append(side())
+    return [Figure(tuple(own)) for own in values]
+
+
+def time_in_turn(*sides: Callable[[str], object], document: str, rounds: int) -> list[Figure]:
+    """Times what the sides do with a document, in turn, after one round that does not count."""
+    for side in sides:
+        side(document)
+    return alternate(*((lambda side=side: timed(side, document)) for side in sides), rounds=rounds)
+
+
+def pooled(figures: Iterable[Iterable[float]]) -> Figure:
+    """Many short measurements as one figure."""
+    return Figure(tuple(value for figure in figures for value in figure))

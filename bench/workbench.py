@@ -1,0 +1,205 @@
+"""What the cases share: folders of the run's own, documents, a warm host, servers to ask.
+
+Nothing here reaches a network. The answers that a server gives from its cache were put there by the
+host itself, from an upstream on this machine that holds certificates for arXiv's names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import carrel
+from carrel.config import BUILTIN_PLUGINS, Config, FetchConfig, PluginConfig, builtin
+
+from . import documents
+from .pipes import PipeClient
+from .plugin import echo_plugin
+
+#: The query that is answered from the cache, and what its answer holds.
+QUERY: Mapping[str, Any] = {"search_query": "all:desk", "max_results": 10}
+ENTRIES = 10
+
+_BARE_SDK = Path(__file__).parent / "servers" / "bare_sdk.py"
+_NOOP_PLUGINS = ("noop", "noop_two", "noop_three")
+
+
+class Workbench:
+    """One run.
+
+    Args:
+        folder: empty; everything the run writes is below it.
+        quick: measure just enough to show that every case runs.
+    """
+
+    def __init__(self, folder: Path, *, quick: bool) -> None:
+        self.folder = folder
+        self.quick = quick
+        self._documents: dict[int, str] = {}
+        self._servers = 0
+
+    def rounds(self, full: int, quick: int = 3) -> int:
+        """How often to measure."""
+        return quick if self.quick else full
+
+    # -- documents --------------------------------------------------------------------------------
+
+    def document(self, size: int) -> str:
+        """A feed of about `size` bytes."""
+        if size not in self._documents:
+            self._documents[size] = documents.feed_of_size(size)
+        return self._documents[size]
+
+    def document_file(self, name: str, text: str) -> Path:
+        """The same as a file."""
+        path = self.folder / name
+        path.write_bytes(text.encode())
+        return path
+
+    # -- the host in this process -----------------------------------------------------------------
+
+    @cached_property
+    def config(self) -> Config:
+        """The built-in plugins and a no-op one, with folders of the run's own."""
+        return Config(
+            cache_dir=self.folder / "cache",
+            data_dir=self.folder / "data",
+            plugins=(*(builtin(name) for name in BUILTIN_PLUGINS), self._plugin_entry("noop")),
+        )
+
+    @cached_property
+    def host(self) -> carrel.Carrel:
+        """A host whose components are compiled and loaded."""
+        host = carrel.Carrel(self.config)
+        host.parse("arxiv", "feed", documents.feed(1))
+        return host
+
+    def close(self) -> None:
+        """Ends the host if there is one."""
+        if "host" in self.__dict__:
+            self.host.close()
+
+    # -- processes --------------------------------------------------------------------------------
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """This process's environment without settings of the user's for Carrel."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("CARREL_")}
+        return {
+            **kept,
+            "CARREL_CACHE_DIR": str(self.config.cache_dir),
+            "CARREL_DATA_DIR": str(self.config.data_dir),
+            "XDG_CONFIG_HOME": str(self.folder / "no-configuration"),
+        }
+
+    @cached_property
+    def command(self) -> list[str]:
+        """How a user starts `carrel`."""
+        script = shutil.which("carrel", path=str(Path(sys.executable).parent))
+        return [script] if script else [sys.executable, "-m", "carrel"]
+
+    def serve(self) -> PipeClient:
+        """A Carrel server with three plugins, its components compiled."""
+        command = [*self.command, "serve", "--config", str(self._server_config)]
+        return PipeClient(command, self.environment, self._log("carrel"))
+
+    def serve_replayed(self, recording: Path) -> PipeClient:
+        """The same, answering from a recording."""
+        command = [*self.command, "serve", "--config", str(self._server_config)]
+        return PipeClient(
+            [*command, "--replay", str(recording)], self.environment, self._log("replay")
+        )
+
+    def serve_bare_sdk(self) -> PipeClient:
+        """The SDK's own server."""
+        command = [sys.executable, str(_BARE_SDK)]
+        return PipeClient(command, self.environment, self._log("bare-sdk"))
+
+    def _log(self, name: str) -> Path:
+        self._servers += 1
+        return self.folder / f"{name}-{self._servers}.log"
+
+    @cached_property
+    def _server_config(self) -> Path:
+        """Three plugins: the built-in ones, and no-op ones in the place of those to come.
+
+        The limit on calls per second is lifted: a client that waits for its turn shows the limit
+        and not the server.
+        """
+        names = [*_NOOP_PLUGINS][: max(1, 3 - len(BUILTIN_PLUGINS))]
+        settings = {
+            "cache_dir": str(self.config.cache_dir),
+            "data_dir": str(self.config.data_dir),
+            "server": {"calls_per_second": 1_000_000, "burst": 1_000_000},
+            "plugins": {name: {"url": self._plugin_entry(name).url} for name in names},
+        }
+        path = self.folder / "carrel.json"
+        path.write_text(json.dumps(settings), "utf-8")
+        self.host.plugins()  # loads them all, so that no server finds anything to compile
+        return path
+
+    def _plugin_entry(self, name: str) -> PluginConfig:
+        path = self.folder / f"{name}.wasm"
+        if not path.exists():
+            path.write_bytes(echo_plugin(name))
+        return PluginConfig(name, path.as_uri())
+
+    # -- answers in the cache, or recorded --------------------------------------------------------
+
+    @cached_property
+    def cached_answer(self) -> dict[str, Any]:
+        """The answer to `QUERY`, which is in the cache from here on with all its HEADs."""
+        return self._answer_from_upstream(self.config)
+
+    @cached_property
+    def recording(self) -> Path:
+        """The exchanges of `QUERY`, recorded."""
+        from dataclasses import replace
+
+        folder = self.folder / "recording"
+        # Without a cache, so that every exchange goes to the upstream and into the recording.
+        config = replace(
+            self.config, record_dir=folder, fetch=FetchConfig(cache_max_bytes=0),
+            cache_dir=self.folder / "cache-of-recording",
+        )  # fmt: skip
+        self._answer_from_upstream(config)
+        return folder
+
+    def _answer_from_upstream(self, config: Config) -> dict[str, Any]:
+        from carrel.fetch.client import FetchClient
+        from carrel.fetch.settings import FetchSettings
+        from carrel.plugins.registry import Registry
+        from carrel.tools import Toolbox
+        from support.upstream import Reply, Upstream
+
+        atom = (("content-type", "application/atom+xml; charset=utf-8"),)
+        with Upstream("export.arxiv.org", "arxiv.org") as upstream:
+            upstream.on("/api/query", Reply(headers=atom, body=documents.feed(ENTRIES).encode()))
+            upstream.on("*", Reply(headers=(("content-type", "application/gzip"),)))
+            # As the host's own client is made, but for where names and addresses lead.
+            client = FetchClient(
+                FetchSettings(
+                    cache_path=(
+                        config.cache_dir / "answers.sqlite"
+                        if config.fetch.cache_max_bytes
+                        else None
+                    ),
+                    ca_bundle=upstream.write_authority(self.folder),
+                ),
+                resolver=upstream.names,
+                dialer=upstream.dial,
+            )
+            toolbox = Toolbox(config, registry=Registry(config, fetch_client=client))
+            try:
+                answer = toolbox.call_sync("arxiv_query", QUERY).data
+            finally:
+                toolbox.close()
+        verified = [entry for entry in answer["entries"] if "source_url" in entry]
+        assert len(verified) == ENTRIES, answer
+        return answer
