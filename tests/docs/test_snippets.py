@@ -1,0 +1,267 @@
+"""What the pages show happens: commands, Python snippets and configurations, without a network."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import ENVIRONMENT, load_config
+from carrel.config_file import _TOP_KEYS
+from carrel.errors import ConfigError
+from support.command_line import CommandLine
+from support.guests import guest
+from support.pages import HOME, ROOT, Block, Page, pages, shows
+
+RECORDING = "examples/recordings/arxiv-query"
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+#: What a progress line leaves behind: it is painted over itself, and wiped at the end.
+_PROGRESS = re.compile(r"(?:\r\x1b\[2K[^\r\n]*)*\r\x1b\[2K")
+_EXIT = re.compile(r"\[exit (\d+)\]")
+
+posix = pytest.mark.skipif(
+    os.name == "nt" or shutil.which("sh") is None, reason="the pages show a POSIX shell"
+)
+
+
+def with_blocks(*infos: str) -> list[Page]:
+    return [one for one in pages() if any(block.info in infos for block in one.blocks)]
+
+
+def ids(one: Page) -> str:
+    return one.path.as_posix()
+
+
+class Desk:
+    """A home directory with a clone, as far as one page's commands look at it."""
+
+    def __init__(self, folder: Path, code_folder: Path) -> None:
+        self.home = folder
+        self.work = folder / "carrel"
+        self.work.mkdir()
+        (self.work / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+        (folder / "lists").mkdir()
+        (folder / "lists" / "lists.wasm").write_bytes(lists_component())
+        line = CommandLine(folder, real=True)
+        self.environment = line.environment({"CARREL_CACHE_DIR": str(code_folder)})
+        scripts = str(Path(sys.executable).parent)
+        self.environment["PATH"] = scripts + os.pathsep + self.environment.get("PATH", "")
+
+    def written(self, text: str) -> str:
+        """What the page's person would write here."""
+        return text.replace(HOME, str(self.home))
+
+    def read(self, text: str) -> str:
+        """What the page's person would see."""
+        seen = _ANSI.sub("", _PROGRESS.sub("", text.replace("\r\n", "\n")))
+        return seen.replace(str(self.home), HOME)
+
+    def write(self, name: str, text: str) -> None:
+        file = self.work / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(self.written(text), "utf-8")
+
+    def shell(self, command: str) -> tuple[int, str]:
+        done = subprocess.run(
+            ["sh", "-c", self.written(command)],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, self.read(done.stdout.decode())
+
+    def terminal(self, command: str) -> tuple[int, str]:
+        line = CommandLine(self.work, real=True)
+        program, *words = shlex.split(self.written(command))
+        assert program == "carrel", "only carrel itself is shown on a terminal"
+        done = line.on_terminal(*words, env=self.environment | {"NO_COLOR": "1"})
+        return done.code, self.read(done.out)
+
+    def python(self, code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-c", self.written(code)],
+            cwd=self.work,
+            env=self.environment | {"CARREL_REPLAY_DIR": RECORDING},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+
+@pytest.fixture
+def desk(tmp_path: Path, code_folder: Path) -> Desk:
+    return Desk(tmp_path, code_folder)
+
+
+def lists_component() -> bytes:
+    """The plugin of the how-to, without its parser: it always gives the how-to's result."""
+    item = {"type": "object", "required": ["id", "title"]}
+    result = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}
+    hints = {"read_only": True, "destructive": False, "idempotent": True, "open_world": True}
+    manifest = {
+        "contract": "1.0",
+        "name": "lists",
+        "version": "0.1.0",
+        "description": "Reads lists of papers.",
+        "licence": "Apache-2.0",
+        "hosts": [{"host": "lists.example.org", "methods": ["GET"], "paths": ["/new.txt"]}],
+        "tools": [
+            {
+                "name": "new",
+                "title": "New papers",
+                "description": "The papers of the list's latest issue.",
+                "input_schema": {"type": "object"},
+                "output_schema": result,
+                "annotations": hints,
+            }
+        ],
+        "formats": [
+            {
+                "name": "list",
+                "description": "Lines of identifier, tab, title.",
+                "output_schema": result,
+            }
+        ],
+    }
+    items = [{"id": "a1", "title": "On desks"}, {"id": "a2", "title": "On walls"}]
+    answer = json.dumps({"items": items}, separators=(",", ":"))
+    return guest(result=answer, manifest=json.dumps(manifest)).wasm
+
+
+# Commands
+
+
+def commands(block: Block) -> list[tuple[str, str, int]]:
+    """The commands of a block, each with what is shown of its output and its exit code."""
+    found = []
+    for part in re.split(r"(?m)^\$ ", block.text)[1:]:
+        lines = part.splitlines()
+        words = [lines.pop(0)]
+        while words[-1].endswith("\\"):
+            words.append(lines.pop(0))
+        code = 0
+        if lines and (status := _EXIT.fullmatch(lines[-1].strip())):
+            code = int(status[1])
+            lines.pop()
+        found.append(("\n".join(words), "\n".join(lines), code))
+    return found
+
+
+@posix
+@pytest.mark.parametrize("one", with_blocks("console"), ids=ids)
+def test_commands_print_what_is_shown(one: Page, desk: Desk) -> None:
+    for block in one.blocks:
+        if "file" in block.marks:
+            desk.write(block.marks["file"], block.text)
+        if block.info != "console" or "not run" in block.marks:
+            continue
+        for command, shown, expected in commands(block):
+            run: Callable[[str], tuple[int, str]]
+            run = desk.terminal if "terminal" in block.marks else desk.shell
+            code, real = run(command)
+            place = f"{one.path}, block of line {block.line}: $ {command}\n{real[-2000:]}"
+            assert code == expected, place
+            assert not shown.strip() or shows(shown, real), place
+
+
+@pytest.mark.parametrize("one", with_blocks("console"), ids=ids)
+def test_only_what_needs_more_than_this_machine_is_not_run(one: Page) -> None:
+    reasons = [block.marks["not run"] for block in one.blocks if "not run" in block.marks]
+    assert set(reasons) <= {"network", "sets up an environment", "needs Rust", "an extra"}
+
+
+@posix
+@pytest.mark.parametrize("one", with_blocks("python"), ids=ids)
+def test_python_snippets_run_and_print_what_is_shown(one: Page, desk: Desk) -> None:
+    blocks = one.blocks
+    for block, following in zip(blocks, (*blocks[1:], None), strict=True):
+        if "file" in block.marks:
+            desk.write(block.marks["file"], block.text)
+        elif block.info == "python" and "not run" not in block.marks:
+            done = desk.python(block.text)
+            place = f"{one.path}, block of line {block.line}:\n{done.stdout}{done.stderr}"
+            assert done.returncode == 0, place
+            if following is not None and "output" in following.marks:
+                assert shows(following.text, desk.read(done.stdout)), place
+
+
+# Configurations
+
+
+def data_blocks() -> list[Any]:
+    return [
+        pytest.param(block, id=f"{one.path.as_posix()}:{block.line}")
+        for one in pages()
+        for block in one.blocks
+        if block.info in {"json", "toml"}
+    ]
+
+
+def decoded(block: Block) -> dict[str, Any]:
+    value: Any = json.loads(block.text) if block.info == "json" else tomllib.loads(block.text)
+    assert isinstance(value, dict)
+    return value
+
+
+#: Where clients keep their servers: the path of the table of servers in the client's own file.
+CLIENT_TABLES = (("mcpServers",), ("servers",), ("mcp_servers",), ("mcp", "servers"))
+
+
+def servers_in(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    for path in CLIENT_TABLES:
+        table: Any = value
+        for key in path:
+            table = table.get(key) if isinstance(table, dict) else None
+        if isinstance(table, dict):
+            return table
+    return None
+
+
+@pytest.mark.parametrize("block", data_blocks())
+def test_configurations_load(block: Block, tmp_path: Path) -> None:
+    value = decoded(block)
+    if "not a configuration" in block.marks:
+        assert not set(value) & set(_TOP_KEYS), "it is one"
+        return
+    servers = servers_in(value)
+    if servers is not None:
+        for server in servers.values():
+            assert_starts_carrel(server)
+        return
+    (tmp_path / "authorities.pem").touch()
+    file = tmp_path / f"carrel.{block.info}"
+    file.write_text(block.text, "utf-8")
+    env = {"HOME": str(tmp_path)}
+    if "faulty" in block.marks:
+        with pytest.raises(ConfigError):
+            load_config(file, env)
+    else:
+        assert load_config(file, env).source_path == file
+
+
+def assert_starts_carrel(server: Mapping[str, Any]) -> None:
+    """A client's entry: the command, options that `serve` has, and variables that are read."""
+    from carrel.cli.serve import serve
+
+    assert server["command"] == "carrel" or server["command"].endswith("/carrel")
+    first, *rest = server["args"]
+    assert first == "serve"
+    known = {option for parameter in serve.params for option in parameter.opts}
+    assert {word for word in rest if word.startswith("-")} <= known
+    variables = server.get("env", {})
+    assert set(variables) <= {"CARREL_CONFIG", *ENVIRONMENT}
