@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 
 
-settings.register_profile("default", max_examples=60, derandomize=True)
-settings.register_profile("thorough", max_examples=5_000)
+settings.register_profile("default", max_examples=60, derandomize=True, deadline=None)
+settings.register_profile("thorough", max_examples=5_000, deadline=None)
 settings.load_profile("default")
 
 

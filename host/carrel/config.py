@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .exchange import Limits
 
 #: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
-BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv",)
+BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
 
 #: The names a configuration file has in the user's configuration directory, the first one wins.
 FILE_NAMES = ("carrel.toml", "carrel.json")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from .errors import CarrelError
 
 if TYPE_CHECKING:
+    from .config import Config
     from .exchange import Call
     from .plugins.plugin import Plugin
     from .plugins.registry import Registry
@@ -37,13 +38,19 @@ class Resource:
     plugin: str
 
 
-def find_resources(registry: Registry) -> dict[str, Resource]:
-    """What the plugins that can be loaded offer, by URI, in the configuration's order."""
+def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
+    """What the plugins that can be loaded offer, by URI, in the configuration's order.
+
+    An operator's `skip_tools` that matches `resource` switches a plugin's resources off.
+    """
     found: dict[str, Resource] = {}
     for plugin in registry.names():
         try:
             manifest = registry.manifest(plugin)
         except CarrelError:
+            continue
+        entry = config.plugin(plugin)
+        if entry is not None and entry.skips(RESOURCE):
             continue
         for spec in manifest.resources:
             # As for tools, the configuration's order decides between two with one URI.

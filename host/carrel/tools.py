@@ -157,7 +157,7 @@ class Toolbox:
         """The documents that plugins offer by URI."""
         from .resources import find_resources
 
-        return list(find_resources(self._registry).values())
+        return list(find_resources(self._registry, self._config).values())
 
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
@@ -172,7 +172,7 @@ class Toolbox:
 
         from .resources import find_resources, start_reading
 
-        found = find_resources(self._registry)
+        found = find_resources(self._registry, self._config)
         if uri not in found:
             raise UnknownNameError("resource", uri, known=list(found))
         plugin, call, pending = await asyncio.to_thread(start_reading, self._registry, found[uri])

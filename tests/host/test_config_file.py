@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Config, PluginConfig, load_config
+from carrel.config import BUILTIN_PLUGINS, Config, PluginConfig, load_config
 from carrel.errors import ConfigError
 
 
@@ -77,7 +77,8 @@ class TestPlugins:
         plugin = entry(config, "arxiv")
         assert plugin.url == "oci://registry.example.org/arxiv-plugin:latest"
         assert plugin.allowed_hosts == ("export.arxiv.org", "arxiv.org")
-        assert len(config.plugins) == 1, "the entry takes the built-in plugin's place"
+        names = sorted(plugin.name for plugin in config.plugins)
+        assert names == sorted(BUILTIN_PLUGINS), "the entry takes the built-in plugin's place"
 
     def test_a_placeholder_registry_is_kept_as_it_is(self, load: Loader) -> None:
         config = load.json(
@@ -93,7 +94,7 @@ class TestPlugins:
         mine = entry(config, "mine")
         assert mine.url == "file:///opt/plugins/mine.wasm"
         assert mine.allowed_hosts == ("*.example.org",)
-        assert [plugin.name for plugin in config.plugins] == ["arxiv", "mine"]
+        assert [plugin.name for plugin in config.plugins] == [*BUILTIN_PLUGINS, "mine"]
 
     @pytest.mark.requirement("sandbox:hosts:no-grant-by-default")
     def test_a_plugin_without_a_grant_gets_no_host(self, load: Loader) -> None:

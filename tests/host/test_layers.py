@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
         "printable",
         "runtime",
     },
-    "resources": {"errors", "exchange", "plugins", "runtime"},
+    "resources": {"config", "errors", "exchange", "plugins", "runtime"},
     "records": {"contract", "errors", "printable"},
     "hosttool": {"errors", "exchange", "plugins", "runtime"},
     "lookup": {

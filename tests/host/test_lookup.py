@@ -18,7 +18,7 @@ from carrel.errors import ArgumentError, Cancelled, CarrelError
 from carrel.exchange import Call
 from carrel.lookup import Item, LookupResult
 from carrel.plugins.schema import compile_schema
-from carrel.records import Id
+from carrel.records import Id, RawResult, work_faults
 from support.guests import Guest, guest
 from support.manifests import manifest_text
 
@@ -395,6 +395,7 @@ class TestTool:
             assert [error.message for error in validator.iter_errors(result.data)] == []
             assert json.loads(result.text) == result.data
             [work] = result.data["works"]
+            assert work_faults(RawResult(work["work"])) == []
             assert ("references" in work["work"]) == ("references" in arguments)
             assert ("references" in work["provenance"]) == ("references" in arguments)
         assert not validator.is_valid({"items": [], "works": [], "surprise": 1})

@@ -44,12 +44,12 @@ def offering(result: str = '{"count": 3}', body: str = "", **changes: Any) -> Gu
 
 @pytest.fixture
 def toolbox(tmp_path: Path, code_folder: Path) -> Open:
-    def make(*guests: Guest, contact: str | None = None) -> Toolbox:
+    def make(*guests: Guest, contact: str | None = None, **entry: Any) -> Toolbox:
         plugins = []
         for number, one in enumerate(guests):
             path = tmp_path / f"plugin{number}.wasm"
             path.write_bytes(one.wasm)
-            plugins.append(PluginConfig(f"plugin{number}", path.as_uri()))
+            plugins.append(PluginConfig(f"plugin{number}", path.as_uri(), **entry))
         return Toolbox(
             Config(
                 cache_dir=code_folder,
@@ -82,6 +82,15 @@ def test_the_first_of_two_plugins_with_one_uri_is_read(toolbox: Open) -> None:
     box = toolbox(offering('{"count": 1}'), offering('{"count": 2}'))
     assert len(box.resources()) == 1
     assert read(box).data == {"count": 1}
+
+
+def test_resources_that_the_operator_switched_off_are_neither_listed_nor_read(
+    toolbox: Open,
+) -> None:
+    box = toolbox(offering(), skip_tools=("resource",))
+    assert list(box.resources()) == []
+    with pytest.raises(UnknownNameError):
+        read(box)
 
 
 @pytest.mark.requirement("sandbox:secrets:resource")

@@ -15,12 +15,26 @@ pub(crate) struct Shipped {
 }
 
 /// All of them.
-pub(crate) const ALL: &[Shipped] = &[Shipped {
-    name: "arxiv",
-    folder: "plugins/arxiv",
-    module: "carrel_arxiv",
-    manifest: manifest::<carrel_arxiv::Arxiv>,
-}];
+pub(crate) const ALL: &[Shipped] = &[
+    Shipped {
+        name: "arxiv",
+        folder: "plugins/arxiv",
+        module: "carrel_arxiv",
+        manifest: manifest::<carrel_arxiv::Arxiv>,
+    },
+    Shipped {
+        name: "crossref",
+        folder: "plugins/crossref",
+        module: "carrel_crossref",
+        manifest: manifest::<carrel_crossref::Crossref>,
+    },
+    Shipped {
+        name: "eutils",
+        folder: "plugins/eutils",
+        module: "carrel_eutils",
+        manifest: manifest::<carrel_eutils::Eutils>,
+    },
+];
 
 fn manifest<P: Plugin>() -> String {
     P::manifest().to_json()

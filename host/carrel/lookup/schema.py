@@ -15,8 +15,6 @@ from .result import OUTCOMES, REASONS
 
 Schema = dict[str, Any]
 
-_DETAILS = frozenset({"description", "pattern", "format", "minLength", "minimum", "anyOf"})
-
 
 def input_schema(most: int) -> Schema:
     """What the tool takes: at most `most` identifiers."""
@@ -51,16 +49,7 @@ def input_schema(most: int) -> Schema:
 
 @lru_cache(maxsize=1)
 def output_schema() -> Schema:
-    """What the tool returns, closed down to the leaves."""
-    record = json.loads(contract_file("record.schema.json").read_text("utf-8"))
-    all_definitions = record.pop("$defs")
-    definitions = {
-        name: _bare(one, all_definitions)
-        for name, one in all_definitions.items()
-        if one["type"] == "object"
-    }
-    kept = ("type", "required", "properties", "additionalProperties")
-    record = _bare({key: record[key] for key in kept}, all_definitions)
+    """What the tool returns; closed, see `_record` for how far down."""
     names: Schema = {"$ref": "#/$defs/field"}
     sources = _array({"type": "string"})
     problem: Schema = {
@@ -127,42 +116,34 @@ def output_schema() -> Schema:
         "field": {"enum": list(FIELDS)},
         "outcome": {"enum": list(OUTCOMES)},
     }
-    return {**whole, "$defs": {**definitions, **words, "id": identifier, "record": record}}
+    return {**whole, "$defs": {**words, "id": identifier, "record": _record()}}
 
 
 def _object(properties: Schema, *required: str) -> Schema:
-    return {
-        "type": "object",
-        "required": list(required),
-        "additionalProperties": False,
-        "properties": properties,
-    }
+    schema = {"type": "object", "additionalProperties": False, "properties": properties}
+    return {**schema, "required": list(required)} if required else schema
 
 
 def _array(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-def _bare(node: Any, definitions: Schema, *, names: bool = False) -> Any:
-    """A schema reduced to its structure, because every client's model reads it.
+def _record() -> Schema:
+    """The record's members and their types.
 
-    Descriptions go, and what a record's texts and numbers look like inside, which was checked when
-    the record came in; so definitions of plain texts are not worth a reference.
-
-    Args:
-        node: the schema.
-        definitions: what its references name.
-        names: the node's keys are names of members, of which one could be called `description`.
+    Every client's model reads this schema, so what a text, an author or a link looks like inside is
+    left to the contract's own schema, which every record was held against when it came in.
     """
-    if isinstance(node, list):
-        return [_bare(one, definitions) for one in node]
-    if not isinstance(node, dict):
-        return node
-    target = definitions.get(str(node.get("$ref")).rpartition("/")[2], {})
-    if target.get("type") == "string":
-        return {"type": "string"}
-    return {
-        key: _bare(value, definitions, names=key == "properties" and not names)
-        for key, value in node.items()
-        if names or key not in _DETAILS
-    }
+    whole = json.loads(contract_file("record.schema.json").read_text("utf-8"))
+    definitions = whole["$defs"]
+
+    def shallow(member: Schema) -> Schema:
+        member = definitions.get(member.get("$ref", "").rpartition("/")[2], member)
+        if member["type"] == "array":
+            return _array({"type": shallow(member["items"])["type"]})
+        return {"type": member["type"]}
+
+    members = {name: shallow(member) for name, member in whole["properties"].items()}
+    ids = whole["properties"]["ids"]["properties"]
+    members["ids"] = _object({name: shallow(member) for name, member in ids.items()})
+    return _object(members, *whole["required"])

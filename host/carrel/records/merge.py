@@ -152,6 +152,8 @@ def _said(records: tuple[Work, ...], name: str) -> _Said:
 
 def _chosen(said: _Said) -> _Taken:
     """The first value, who says the same, and what others say."""
+    if all(value == said[0][1] for _, value in said):
+        return said[0][1], _once([source for source, _ in said]), ()
     groups: dict[str, tuple[Any, list[str]]] = {}
     for source, value in said:
         groups.setdefault(_sameness(value), (value, []))[1].append(source)

@@ -45,6 +45,7 @@ from carrel.printable import printable
 from .answers import CONTENT_LABEL, UNTRUSTED
 from .calls import Context, ToolCalls
 from .clientlog import ClientLog
+from .listing import without_prose
 from .loader import ToolboxLoader, run_in_thread
 from .settings import ServerSettings
 from .toolbox import Resource as PluginResource
@@ -276,7 +277,7 @@ def _wire_tool(tool: Tool) -> WireTool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        output_schema=without_prose(tool.output_schema),
         annotations=ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,

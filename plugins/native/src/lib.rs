@@ -2,6 +2,8 @@
 //! and the yardstick for the sandbox's cost. For development only; it is in no wheel.
 
 use carrel_arxiv::Arxiv;
+use carrel_crossref::Crossref;
+use carrel_eutils::Eutils;
 use carrel_pdk::{Error, Plugin};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,6 +12,8 @@ use pyo3::prelude::*;
 fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<String, Error>> {
     match plugin {
         "arxiv" => Some(Arxiv::parse(format, document)),
+        "crossref" => Some(Crossref::parse(format, document)),
+        "eutils" => Some(Eutils::parse(format, document)),
         _ => None,
     }
 }

@@ -22,31 +22,33 @@ use crate::text::scan;
 /// A JSON text in the making: one value.
 #[derive(Debug, Default)]
 pub struct Writer {
-    out: String,
+    /// UTF-8: only whole strings and ASCII are appended. Bytes, because a string cannot be extended
+    /// by pieces of fixed size, see [`append`].
+    out: Vec<u8>,
 }
 
 impl Writer {
     /// A writer with room for `bytes`.
     pub fn with_capacity(bytes: usize) -> Self {
-        Self { out: String::with_capacity(bytes) }
+        Self { out: Vec::with_capacity(bytes) }
     }
 
     /// Starts an object.
     pub fn object(&mut self) -> Object<'_> {
-        self.out.push('{');
+        self.out.push(b'{');
         Object { out: &mut self.out, first: true }
     }
 
     /// The finished text.
     pub fn finish(self) -> String {
-        self.out
+        String::from_utf8(self.out).unwrap_or_default()
     }
 }
 
 /// An object in the making. Keys are written as they are, so they are the plugin's own words.
 #[derive(Debug)]
 pub struct Object<'w> {
-    out: &'w mut String,
+    out: &'w mut Vec<u8>,
     first: bool,
 }
 
@@ -67,7 +69,7 @@ impl Object<'_> {
     /// A member that is a number.
     pub fn number(&mut self, key: &'static str, value: u64) {
         self.key(key);
-        self.out.push_str(&value.to_string());
+        append(self.out, value.to_string().as_bytes());
     }
 
     /// A member that is a number with a fraction; infinities and what is no number become 0, as
@@ -75,13 +77,13 @@ impl Object<'_> {
     pub fn float(&mut self, key: &'static str, value: f64) {
         self.key(key);
         let number = serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into());
-        self.out.push_str(&number.to_string());
+        append(self.out, number.to_string().as_bytes());
     }
 
     /// A member that is a boolean.
     pub fn boolean(&mut self, key: &'static str, value: bool) {
         self.key(key);
-        self.out.push_str(if value { "true" } else { "false" });
+        append(self.out, if value { b"true" } else { b"false" });
     }
 
     /// A member that is an array of strings.
@@ -96,35 +98,37 @@ impl Object<'_> {
     /// Starts a member that is an object.
     pub fn object(&mut self, key: &'static str) -> Object<'_> {
         self.key(key);
-        self.out.push('{');
+        self.out.push(b'{');
         Object { out: self.out, first: true }
     }
 
     /// Starts a member that is an array.
     pub fn array(&mut self, key: &'static str) -> Array<'_> {
         self.key(key);
-        self.out.push('[');
+        self.out.push(b'[');
         Array { out: self.out, first: true }
     }
 
     /// Ends the object.
     pub fn end(self) {
-        self.out.push('}');
+        self.out.push(b'}');
     }
 
     fn key(&mut self, key: &str) {
-        self.out.reserve(key.len() + 4);
-        self.out.push_str(if self.first { "\"" } else { ",\"" });
+        if !self.first {
+            self.out.push(b',');
+        }
         self.first = false;
-        self.out.push_str(key);
-        self.out.push_str("\":");
+        self.out.push(b'"');
+        append(self.out, key.as_bytes());
+        self.out.extend_from_slice(b"\":");
     }
 }
 
 /// An array in the making.
 #[derive(Debug)]
 pub struct Array<'w> {
-    out: &'w mut String,
+    out: &'w mut Vec<u8>,
     first: bool,
 }
 
@@ -138,46 +142,77 @@ impl Array<'_> {
     /// Starts an item that is an object.
     pub fn object(&mut self) -> Object<'_> {
         self.comma();
-        self.out.push('{');
+        self.out.push(b'{');
         Object { out: self.out, first: true }
     }
 
     /// Ends the array.
     pub fn end(self) {
-        self.out.push(']');
+        self.out.push(b']');
     }
 
     fn comma(&mut self) {
         if !self.first {
-            self.out.push(',');
+            self.out.push(b',');
         }
         self.first = false;
     }
 }
 
 /// Writes a string with its quotes.
-fn string(out: &mut String, value: &str) {
-    out.push('"');
+fn string(out: &mut Vec<u8>, value: &str) {
+    out.push(b'"');
     let mut done = 0;
     while let Some(at) = scan::find(value.as_bytes(), done, |here, _| {
         here.in_range(0, 0x20).or(here.is(b'"')).or(here.is(b'\\'))
     }) {
         // The byte found is ASCII, so both ends of the piece are character boundaries.
-        out.push_str(&value[done..at]);
+        append(out, &value.as_bytes()[done..at]);
         match value.as_bytes()[at] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            0x08 => out.push_str("\\b"),
-            0x0C => out.push_str("\\f"),
-            control => out.push_str(&format!("\\u{control:04x}")),
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0C => out.extend_from_slice(b"\\f"),
+            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
         }
         done = at + 1;
     }
-    out.push_str(&value[done..]);
-    out.push('"');
+    append(out, &value.as_bytes()[done..]);
+    out.push(b'"');
+}
+
+/// Appends bytes, short ones by pieces of fixed size: in WebAssembly a copy whose size is not known to
+/// the compiler is a call out of the module, and most texts of a record have fewer than twenty bytes.
+fn append(out: &mut Vec<u8>, bytes: &[u8]) {
+    const SHORT: usize = 64;
+    if bytes.len() > SHORT {
+        out.extend_from_slice(bytes);
+        return;
+    }
+    out.reserve(SHORT);
+    let mut rest = bytes;
+    while let Some((piece, more)) = rest.split_first_chunk::<16>() {
+        out.extend_from_slice(piece);
+        rest = more;
+    }
+    if let Some((piece, more)) = rest.split_first_chunk::<8>() {
+        out.extend_from_slice(piece);
+        rest = more;
+    }
+    if let Some((piece, more)) = rest.split_first_chunk::<4>() {
+        out.extend_from_slice(piece);
+        rest = more;
+    }
+    if let Some((piece, more)) = rest.split_first_chunk::<2>() {
+        out.extend_from_slice(piece);
+        rest = more;
+    }
+    if let Some(byte) = rest.first() {
+        out.push(*byte);
+    }
 }
 
 #[cfg(test)]
@@ -186,9 +221,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn written(value: &str) -> String {
-        let mut out = String::new();
+        let mut out = Vec::new();
         string(&mut out, value);
-        out
+        String::from_utf8(out).unwrap()
     }
 
     #[test]

@@ -276,6 +276,12 @@ impl<'d> XmlReader<'d> {
             self.ending = false;
             return Ok(self.leave());
         }
+        // Most end tags are those of the open element, and saying so is quicker than reading their name.
+        if let Some(open) = self.open.last()
+            && self.tokens.closes(open)
+        {
+            return Ok(self.leave());
+        }
         let before = self.offset();
         let token = match self.tokens.next(&mut self.attributes) {
             Ok(token) => token,

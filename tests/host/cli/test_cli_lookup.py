@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from carrel.config import BUILTIN_PLUGINS
 from support.command_line import CommandLine
 from support.guests import guest
 from support.manifests import manifest_text
@@ -42,7 +43,7 @@ def carrel(tmp_path: Path) -> CommandLine:
     home = CommandLine(tmp_path, real=True)
     config = {
         "plugins": {
-            "arxiv": {"enabled": False},
+            **{name: {"enabled": False} for name in BUILTIN_PLUGINS},
             "papers": {"url": plugin.as_uri()},
         }
     }

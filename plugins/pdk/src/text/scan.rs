@@ -25,10 +25,36 @@ pub(crate) fn find(
         rest = rest.get(WIDTH..)?;
     }
     // What is left, up to sixteen bytes, padded with a letter that no class marks.
-    let mut last = [b'x'; WIDTH + 1];
-    last.get_mut(..rest.len())?.copy_from_slice(rest);
+    let last = padded(rest);
     let (here, after) = (last.first_chunk::<WIDTH>()?, last.last_chunk::<WIDTH>()?);
     classify(Lanes::load(*here), Lanes::load(*after)).first().map(|lane| at + lane)
+}
+
+/// Up to sixteen bytes and the padding behind them. Copied by pieces of fixed size: in WebAssembly a
+/// copy of any other size is a call out of the module, and most texts are that short.
+fn padded(bytes: &[u8]) -> [u8; WIDTH + 1] {
+    let mut last = [b'x'; WIDTH + 1];
+    let (mut rest, mut at) = (bytes, 0);
+    if let Some((piece, more)) = rest.split_first_chunk::<16>() {
+        last[..16].copy_from_slice(piece);
+        (rest, at) = (more, 16);
+    }
+    if let Some((piece, more)) = rest.split_first_chunk::<8>() {
+        last[at..at + 8].copy_from_slice(piece);
+        (rest, at) = (more, at + 8);
+    }
+    if let Some((piece, more)) = rest.split_first_chunk::<4>() {
+        last[at..at + 4].copy_from_slice(piece);
+        (rest, at) = (more, at + 4);
+    }
+    if let Some((piece, more)) = rest.split_first_chunk::<2>() {
+        last[at..at + 2].copy_from_slice(piece);
+        (rest, at) = (more, at + 2);
+    }
+    if let (Some(byte), Some(place)) = (rest.first(), last.get_mut(at)) {
+        *place = *byte;
+    }
+    last
 }
 
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]

@@ -283,3 +283,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn leaves_are_the_texts_of_elements_that_hold_no_others() {
+    let document = "<a><b>one<c>two <i>x</i></c><d/><e> </e><f>3 &amp; 4</f> tail</b></a>";
+    let mut xml = XmlReader::new(document, &[]);
+    xml.root("a document").unwrap();
+    xml.child().unwrap();
+    let mut found = Vec::new();
+    xml.leaves(|around, name, text| found.push(format!("{around}/{name}={text}"))).unwrap();
+    assert_eq!(found, ["c/i=x", "b/f=3 & 4"]);
+    assert_eq!(xml.child().unwrap(), None);
+    xml.finish().unwrap();
+}
+
+#[test]
+fn an_element_without_elements_is_its_own_leaf() {
+    let mut xml = XmlReader::new("<a><b> one </b></a>", &[]);
+    xml.root("a document").unwrap();
+    xml.child().unwrap();
+    let mut found = Vec::new();
+    xml.leaves(|around, name, text| found.push(format!("{around}/{name}={text}"))).unwrap();
+    assert_eq!(found, ["a/b=one"]);
+}

@@ -76,7 +76,41 @@ impl<'d> Tokens<'d> {
 
     /// Passes over whitespace.
     pub(super) fn skip_whitespace(&mut self) {
-        self.at = self.behind_whitespace(self.at);
+        const INDENT: [u8; 8] = [b' '; 8];
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        // Indented documents are a third of spaces, nearly all of them behind a line break.
+        while let Some(b'\n') = self.byte(at) {
+            at += 1;
+            // Arrays compare in one instruction where slices would call a function.
+            while bytes.get(at..).and_then(<[u8]>::first_chunk) == Some(&INDENT) {
+                at += INDENT.len();
+            }
+            at = self.behind_spaces(at);
+        }
+        self.at = self.behind_whitespace(at);
+    }
+
+    #[inline]
+    fn behind_spaces(&self, mut at: usize) -> usize {
+        while self.byte(at) == Some(b' ') {
+            at += 1;
+        }
+        at
+    }
+
+    /// Passes over the end tag of `name`, if that is what comes next and it has no space in it.
+    #[inline]
+    pub(super) fn closes(&mut self, name: &str) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        let closes = rest
+            .strip_prefix(b"</")
+            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
+            .is_some_and(|rest| rest.first() == Some(&b'>'));
+        if closes {
+            self.at += name.len() + 3;
+        }
+        closes
     }
 
     /// The next token. A start tag's attributes replace what is in `attributes`.

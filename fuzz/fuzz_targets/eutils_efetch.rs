@@ -1,0 +1,14 @@
+//! Any text is a set of PubMed records, an error report or an invalid document, and what comes out
+//! keeps its promises. See `plugins/eutils/tests/support`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../plugins/eutils/tests/support/mod.rs"]
+mod support;
+
+fuzz_target!(|document: &str| {
+    support::check("efetch", document);
+    support::check("works", document);
+});

@@ -1,0 +1,61 @@
+//! The tools `works` and `work` from end to end: arguments → request → answer → result.
+
+use carrel_pdk::id::Doi;
+use carrel_pdk::{Code, Error, Host};
+
+use crate::arguments::{DoiArguments, WorksArguments};
+use crate::{answer, document, parse, query};
+
+/// Runs `works`.
+///
+/// # Errors
+///
+/// What keeps the call from a page: arguments, Crossref's own report, or what went wrong on the way.
+pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let arguments = WorksArguments::parse(arguments)?;
+    let request = query::works(&arguments)?;
+    host.progress(0, 1, "asking Crossref");
+    let response = answer::ask_one(host, request)?;
+    let mut page = answer::read(&response, parse::works)?;
+    if arguments.cursor.is_some() && page.works.is_empty() {
+        // Behind the last page the API goes on handing out cursors that lead nowhere.
+        page.next_cursor = None;
+    }
+    if !arguments.select.iter().any(|name| name == "reference") {
+        // Hundreds for each work, which nobody reads in a list; `work` has them.
+        page.works.iter_mut().for_each(|work| work.references = Vec::new());
+    }
+    host.progress(1, 1, "done");
+    Ok(page.to_json(0))
+}
+
+/// Runs `work`.
+///
+/// # Errors
+///
+/// As [`works`]; `not_found` says which agency has the DOI, if that can be learnt.
+pub(crate) fn work(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let doi = DoiArguments::parse(arguments)?;
+    host.progress(0, 1, "asking Crossref");
+    let response = answer::ask_one(host, query::work(&doi))?;
+    let work =
+        answer::read(&response, parse::work).map_err(|error| explained(error, &doi, host))?;
+    host.progress(1, 1, "done");
+    Ok(work.to_json(response.body.len()))
+}
+
+/// A `not_found` with the reason, as far as Crossref knows it: most DOIs that it does not have are other
+/// agencies'.
+pub(crate) fn explained(error: Error, doi: &Doi, host: &dyn Host) -> Error {
+    if error.code != Code::NotFound {
+        return error;
+    }
+    let elsewhere = host
+        .fetch(query::agency(doi))
+        .ok()
+        .filter(carrel_pdk::Response::is_success)
+        .and_then(|response| document::agency(&response.body))
+        .map(|agency| format!("; it is registered with {agency}, not with Crossref"))
+        .unwrap_or_default();
+    Error::new(Code::NotFound, format!("Crossref has no work with the DOI {doi}{elsewhere}"))
+}

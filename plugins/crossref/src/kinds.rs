@@ -1,0 +1,67 @@
+//! Crossref's types in the words of CSL.
+
+/// The CSL type of a Crossref type; `document`, CSL's word for anything, when there is none closer.
+pub(crate) fn csl(kind: &str) -> &'static str {
+    match kind {
+        // The second words are CSL's own, which content negotiation answers with.
+        "journal-article" | "article-journal" => "article-journal",
+        "book-chapter" | "book-section" | "book-part" | "book-track" | "chapter" => "chapter",
+        "book" | "monograph" | "edited-book" | "reference-book" | "book-set" | "book-series"
+        | "proceedings" | "proceedings-series" => "book",
+        "proceedings-article" | "paper-conference" => "paper-conference",
+        "reference-entry" | "entry" => "entry",
+        "posted-content" | "article" => "article",
+        "dissertation" | "thesis" => "thesis",
+        "report" | "report-component" | "report-series" => "report",
+        "standard" | "standard-series" => "standard",
+        "dataset" | "database" => "dataset",
+        "journal" | "journal-volume" | "journal-issue" | "periodical" => "periodical",
+        "peer-review" | "review" => "review",
+        _ => "document",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_of_the_api_has_a_word() {
+        // `/types` of the API in 2023 and what has been announced since.
+        for (kind, word) in [
+            ("book-section", "chapter"),
+            ("monograph", "book"),
+            ("report-component", "report"),
+            ("report", "report"),
+            ("peer-review", "review"),
+            ("book-track", "chapter"),
+            ("journal-article", "article-journal"),
+            ("book-part", "chapter"),
+            ("other", "document"),
+            ("book", "book"),
+            ("journal-volume", "periodical"),
+            ("book-set", "book"),
+            ("reference-entry", "entry"),
+            ("proceedings-article", "paper-conference"),
+            ("journal", "periodical"),
+            ("component", "document"),
+            ("book-chapter", "chapter"),
+            ("proceedings-series", "book"),
+            ("report-series", "report"),
+            ("proceedings", "book"),
+            ("database", "dataset"),
+            ("standard", "standard"),
+            ("reference-book", "book"),
+            ("posted-content", "article"),
+            ("journal-issue", "periodical"),
+            ("dissertation", "thesis"),
+            ("grant", "document"),
+            ("dataset", "dataset"),
+            ("book-series", "book"),
+            ("edited-book", "book"),
+            ("", "document"),
+        ] {
+            assert_eq!(csl(kind), word, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What the plugin says of itself.
+
+use carrel_pdk::manifest::{
+    Annotations, Attach, Format, HostRule, Limits, Lookup, Pace, Secret, Tool,
+};
+use carrel_pdk::{Manifest, schema};
+use serde_json::Value;
+
+use crate::arguments::{CitationArguments, DoiArguments, WorksArguments};
+use crate::citation::Candidates;
+use crate::lookup::BATCH;
+use crate::page::{OneWork, Page};
+use crate::updates::Fate;
+
+const HOST: &str = "api.crossref.org";
+
+/// What a model reads about the tools.
+const WORKS: &str = "\
+WHEN TO USE: Find works with DOIs by words, author, journal, funder, dates, type or licence, or count \
+them by facets.
+INPUTS: query and query_* words; filters from from_pub_date to has_references; sort, order; rows, \
+offset or cursor; select; facets.
+OUTPUTS: total_results, items_per_page, works (records without references), next_cursor when a cursor \
+was given, facets. Unknown fields are absent.
+COSTS: One request.
+SIDE EFFECTS: None.
+LIMITS: 100 works a call; past 10,000 only by cursor \"*\" and then next_cursor. No comma in a filter.";
+
+const WORK: &str = "\
+WHEN TO USE: Get everything Crossref has on one DOI.
+INPUTS: doi, any form: with resolver or doi:, old SICIs, other scripts.
+OUTPUTS: work: titles, authors with ORCID and affiliations, abstract, dates, journal, licences, \
+funding, links, references, relations, updates. Unknown fields are absent.
+COSTS: One request; a second one to say who has a DOI that Crossref lacks.
+SIDE EFFECTS: None.
+LIMITS: DOIs of Crossref only; not_found names the agency of others, such as DataCite.";
+
+const UPDATES: &str = "\
+WHEN TO USE: Check whether a work was retracted, corrected or put under concern, before citing it.
+INPUTS: doi.
+OUTPUTS: is_retracted, is_corrected, is_of_concern; updates (type, notice_doi, date, source publisher \
+or retraction-watch, found_in); notice_of when the DOI is itself a notice; notices on gaps.
+COSTS: Two requests.
+SIDE EFFECTS: None.
+LIMITS: What publishers and Retraction Watch registered; none on record is no proof of soundness.";
+
+const CITATION_MATCH: &str = "\
+WHEN TO USE: Find the DOI of a printed reference.
+INPUTS: citation, free text in any style; max_candidates.
+OUTPUTS: candidates, best first: doi, score 0.5 to 1, agreed (title, author, year, container_title, \
+volume, page, doi), title, author, issued. None when nothing agrees; notices say why.
+COSTS: One request, two when the text states a DOI.
+SIDE EFFECTS: None.
+LIMITS: Evidence, not proof: check agreed before using a DOI. One reference a call.";
+
+/// The manifest.
+pub(crate) fn manifest() -> Manifest {
+    let mut manifest = Manifest::new(
+        "crossref",
+        env!("CARGO_PKG_VERSION"),
+        "Searches Crossref and reads the works of its REST API into bibliographic records.",
+    );
+    manifest.title = Some("Crossref".to_owned());
+    manifest.hosts = vec![HostRule {
+        paths: vec!["/works".to_owned()],
+        // Below what the public pool has allowed since 2025; the host slows down or speeds up by the
+        // limits that every answer states.
+        pace: Some(Pace { interval_ms: 100, burst: Some(5), upstream: Some(HOST.to_owned()) }),
+        concurrency: Some(3),
+        cache_seconds: Some(24 * 3600),
+        ..HostRule::new(HOST, &["GET"])
+    }];
+    manifest.secrets = vec![Secret {
+        name: "contact".to_owned(),
+        description: Some(
+            "The operator's address: with it Crossref serves from its polite pool.".to_owned(),
+        ),
+        hosts: vec![HOST.to_owned()],
+        attach: Attach::Query("mailto".to_owned()),
+        pace: None,
+    }];
+    manifest.limits = Some(Limits { wall_seconds: Some(90.0), ..Limits::default() });
+    manifest.lookup = Some(Lookup { identifiers: vec!["doi"], batch: Some(BATCH) });
+    manifest.tools = vec![
+        tool(
+            "works",
+            "Search Crossref",
+            WORKS,
+            schema::input::<WorksArguments>(),
+            schema::output::<Page<'_>>(),
+        ),
+        tool(
+            "work",
+            "Get a work by DOI",
+            WORK,
+            schema::input::<DoiArguments>(),
+            schema::output::<OneWork<'_>>(),
+        ),
+        tool(
+            "updates",
+            "Check for retractions and corrections",
+            UPDATES,
+            schema::input::<DoiArguments>(),
+            schema::output::<Fate<'_>>(),
+        ),
+        tool(
+            "citation_match",
+            "Match a reference",
+            CITATION_MATCH,
+            schema::input::<CitationArguments>(),
+            schema::output::<Candidates<'_>>(),
+        ),
+    ];
+    manifest.formats = vec![
+        format(
+            "work",
+            "A work of the REST API, with or without its envelope.",
+            schema::output::<OneWork<'_>>(),
+        ),
+        format("works", "A list of works of the REST API.", schema::output::<Page<'_>>()),
+    ];
+    manifest
+}
+
+fn tool(name: &str, title: &str, description: &str, input: Value, output: Value) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        title: Some(title.to_owned()),
+        description: description.to_owned(),
+        input_schema: input,
+        output_schema: output,
+        annotations: Annotations::LOOKUP,
+    }
+}
+
+fn format(name: &str, description: &str, output: Value) -> Format {
+    Format {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        media_types: vec!["application/json".to_owned()],
+        output_schema: output,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_have_their_sections_and_are_short() {
+        for tool in manifest().tools {
+            let description = &tool.description;
+            assert!(description.len() < 700, "{}: {}", tool.name, description.len());
+            for section in
+                ["WHEN TO USE: ", "INPUTS: ", "OUTPUTS: ", "COSTS: ", "SIDE EFFECTS: ", "LIMITS: "]
+            {
+                assert!(description.contains(section), "{}: {section}", tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn schemas_are_strict_all_the_way_down() {
+        fn check(place: &str, schema: &Value) {
+            if schema["properties"].is_object() {
+                assert_eq!(schema["additionalProperties"], false, "{place}");
+            }
+            let kinds = schema["type"].as_array().cloned().unwrap_or_default();
+            assert!(!kinds.contains(&"null".into()), "{place} may be null");
+            for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+                check(&format!("{place}/{name}"), member);
+            }
+            if schema["items"].is_object() {
+                check(&format!("{place}[]"), &schema["items"]);
+            }
+        }
+        for tool in manifest().tools {
+            check(&format!("{} in", tool.name), &tool.input_schema);
+            check(&format!("{} out", tool.name), &tool.output_schema);
+        }
+    }
+
+    #[test]
+    fn the_contact_address_goes_to_crossref_only() {
+        let manifest = serde_json::to_value(manifest()).unwrap();
+        assert_eq!(manifest["secrets"][0]["hosts"], serde_json::json!(["api.crossref.org"]));
+        assert_eq!(manifest["secrets"][0]["attach"], serde_json::json!({"query": "mailto"}));
+        assert_eq!(manifest["hosts"].as_array().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,312 @@
+//! Item → the contract's bibliographic record: the one place where Crossref's words become Carrel's.
+
+use std::borrow::Cow;
+
+use carrel_pdk::id::Doi;
+use carrel_pdk::record::{
+    Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work,
+};
+use carrel_pdk::text::marked_up;
+use carrel_pdk::{percent, url};
+
+use crate::item::{self, Item};
+use crate::{kinds, lenient};
+
+/// How far back repetitions are looked for; keeps the work linear.
+const MOST_COMPARED: usize = 256;
+
+/// What Crossref has put in front of DOIs over the years.
+const RESOLVERS: [&str; 4] =
+    ["https://doi.org/", "http://doi.org/", "http://dx.doi.org/", "https://dx.doi.org/"];
+
+/// The record of an item. What Crossref does not say, or says in a form that is none, is left out.
+pub(crate) fn work(item: Item<'_>) -> Work<'_> {
+    let kind = item.kind.0.and_then(plain);
+    let mut isbn = Vec::new();
+    let mut issn = Vec::new();
+    for text in item.isbn.0.into_iter().chain(values(item.isbn_types)) {
+        push_new(&mut isbn, text.0.as_deref().and_then(book_number));
+    }
+    for text in item.issn.0.into_iter().chain(values(item.issn_types)) {
+        push_new(&mut issn, text.0.as_deref().and_then(serial_number));
+    }
+    let issued = [
+        item.issued,
+        item.published,
+        item.published_print,
+        item.published_online,
+        item.published_other,
+        item.posted,
+    ];
+    let doi = item.doi.0.and_then(doi);
+    let url = item.url.0.and_then(|url| landing_page(url, doi.as_deref()));
+    Work {
+        ids: Ids { doi, isbn, issn, ..Ids::default() },
+        kind: kinds::csl(kind.as_deref().unwrap_or_default()).into(),
+        source_type: kind,
+        title: text(item.title),
+        subtitle: text(item.subtitle),
+        summary: text(item.summary),
+        authors: item.authors.0.into_iter().filter_map(agent).collect(),
+        editors: item.editors.0.into_iter().filter_map(agent).collect(),
+        container_title: text(item.container_title),
+        publisher: text(item.publisher),
+        issued: issued.iter().find_map(date),
+        volume: text(item.volume),
+        issue: text(item.issue),
+        pages: text(item.page),
+        article_number: text(item.article_number),
+        language: text(item.language),
+        subjects: item.subjects.0.into_iter().filter_map(text).collect(),
+        url,
+        links: item.links.0.into_iter().filter_map(link).collect(),
+        licenses: item.licences.0.into_iter().filter_map(licence).collect(),
+        funding: item.funders.0.into_iter().filter_map(funder).collect(),
+        references: item.references.0.into_iter().filter_map(reference).collect(),
+        references_count: item.reference_count.0.or(item.references_count.0),
+        cited_by_count: item.cited_by_count.0,
+        updates: item.updates.0.into_iter().filter_map(update).collect(),
+        updated_by: item.updated_by.0.into_iter().filter_map(update).collect(),
+        relations: relations(item.relations),
+        source: "crossref".into(),
+    }
+}
+
+/// The address that resolves the work's DOI. Crossref puts old DOIs into it as they are, so that their
+/// question marks, hashes and percent signs would be read as syntax.
+fn landing_page<'d>(text: Text<'d>, doi: Option<&str>) -> Option<Text<'d>> {
+    let resolver = RESOLVERS.into_iter().find(|resolver| text.starts_with(resolver));
+    if let (Some(resolver), Some(doi)) = (resolver, doi)
+        && text[resolver.len()..].eq_ignore_ascii_case(doi)
+    {
+        let path = percent::path(&text[resolver.len()..]);
+        return Some(format!("{resolver}{path}").into());
+    }
+    address(text)
+}
+
+/// A text for readers.
+fn text(text: lenient::Text<'_>) -> Option<Text<'_>> {
+    text.0.and_then(readable)
+}
+
+/// A text as a reader would see it.
+pub(crate) fn readable(text: Text<'_>) -> Option<Text<'_>> {
+    match text {
+        Cow::Borrowed(text) => marked_up(text),
+        Cow::Owned(text) => match marked_up(&text)? {
+            Cow::Borrowed(same) if same.len() == text.len() => Some(Cow::Owned(text)),
+            seen => Some(Cow::Owned(seen.into_owned())),
+        },
+    }
+}
+
+/// A text for machines: as it is, without space around it; `None` when it is blank.
+fn plain(text: Text<'_>) -> Option<Text<'_>> {
+    let trimmed = text.trim();
+    match text {
+        _ if trimmed.is_empty() => None,
+        Cow::Borrowed(text) => Some(Cow::Borrowed(text.trim())),
+        Cow::Owned(_) => Some(Cow::Owned(trimmed.to_owned())),
+    }
+}
+
+/// A member for machines that Crossref fills with "unspecified" when nothing is known.
+fn specified(text: lenient::Text<'_>) -> Option<Text<'_>> {
+    text.0.and_then(plain).filter(|text| text != "unspecified")
+}
+
+fn address(text: Text<'_>) -> Option<Text<'_>> {
+    let text = plain(text)?;
+    let well_formed = url::well_formed(&text)?;
+    match well_formed {
+        Cow::Borrowed(_) => Some(text),
+        Cow::Owned(url) => Some(Cow::Owned(url)),
+    }
+}
+
+/// A DOI, with the resolver that some publishers put in front taken off. What is in the place of a DOI
+/// and is none is left out.
+pub(crate) fn doi(text: Text<'_>) -> Option<Text<'_>> {
+    let text = plain(text)?;
+    let doi = Doi::parse(&text).ok()?;
+    Some(if doi.as_str() == text { text } else { Cow::Owned(doi.as_str().to_owned()) })
+}
+
+fn values<'d>(typed: lenient::List<item::Typed<'d>>) -> impl Iterator<Item = lenient::Text<'d>> {
+    typed.0.into_iter().map(|typed| typed.value)
+}
+
+/// Adds a text that is not among the latest; a bound, because hostile documents have thousands.
+fn push_new<'d>(list: &mut Vec<Text<'d>>, text: Option<String>) {
+    let latest = &list[list.len().saturating_sub(MOST_COMPARED)..];
+    if let Some(text) = text
+        && !latest.iter().any(|known| *known == text)
+    {
+        list.push(text.into());
+    }
+}
+
+/// The last part of an address such as `http://id.crossref.org/isbn/…`, without hyphens.
+fn number(text: &str) -> String {
+    let last = text.rsplit('/').next().unwrap_or_default();
+    last.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase()
+}
+
+/// Digits, the last of which may be an X.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_suffix('X').unwrap_or(text);
+    digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn book_number(text: &str) -> Option<String> {
+    let number = number(text);
+    let right = match number.len() {
+        10 => is_number(&number),
+        13 => number.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => false,
+    };
+    right.then_some(number)
+}
+
+fn serial_number(text: &str) -> Option<String> {
+    let number = number(text);
+    (number.len() == 8 && is_number(&number)).then(|| format!("{}-{}", &number[..4], &number[4..]))
+}
+
+/// A date as exact as it is given: a month or day that is none cuts it short.
+pub(crate) fn date(date: &item::Date) -> Option<Text<'static>> {
+    let parts = date.parts.0.first()?;
+    let part = |number: usize, range: std::ops::RangeInclusive<u64>| {
+        parts.0.get(number)?.0.filter(|value| range.contains(value))
+    };
+    let year = part(0, 1..=9999)?;
+    let Some(month) = part(1, 1..=12) else { return Some(format!("{year:04}").into()) };
+    let Some(day) = part(2, 1..=31) else { return Some(format!("{year:04}-{month:02}").into()) };
+    Some(format!("{year:04}-{month:02}-{day:02}").into())
+}
+
+/// A contributor with any name at all. An organisation has its name in one piece.
+fn agent(contributor: item::Contributor<'_>) -> Option<Agent<'_>> {
+    let family = text(contributor.family);
+    let mut given = text(contributor.given);
+    let literal = text(contributor.name)
+        .or_else(|| text(contributor.literal))
+        .filter(|_| family.is_none() && given.is_none());
+    if let (Some(name), Some(suffix)) = (&given, text(contributor.suffix)) {
+        // Where citation formats without a member for it put it.
+        given = Some(format!("{name}, {suffix}").into());
+    }
+    if family.is_none() && given.is_none() && literal.is_none() {
+        return None;
+    }
+    Some(Agent {
+        family,
+        given,
+        literal,
+        orcid: contributor.orcid.0.as_deref().and_then(orcid),
+        affiliations: contributor.affiliations.0.into_iter().filter_map(affiliation).collect(),
+    })
+}
+
+/// An ORCID without resolver.
+fn orcid(text: &str) -> Option<Text<'static>> {
+    let last = text.trim().trim_end_matches('/').rsplit('/').next()?.to_ascii_uppercase();
+    let right = last.len() == 19
+        && last.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 9 | 14 => byte == b'-',
+            18 => byte.is_ascii_digit() || byte == b'X',
+            _ => byte.is_ascii_digit(),
+        });
+    right.then(|| last.into())
+}
+
+/// The name, or for want of one the identifier that stands for it.
+fn affiliation(affiliation: item::Affiliation<'_>) -> Option<Text<'_>> {
+    text(affiliation.name)
+        .or_else(|| affiliation.ids.0.into_iter().find_map(|id| id.id.0.and_then(plain)))
+}
+
+fn link(link: item::Link<'_>) -> Option<Link<'_>> {
+    Some(Link {
+        url: link.url.0.and_then(address)?,
+        content_type: specified(link.content_type),
+        version: specified(link.version),
+        application: specified(link.application),
+    })
+}
+
+fn licence(licence: item::Licence<'_>) -> Option<Licence<'_>> {
+    Some(Licence {
+        url: licence.url.0.and_then(address)?,
+        start: date(&licence.start),
+        version: specified(licence.version),
+    })
+}
+
+/// A funder; one without a name goes by its DOI.
+fn funder(funder: item::Funder<'_>) -> Option<Funder<'_>> {
+    let doi = funder.doi.0.and_then(doi);
+    Some(Funder {
+        name: text(funder.name).or_else(|| doi.clone())?,
+        doi,
+        awards: funder.awards.0.into_iter().filter_map(text).collect(),
+    })
+}
+
+/// A cited work. What cites a chapter names it and the book; what cites a book has only the volume.
+fn reference(reference: item::Reference<'_>) -> Option<Reference<'_>> {
+    let article = text(reference.article_title);
+    let journal = text(reference.journal_title);
+    let volume = text(reference.volume_title);
+    let series = text(reference.series_title);
+    let (title, container_title) = match article {
+        Some(article) => (Some(article), journal.or(volume).or(series)),
+        None => (volume, journal.or(series)),
+    };
+    let reference = Reference {
+        key: reference.key.0.and_then(plain),
+        doi: reference.doi.0.and_then(doi),
+        unstructured: text(reference.unstructured),
+        title,
+        author: text(reference.author),
+        year: text(reference.year),
+        container_title,
+    };
+    (reference != Reference::default()).then_some(reference)
+}
+
+/// A notice or what it is about.
+fn update(update: item::Update<'_>) -> Option<Update<'_>> {
+    Some(Update {
+        kind: update.kind.0.and_then(plain)?,
+        doi: update.doi.0.and_then(doi)?,
+        date: date(&update.updated),
+        source: update.source.0.and_then(plain),
+    })
+}
+
+/// Relations in the document's order. Both sides may assert the same one; it is listed once.
+fn relations<'d>(
+    relations: lenient::Members<'d, lenient::List<item::Relation<'d>>>,
+) -> Vec<Relation<'d>> {
+    let mut seen = Vec::new();
+    for (kind, related) in relations.0 {
+        let Some(kind) = plain(kind) else { continue };
+        let first = seen.len();
+        for item in related.0 {
+            let (Some(id), Some(id_type)) =
+                (item.id.0.and_then(plain), item.id_type.0.and_then(plain))
+            else {
+                continue;
+            };
+            let relation = Relation { kind: kind.clone(), id_type, id };
+            // Only neighbours: a review journal has thousands, and assertions come in pairs.
+            let latest = &seen[first.max(seen.len().saturating_sub(MOST_COMPARED))..];
+            if !latest.contains(&relation) {
+                seen.push(relation);
+            }
+        }
+    }
+    seen
+}

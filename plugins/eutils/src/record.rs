@@ -1,0 +1,352 @@
+//! Article → the contract's bibliographic record: the one place where PubMed's words become Carrel's.
+
+use std::borrow::Cow;
+
+use carrel_pdk::id::{Doi, Pmcid};
+use carrel_pdk::record::{Agent, Funder, Ids, Link, Reference, Relation, Update, Work};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::article::{self, Article, Articles, Author, Correction, Grant, Text};
+use crate::cite::{self, Kind};
+
+/// The records of a document.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Works<'d> {
+    /// The records.
+    pub works: Vec<Work<'d>>,
+    /// Identifiers that the document says do not exist.
+    pub not_found: Vec<Text<'d>>,
+}
+
+impl<'d> From<Articles<'d>> for Works<'d> {
+    fn from(found: Articles<'d>) -> Self {
+        Self { works: found.articles.into_iter().map(work).collect(), not_found: found.not_found }
+    }
+}
+
+/// The record of an article.
+///
+/// Titles lose the full stop and the brackets that are PubMed's own. A correction is an update when
+/// its citation names a DOI, which the record wants; it is a relation in any case. A book's chapter
+/// has the book as its container.
+pub fn work(article: Article<'_>) -> Work<'_> {
+    let kind = cite::kind(&article);
+    let is_preprint = article.publication_types.iter().any(|word| word == "Preprint");
+    let (updates, updated_by) = updates(&article.comments_corrections);
+    let title = shown_title(&article);
+    let url = cite::pubmed_url(&article).map(Cow::Owned);
+    let Article { journal_info, book_info, .. } = article;
+    let journal = journal_info.unwrap_or_default();
+    let book = book_info.unwrap_or_default();
+    let pmcid = article.pmcid.as_deref().and_then(|id| Pmcid::parse(id).ok());
+    let pmcid = pmcid.map(|id| format!("PMC{}", id.number()));
+    let full_text = pmcid.as_ref().map(|id| Link {
+        url: Cow::Owned(format!("https://pmc.ncbi.nlm.nih.gov/articles/{id}/")),
+        content_type: Some("text/html".into()),
+        ..Link::default()
+    });
+    let mut subjects = article.keywords;
+    for term in article.mesh_terms.into_iter().flatten() {
+        if !subjects.contains(&term.descriptor_name) {
+            subjects.push(term.descriptor_name);
+        }
+    }
+    let references: Vec<Reference<'_>> =
+        article.references.unwrap_or_default().into_iter().map(reference).collect();
+    Work {
+        ids: Ids {
+            doi: article.doi,
+            arxiv: None,
+            pmid: article.pmid.filter(|pmid| plain_number(pmid)),
+            pmcid: pmcid.map(Cow::Owned),
+            isbn: book.isbns.iter().filter_map(|isbn| isbn_of(isbn)).map(Cow::Owned).collect(),
+            issn: issns(journal.issn, journal.issn_linking),
+        },
+        kind: match kind {
+            Kind::Article if is_preprint => "article",
+            Kind::Article => "article-journal",
+            Kind::Book => "book",
+            Kind::Chapter => "chapter",
+        }
+        .into(),
+        source_type: article.publication_types.into_iter().next(),
+        title,
+        summary: article.abstract_text,
+        authors: article.authors.into_iter().map(agent).collect(),
+        editors: book.editors.into_iter().map(agent).collect(),
+        container_title: match kind {
+            Kind::Chapter => book.title,
+            Kind::Book => book.collection_title,
+            Kind::Article => journal.title,
+        },
+        publisher: book.publisher,
+        issued: article.issued.or(article.electronic_date).map(Cow::Owned),
+        volume: journal.volume.or(book.volume),
+        issue: journal.issue,
+        pages: journal.pages.or(book.pages),
+        language: article.languages.into_iter().next().and_then(language),
+        subjects,
+        url,
+        links: full_text.into_iter().collect(),
+        funding: funders(article.grant_list.unwrap_or_default()),
+        references_count: match references.len() {
+            0 => article.number_of_references,
+            count => Some(count as u64),
+        },
+        references,
+        updates,
+        updated_by,
+        relations: article.comments_corrections.into_iter().filter_map(relation).collect(),
+        source: "eutils".into(),
+        ..Work::default()
+    }
+}
+
+/// The title as a reader knows it, borrowed when nothing is taken off.
+fn shown_title<'d>(article: &Article<'d>) -> Option<Text<'d>> {
+    let shown = cite::title(article)?;
+    let whole = article.title.as_ref().or(article.vernacular_title.as_ref())?;
+    Some(match whole {
+        Cow::Borrowed(text) => {
+            // What is shown is a part of the title, so it can be borrowed from the document too.
+            let from = text.find(shown).unwrap_or(0);
+            Cow::Borrowed(text.get(from..from + shown.len()).unwrap_or(text))
+        }
+        Cow::Owned(_) => Cow::Owned(shown.to_owned()),
+    })
+}
+
+fn plain_number(text: &str) -> bool {
+    !text.starts_with('0') && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn isbn_of(text: &str) -> Option<String> {
+    let digits: String = text
+        .chars()
+        .filter(|one| one.is_ascii_digit() || matches!(one, 'X' | 'x'))
+        .collect::<String>()
+        .to_ascii_uppercase();
+    let head = digits.get(..9).is_some_and(|head| head.bytes().all(|byte| byte.is_ascii_digit()));
+    let right = match digits.len() {
+        10 => head,
+        13 => digits.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => false,
+    };
+    right.then_some(digits)
+}
+
+fn issns<'d>(issn: Option<Text<'d>>, linking: Option<Text<'d>>) -> Vec<Text<'d>> {
+    let mut found = Vec::new();
+    for one in issn.into_iter().chain(linking) {
+        let bytes = one.as_bytes();
+        let right = bytes.len() == 9
+            && bytes.iter().enumerate().all(|(at, byte)| match at {
+                4 => *byte == b'-',
+                8 => byte.is_ascii_digit() || *byte == b'X',
+                _ => byte.is_ascii_digit(),
+            });
+        if right && !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+fn agent(author: Author<'_>) -> Agent<'_> {
+    let given = author.first_name.or(author.initials);
+    let (family, given, literal) = match (author.last_name, author.collective_name) {
+        (Some(last), _) => {
+            let family = match author.suffix {
+                Some(suffix) => Cow::Owned(format!("{last} {suffix}")),
+                None => last,
+            };
+            (Some(family), given, None)
+        }
+        (None, Some(group)) => (None, None, Some(group)),
+        (None, None) => (None, given, None),
+    };
+    Agent { family, given, literal, orcid: author.orcid, affiliations: author.affiliations }
+}
+
+/// Codes of MARC that have a tag of two letters; any other stands as it is. `und` and `mul` name no
+/// language.
+fn language(code: Text<'_>) -> Option<Text<'_>> {
+    const TAGS: &[(&str, &str)] = &[
+        ("afr", "af"),
+        ("alb", "sq"),
+        ("ara", "ar"),
+        ("arm", "hy"),
+        ("aze", "az"),
+        ("bos", "bs"),
+        ("bul", "bg"),
+        ("cat", "ca"),
+        ("chi", "zh"),
+        ("cze", "cs"),
+        ("dan", "da"),
+        ("dut", "nl"),
+        ("eng", "en"),
+        ("epo", "eo"),
+        ("est", "et"),
+        ("fin", "fi"),
+        ("fre", "fr"),
+        ("geo", "ka"),
+        ("ger", "de"),
+        ("gla", "gd"),
+        ("gre", "el"),
+        ("heb", "he"),
+        ("hin", "hi"),
+        ("hrv", "hr"),
+        ("hun", "hu"),
+        ("ice", "is"),
+        ("ind", "id"),
+        ("ita", "it"),
+        ("jpn", "ja"),
+        ("kin", "rw"),
+        ("kor", "ko"),
+        ("lat", "la"),
+        ("lav", "lv"),
+        ("lit", "lt"),
+        ("mac", "mk"),
+        ("mal", "ml"),
+        ("mao", "mi"),
+        ("may", "ms"),
+        ("nor", "no"),
+        ("per", "fa"),
+        ("pol", "pl"),
+        ("por", "pt"),
+        ("pus", "ps"),
+        ("rum", "ro"),
+        ("rus", "ru"),
+        ("san", "sa"),
+        ("slo", "sk"),
+        ("slv", "sl"),
+        ("spa", "es"),
+        ("srp", "sr"),
+        ("swe", "sv"),
+        ("tha", "th"),
+        ("tur", "tr"),
+        ("ukr", "uk"),
+        ("urd", "ur"),
+        ("vie", "vi"),
+        ("wel", "cy"),
+    ];
+    let lower = code.to_ascii_lowercase();
+    if matches!(lower.as_str(), "und" | "mul") {
+        return None;
+    }
+    Some(match TAGS.iter().find(|(marc, _)| *marc == lower) {
+        Some((_, tag)) => Cow::Borrowed(tag),
+        None => code,
+    })
+}
+
+fn funders(grants: Vec<Grant<'_>>) -> Vec<Funder<'_>> {
+    let mut funders: Vec<Funder<'_>> = Vec::new();
+    for grant in grants {
+        let Some(name) = grant.agency.or(grant.acronym) else { continue };
+        let at = funders.iter().position(|funder| funder.name == name).unwrap_or_else(|| {
+            funders.push(Funder { name, ..Funder::default() });
+            funders.len() - 1
+        });
+        if let Some(funder) = funders.get_mut(at) {
+            funder.awards.extend(grant.grant_id);
+        }
+    }
+    funders
+}
+
+fn reference(reference: article::Reference<'_>) -> Reference<'_> {
+    let ids = [
+        reference.pmid.map(|id| format!("PMID:{id}")),
+        reference.pmcid.map(|id| format!("PMCID:{id}")),
+    ];
+    Reference {
+        key: ids.into_iter().flatten().next().map(Cow::Owned),
+        doi: reference.doi,
+        unstructured: reference.citation,
+        ..Reference::default()
+    }
+}
+
+/// What a kind of correction means: the record's word for it, and whether the article is the notice.
+fn meaning(ref_type: &str) -> Option<(&'static str, bool)> {
+    Some(match ref_type {
+        "RetractionOf" => ("retraction", true),
+        "RetractionIn" => ("retraction", false),
+        "PartialRetractionOf" => ("partial_retraction", true),
+        "PartialRetractionIn" => ("partial_retraction", false),
+        "ErratumFor" => ("correction", true),
+        "ErratumIn" => ("correction", false),
+        "ExpressionOfConcernFor" => ("expression_of_concern", true),
+        "ExpressionOfConcernIn" => ("expression_of_concern", false),
+        "CorrectedandRepublishedFrom"
+        | "CorrectedRepublishedFrom"
+        | "RepublishedFrom"
+        | "RetractedandRepublishedFrom" => ("republication", true),
+        "CorrectedandRepublishedIn"
+        | "CorrectedRepublishedIn"
+        | "RepublishedIn"
+        | "RetractedandRepublishedIn" => ("republication", false),
+        "UpdateOf" => ("new_version", true),
+        "UpdateIn" => ("new_version", false),
+        _ => return None,
+    })
+}
+
+/// The updates whose citation names a DOI.
+fn updates<'d>(corrections: &[Correction<'d>]) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
+    let (mut updates, mut updated_by) = (Vec::new(), Vec::new());
+    for one in corrections {
+        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(meaning) else { continue };
+        let Some(doi) = one.ref_source.as_deref().and_then(doi_in) else { continue };
+        let update = Update {
+            kind: kind.into(),
+            doi: Cow::Owned(doi),
+            source: Some("pubmed".into()),
+            ..Update::default()
+        };
+        if is_notice { &mut updates } else { &mut updated_by }.push(update);
+    }
+    (updates, updated_by)
+}
+
+/// The DOI that a citation ends with: `Nature. 2020 Mar;5(1):1. doi: 10.5555/x.`
+fn doi_in(citation: &str) -> Option<String> {
+    let (_, rest) = citation.rsplit_once("doi:")?;
+    let word = rest.split_whitespace().next()?.trim_end_matches(['.', ';', ',']);
+    Doi::parse(word).ok().map(|doi| doi.to_string())
+}
+
+/// The relation that a correction is, when it names another record. Works cited are references.
+fn relation(correction: Correction<'_>) -> Option<Relation<'_>> {
+    let kind = correction.ref_type.filter(|kind| kind != "Cites")?;
+    Some(Relation { kind, id_type: "pmid".into(), id: correction.pmid? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn isbns_lose_their_hyphens_and_wrong_ones_are_left_out() {
+        assert_eq!(isbn_of("978-1-86016-359-3").as_deref(), Some("9781860163593"));
+        assert_eq!(isbn_of("185996252x").as_deref(), Some("185996252X"));
+        assert_eq!(isbn_of("12345"), None);
+    }
+
+    #[test]
+    fn the_doi_at_the_end_of_a_citation_is_found() {
+        assert_eq!(doi_in("J X. 2020;5(1):1. doi: 10.5555/x.1.").as_deref(), Some("10.5555/x.1"));
+        assert_eq!(doi_in("J X. 2020;5(1):1"), None);
+    }
+
+    #[test]
+    fn languages_become_tags() {
+        assert_eq!(language("eng".into()).as_deref(), Some("en"));
+        assert_eq!(language("ENG".into()).as_deref(), Some("en"));
+        assert_eq!(language("yor".into()).as_deref(), Some("yor"));
+        assert_eq!(language("und".into()), None);
+    }
+}

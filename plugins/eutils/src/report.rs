@@ -1,0 +1,88 @@
+//! NCBI's reports of errors.
+//!
+//! An upper-case `ERROR` says that the whole request failed; a lower-case `error` says that one
+//! identifier is missing. The first is an error of the call, the second part of the result.
+
+use carrel_pdk::text::excerpt;
+use carrel_pdk::xml::{Element, XmlReader};
+use carrel_pdk::{Code, Error};
+
+/// The error that the words of an `ERROR` are.
+pub(crate) fn error(words: &str) -> Error {
+    let lower = words.to_ascii_lowercase();
+    let transient = ["backend failed", "temporarily", "try again", "timeout", "timed out", "busy"]
+        .iter()
+        .any(|sign| lower.contains(sign));
+    let error = Error::new(Code::UpstreamError, format!("NCBI reports: {}", words.trim()));
+    if transient { error.retryable(true) } else { error }
+}
+
+/// The error of the open `ERROR` and of those after it inside the same element.
+pub(crate) fn failure(xml: &mut XmlReader<'_>) -> Result<Error, Error> {
+    let mut words: Vec<String> = xml.text()?.map(|text| text.into_owned()).into_iter().collect();
+    while let Some(element) = xml.child()? {
+        if element.local == "ERROR" {
+            words.extend(xml.text()?.map(|text| text.into_owned()));
+        } else {
+            xml.skip()?;
+        }
+    }
+    Ok(error(if words.is_empty() { "no details".to_owned() } else { words.join("; ") }.as_str()))
+}
+
+/// The error of a document whose root, which is open, is not the one expected: NCBI's report of an
+/// error when it holds one.
+pub(crate) fn unexpected(
+    xml: &mut XmlReader<'_>,
+    root: Element<'_>,
+    found: &str,
+    expected: &str,
+) -> Result<Error, Error> {
+    if found == "ERROR" {
+        let words = xml.text()?;
+        return Ok(error(words.as_deref().unwrap_or("no details")));
+    }
+    if found.starts_with('e') && found.ends_with("Result") {
+        while let Some(element) = xml.child()? {
+            if element.local == "ERROR"
+                && let Some(words) = xml.text()?
+            {
+                return Ok(error(&words));
+            }
+            if element.local != "ERROR" {
+                xml.skip()?;
+            }
+        }
+    }
+    let message = format!("expected <{expected}> but found <{}>", excerpt(found));
+    Ok(xml.error_at(root.offset, message))
+}
+
+/// NCBI's report of an error in a document that should be plain text, if that is what it is: JSON with
+/// an `error`, as the gateway sends it, XML with an `ERROR`, or a page for people.
+pub(crate) fn text(body: &str) -> Option<Error> {
+    let start = body.trim_start();
+    if start.starts_with('{') {
+        return gateway(start);
+    }
+    if !start.starts_with('<') {
+        return None;
+    }
+    let mut xml = XmlReader::new(body, &[]);
+    let read = |xml: &mut XmlReader<'_>| {
+        let root = xml.root("a report")?;
+        unexpected(xml, root, root.local, "plain text")
+    };
+    Some(read(&mut xml).unwrap_or_else(|error| error))
+}
+
+/// The report that NCBI's gateway sends as JSON before any utility sees the request.
+pub(crate) fn gateway(body: &str) -> Option<Error> {
+    let value: serde_json::Value = serde_json::from_str(body.trim()).ok()?;
+    let words = ["error", "message"].iter().find_map(|key| value.get(key)?.as_str())?;
+    if words.to_ascii_lowercase().contains("rate limit") {
+        let message = format!("NCBI asks for a pause: {words}");
+        return Some(Error::new(Code::RateLimited, message).retry_after(1.0));
+    }
+    Some(error(words))
+}

@@ -1,0 +1,202 @@
+//! The tool `fetch`: articles by PMID, at four levels of detail.
+
+use carrel_pdk::{Error, Host};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{invalid, unique};
+use crate::article::Article;
+use crate::ask::{self, Query};
+use crate::{efetch, medline};
+
+/// PMIDs that one call takes.
+const MOST: usize = 200;
+
+/// Which articles, and how much of them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FetchArguments {
+    /// PubMed identifiers.
+    #[schemars(length(min = 1, max = 200), inner(regex(pattern = "^[0-9]+$")))]
+    pub pmids: Vec<String>,
+    /// How much: abstract and metadata, the record as XML, as MEDLINE text, or what a citation needs.
+    #[serde(default)]
+    pub detail_level: DetailLevel,
+    /// Whether to add MeSH terms.
+    #[serde(default = "yes")]
+    pub include_mesh_terms: bool,
+    /// Whether to add grants.
+    #[serde(default)]
+    pub include_grant_info: bool,
+}
+
+/// How much of an article.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[allow(missing_docs, reason = "described one by one they would make no plain enum")]
+pub(crate) enum DetailLevel {
+    #[default]
+    AbstractPlus,
+    FullXml,
+    MedlineText,
+    CitationData,
+}
+
+/// The articles.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct FetchResult<'d> {
+    /// As given.
+    pub requested_pmids: Vec<String>,
+    /// As given.
+    pub detail_level: DetailLevel,
+    /// The articles, for abstract_plus and citation_data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub articles: Option<Vec<Article<'d>>>,
+    /// The records as NCBI writes them, for full_xml and medline_text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<Vec<Document<'d>>>,
+    /// PMIDs that PubMed does not have.
+    pub not_found_pmids: Vec<String>,
+    /// How NCBI was asked.
+    pub e_fetch_details: Details,
+}
+
+/// A record as NCBI writes it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Document<'d> {
+    /// PubMed identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pmid: Option<String>,
+    /// application/xml or text/plain.
+    pub media_type: &'static str,
+    /// The record.
+    pub text: &'d str,
+}
+
+/// How NCBI was asked.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Details {
+    /// The requests, without key and address; of a POST without its body.
+    pub urls: Vec<String>,
+    /// GET or POST.
+    pub request_method: &'static str,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Runs the tool.
+pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let arguments: FetchArguments = carrel_pdk::arguments(arguments)?;
+    let count = arguments.pmids.len();
+    if !(1..=MOST).contains(&count) {
+        return Err(invalid(format!("expected 1 to {MOST} pmids but found {count}")));
+    }
+    for pmid in &arguments.pmids {
+        let right =
+            (1..=20).contains(&pmid.len()) && pmid.bytes().all(|byte| byte.is_ascii_digit());
+        if !right {
+            let found = carrel_pdk::text::excerpt(pmid);
+            return Err(invalid(format!("expected PMIDs of digits but found {found:?}")));
+        }
+    }
+    let as_text = arguments.detail_level == DetailLevel::MedlineText;
+    let query = Query::new("efetch")
+        .with("db", "pubmed")
+        .with("retmode", if as_text { "text" } else { "xml" })
+        .maybe("rettype", as_text.then_some("medline"))
+        .ids(&unique(&arguments.pmids));
+    ask::ask(host, &query, |body| {
+        let (articles, documents) = match arguments.detail_level {
+            DetailLevel::MedlineText => (None, Some(medline_documents(body)?)),
+            DetailLevel::FullXml => (None, Some(xml_documents(body)?)),
+            DetailLevel::AbstractPlus | DetailLevel::CitationData => {
+                let found = efetch::parse(body)?.articles;
+                let cut = |article| reduced(article, &arguments);
+                (Some(found.into_iter().map(cut).collect::<Vec<_>>()), None)
+            }
+        };
+        let parsed = articles.iter().flatten().filter_map(|article| article.pmid.as_deref());
+        let raw = documents.iter().flatten().filter_map(|document| document.pmid.as_deref());
+        let have: std::collections::HashSet<&str> = parsed.chain(raw).collect();
+        let not_found_pmids = unique(&arguments.pmids)
+            .into_iter()
+            .filter(|pmid| !have.contains(pmid.trim_start_matches('0')))
+            .map(str::to_owned)
+            .collect();
+        Ok(crate::to_json(&FetchResult {
+            requested_pmids: arguments.pmids.clone(),
+            detail_level: arguments.detail_level,
+            articles,
+            documents,
+            not_found_pmids,
+            e_fetch_details: Details { urls: vec![query.url()], request_method: query.method() },
+        }))
+    })
+}
+
+fn xml_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
+    let (found, sources) = efetch::read(body)?;
+    let pmids = found.articles.into_iter().map(|article| article.pmid.map(|id| id.into_owned()));
+    let document = |(pmid, text)| Document { pmid, media_type: "application/xml", text };
+    Ok(pmids.zip(sources).map(document).collect())
+}
+
+fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
+    if let Some(error) = crate::report::text(body) {
+        return Err(error);
+    }
+    let records = match medline::parse(body) {
+        Ok(found) => found.records,
+        // How the text form says that there is none of the records.
+        Err(_) if body.contains("not available") || body.contains("id: ") => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    Ok(records
+        .into_iter()
+        .filter_map(|record| {
+            let pmid = Some(record.pmid?.into_owned());
+            Some(Document { pmid, media_type: "text/plain", text: record.text })
+        })
+        .collect())
+}
+
+/// The article without what the level leaves out. The whole record is what `full_xml` is for.
+fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> {
+    let whole = arguments.detail_level == DetailLevel::AbstractPlus;
+    let mut reduced = Article {
+        pmid: article.pmid,
+        title: article.title,
+        vernacular_title: article.vernacular_title,
+        abstract_text: article.abstract_text.filter(|_| whole),
+        authors: article.authors,
+        authors_complete: article.authors_complete,
+        journal_info: article.journal_info,
+        book_info: article.book_info,
+        issued: article.issued,
+        electronic_date: article.electronic_date,
+        publication_types: article.publication_types,
+        keywords: if whole { article.keywords } else { Vec::new() },
+        mesh_terms: article.mesh_terms.filter(|_| arguments.include_mesh_terms),
+        grant_list: article.grant_list.filter(|_| whole && arguments.include_grant_info),
+        doi: article.doi,
+        pmcid: article.pmcid,
+        languages: article.languages,
+        comments_corrections: article.comments_corrections,
+        ..Article::default()
+    };
+    // Works cited, which older records list among corrections.
+    reduced.comments_corrections.retain(|one| one.ref_type.as_deref() != Some("Cites"));
+    if !whole {
+        reduced.authors.iter_mut().for_each(|author| author.affiliations.clear());
+    }
+    if let Some(book) = &mut reduced.book_info {
+        book.sections.clear();
+    }
+    reduced
+}

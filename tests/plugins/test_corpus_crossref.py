@@ -1,0 +1,124 @@
+"""Every captured answer of Crossref is a typed error or works that say what the JSON says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.api import Carrel
+from carrel.config import Config, builtin
+from carrel.errors import SourceError
+from conftest import CORPUS, ROOT
+from plugins.crossref_oracle import comparable, read
+
+ANSWERS = sorted((CORPUS / "crossref").glob("*.*")) if CORPUS.is_dir() else []
+RECORD = json.loads((ROOT / "contract" / "v1" / "record.schema.json").read_text("utf-8"))
+#: File → code, and a piece of the message, for those that hold no works.
+REFUSED = {
+    "habanero__funder-100000001.json": ("invalid_document", "National Science Foundation"),
+    "habanero__funder-404.txt": ("not_found", "resource not found"),
+    "habanero__funders-bad-filter.json": ("upstream_error", "has-assertion"),
+    "habanero__funders-bad-rows.json": ("upstream_error", "positive integer"),
+    "habanero__journal-1803-2427.json": ("invalid_document", "journal"),
+    "habanero__member-98.json": ("invalid_document", "member"),
+    "habanero__works-agency.json": ("invalid_document", "agency"),
+    "habanero__works-bad-cursor.json": ("upstream_error", "cursor-invalid"),
+    "rcrossref__members-500-exception.json": ("upstream_error", "Response Exception"),
+    "rcrossref__types.json": ("invalid_document", "type-list"),
+}
+
+
+@pytest.fixture
+def desk(config: Config) -> Carrel:
+    return Carrel(replace(config, plugins=(builtin("crossref"),)))
+
+
+def differences(place: str, expected: Any, found: Any) -> Iterator[str]:
+    """Every place where two records differ, down to single texts."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in sorted({*expected, *found}):
+            if key not in expected or key not in found:
+                yield f"{place}/{key}: only {'found' if key in found else 'expected'}"
+            else:
+                yield from differences(f"{place}/{key}", expected[key], found[key])
+    elif isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            yield f"{place}: {len(expected)} expected, {len(found)} found"
+        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
+            yield from differences(f"{place}[{number}]", one, other)
+    elif isinstance(expected, str) and isinstance(found, str):
+        one, other = comparable(expected, found)
+        if one != other:
+            yield f"{place}: {expected!r} expected, {found!r} found"
+    elif expected != found:
+        yield f"{place}: {expected!r} expected, {found!r} found"
+
+
+def test_the_captured_answers_are_there(corpus: Path) -> None:
+    names = {path.name for path in (corpus / "crossref").glob("*.*")}
+    assert len(names) >= 60
+    assert set(REFUSED) <= names
+
+
+@pytest.mark.requirement("result:typed:no-false-empty")
+@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
+def test_a_captured_answer_says_what_its_json_says(desk: Carrel, path: Path) -> None:
+    document = path.read_text("utf-8")
+    expected = read(document)
+    if path.name in REFUSED:
+        assert expected is None
+        code, message = REFUSED[path.name]
+        with pytest.raises(SourceError, match=message) as caught:
+            desk.parse("crossref", "works", document)
+        assert caught.value.error_code == code
+        return
+    assert expected is not None
+    found = desk.parse("crossref", "works", document)
+    assert len(found["works"]) == len(expected["works"])
+    for number, (one, other) in enumerate(zip(expected["works"], found["works"], strict=True)):
+        assert list(differences(f"works[{number}]", one, other)) == []
+    for key in ("total_results", "items_per_page", "next_cursor"):
+        if key in expected:
+            assert found[key] == expected[key]
+    facets = [
+        (facet["name"], facet["value_count"], [(v["value"], v["count"]) for v in facet["values"]])
+        for facet in found.get("facets", [])
+    ]
+    assert facets == expected.get("facets", [])
+
+
+@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
+def test_every_record_satisfies_the_contract_and_has_no_markup_left(
+    desk: Carrel, path: Path
+) -> None:
+    import jsonschema_rs
+
+    try:
+        works = desk.parse("crossref", "works", path.read_text("utf-8"))["works"]
+    except SourceError:
+        return
+    validator = jsonschema_rs.validator_for(RECORD, validate_formats=True)
+    for work in works:
+        assert [error.message for error in validator.iter_errors(work)] == []
+        # Titles and abstracts of the captured works have no brackets of their own.
+        for key in ("title", "subtitle", "abstract", "container_title"):
+            text = work.get(key, "")
+            assert [mark for mark in ("</", "jats:", "mml:", "&lt;") if mark in text] == []
+
+
+def test_a_single_work_is_the_same_in_both_formats(desk: Carrel, corpus: Path) -> None:
+    compared = 0
+    for path in sorted((corpus / "crossref").glob("*.json")):
+        document = path.read_text("utf-8")
+        try:
+            [work] = desk.parse("crossref", "works", document)["works"]
+            assert desk.parse("crossref", "work", document) == {"work": work}
+        except (SourceError, ValueError):
+            continue
+        compared += 1
+    assert compared >= 30

@@ -1,0 +1,164 @@
+"""One lookup over the three real components: each adds what it knows of the same work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import trustme
+
+from carrel.config import Config, PluginConfig
+from carrel.fetch import FetchClient, FetchSettings
+from carrel.plugins.registry import Registry
+from carrel.tools import Toolbox
+from support.upstream import Reply, SkippingClock, Upstream
+
+HOSTS = (
+    "export.arxiv.org",
+    "api.crossref.org",
+    "eutils.ncbi.nlm.nih.gov",
+    "pmc.ncbi.nlm.nih.gov",
+)
+PLUGINS = ("crossref", "eutils", "arxiv")
+
+ARXIV = b"""<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
+ xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
+<opensearch:totalResults>1</opensearch:totalResults>
+<opensearch:startIndex>0</opensearch:startIndex><entry>
+<id>http://arxiv.org/abs/2001.00001v3</id><title>On desks</title><summary>A draft's.</summary>
+<published>2020-01-02T00:00:00Z</published><author><name>Ada Reader</name></author>
+<category term="cs.DL"/><arxiv:doi>10.5555/Desk.1</arxiv:doi></entry></feed>"""
+
+CROSSREF = {
+    "status": "ok",
+    "message-type": "work",
+    "message-version": "1.0.0",
+    "message": {
+        "DOI": "10.5555/desk.1",
+        "type": "journal-article",
+        "title": ["On Desks"],
+        "author": [{"family": "Reader", "given": "Ada", "sequence": "first"}],
+        "container-title": ["Journal of Furniture"],
+        "publisher": "Furniture Press",
+        "issued": {"date-parts": [[2020, 6]]},
+        "volume": "7",
+        "is-referenced-by-count": 3,
+    },
+}
+
+EFETCH = b"""<?xml version="1.0" ?>
+<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN"
+ "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">
+<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM">
+<PMID Version="1">7654321</PMID><Article PubModel="Print"><Journal>
+<JournalIssue CitedMedium="Print"><Volume>7</Volume><PubDate><Year>2020</Year>
+<Month>Jun</Month></PubDate></JournalIssue><Title>Journal of Furniture</Title></Journal>
+<ArticleTitle>On Desks.</ArticleTitle><Abstract><AbstractText>The whole abstract.</AbstractText>
+</Abstract><AuthorList CompleteYN="Y"><Author ValidYN="Y"><LastName>Reader</LastName>
+<ForeName>Ada</ForeName><Initials>A</Initials></Author></AuthorList><Language>eng</Language>
+<PublicationTypeList><PublicationType UI="D016428">Journal Article</PublicationType>
+</PublicationTypeList></Article></MedlineCitation><PubmedData><PublicationStatus>ppublish
+</PublicationStatus><ArticleIdList><ArticleId IdType="pubmed">7654321</ArticleId>
+<ArticleId IdType="doi">10.5555/desk.1</ArticleId></ArticleIdList></PubmedData></PubmedArticle>
+</PubmedArticleSet>"""
+
+IDCONV = {
+    "status": "ok",
+    "request": {"format": "json"},
+    "records": [{"doi": "10.5555/desk.1", "pmid": 7654321, "requested-id": "10.5555/desk.1"}],
+}
+
+
+def json_reply(value: object) -> Reply:
+    return Reply(body=json.dumps(value).encode(), headers=[("Content-Type", "application/json")])
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def upstream(authority: trustme.CA) -> Iterator[Upstream]:
+    with Upstream(*HOSTS, authority=authority) as server:
+        server.on("/api/query", Reply(body=ARXIV))
+        server.on("/works/10.5555%2FDesk.1", json_reply(CROSSREF))
+        server.on("/works/10.5555%2Fdesk.1", json_reply(CROSSREF))
+        server.on("/entrez/eutils/efetch.fcgi", Reply(body=EFETCH))
+        server.on("/tools/idconv/api/v1/articles/", json_reply(IDCONV))
+        yield server
+
+
+@pytest.fixture
+def toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Toolbox]:
+    plugins = tuple(PluginConfig(name, f"builtin:{name}", allowed_hosts=None) for name in PLUGINS)
+    client = FetchClient(
+        FetchSettings(ca_bundle=upstream.write_authority(tmp_path)),
+        resolver=upstream.names,
+        dialer=upstream.dial,
+        clock=SkippingClock(),
+        jitter=lambda: 0.0,
+    )
+    changed = replace(config, plugins=plugins)
+    box = Toolbox(changed, registry=Registry(changed, fetch_client=client))
+    yield box
+    box.close()
+
+
+@pytest.mark.parametrize("text", ["arXiv:2001.00001", "10.5555/DESK.1", "pmid:7654321"])
+def test_any_identifier_of_a_work_leads_to_what_all_know_who_can_be_asked(
+    toolbox: Toolbox, upstream: Upstream, text: str
+) -> None:
+    upstream.on("/works/10.5555%2FDESK.1", json_reply(CROSSREF))
+    result = toolbox.lookup.run([text], toolbox.lookup.new_call())
+    [item] = result.items
+    outcomes = {step.source: (step.outcome, step.reason) for step in item.steps}
+    [merged] = result.works
+    by_arxiv = text.startswith("arXiv")
+    # Nobody but arXiv knows of the e-print, so it is learnt only where it was asked for.
+    assert outcomes == {
+        "crossref": ("found", None),
+        "eutils": ("found", None),
+        "arxiv": ("found", None) if by_arxiv else ("not_asked", "no_matching_identifier"),
+    }
+    work = merged.work
+    assert (work.ids.doi, work.ids.pmid) == ("10.5555/desk.1", "7654321")
+    assert work.ids.arxiv == ("2001.00001v3" if by_arxiv else None)
+    assert (work.type, work.title, work.publisher) == (
+        "article-journal",
+        "On Desks",
+        "Furniture Press",
+    )
+    assert work.abstract == "The whole abstract."
+    assert merged.provenance["abstract"] == ("eutils",)
+    assert merged.provenance["ids.doi"] == merged.sources
+    assert merged.sources == ("crossref", "eutils", "arxiv")[: 3 if by_arxiv else 2]
+
+
+def test_works_asked_for_by_different_identifiers_are_one(toolbox: Toolbox) -> None:
+    ids = ["2001.00001", "https://doi.org/10.5555/desk.1", "7654321"]
+    result = toolbox.lookup.run(ids, toolbox.lookup.new_call())
+    assert [item.work for item in result.items] == [0, 0, 0]
+
+
+@pytest.mark.requirement("result:typed:no-false-empty")
+def test_a_source_that_is_down_is_a_failure_beside_what_the_others_have(
+    toolbox: Toolbox, upstream: Upstream
+) -> None:
+    upstream.on("/entrez/eutils/efetch.fcgi", Reply(503))
+    [item] = toolbox.lookup.run(["10.5555/desk.1"], toolbox.lookup.new_call()).items
+    assert item.outcome == "found"
+    outcomes = {step.source: step.outcome for step in item.steps}
+    assert (outcomes["crossref"], outcomes["eutils"]) == ("found", "failed")
+
+
+def test_every_plugin_that_comes_along_tells_what_it_resolves(toolbox: Toolbox) -> None:
+    lookups = {state.name: state.manifest.lookup for state in toolbox.plugins() if state.manifest}
+    assert {name: spec.identifiers for name, spec in lookups.items() if spec} == {
+        "crossref": ("doi",),
+        "eutils": ("pmid", "pmcid", "doi"),
+        "arxiv": ("arxiv",),
+    }
