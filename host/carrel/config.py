@@ -62,6 +62,14 @@ class PluginConfig:
         settings: the plugin's own settings, handed to it as JSON; never secrets. Default: none.
         skip_tools: tools that are not offered (`runtime_config.skip_tools`): regular expressions
             that match a whole tool name. Default: none.
+        skip_prompts: prompts that are not offered, likewise. Default: none.
+        skip_resources: resources that are not offered, by URI, likewise. Default: none.
+        skip_resource_templates: resource templates that are not offered, by URI template, likewise.
+            Default: none.
+        env_vars: the configuration that an Extism module may read (`runtime_config.env_vars`); not
+            the environment. Default: none.
+        allowed_secrets: keyring entries, each a service and a user, that an Extism module may
+            read (`runtime_config.allowed_secrets`). Default: none.
     """
 
     name: str
@@ -72,6 +80,11 @@ class PluginConfig:
     limits: Overrides = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     skip_tools: tuple[str, ...] = ()
+    skip_prompts: tuple[str, ...] = ()
+    skip_resources: tuple[str, ...] = ()
+    skip_resource_templates: tuple[str, ...] = ()
+    env_vars: Mapping[str, str] = field(default_factory=dict)
+    allowed_secrets: tuple[tuple[str, str], ...] = ()
 
     def skips(self, tool: str) -> bool:
         """Whether the operator does not want `tool`, named as in the plugin's manifest."""

@@ -6,6 +6,9 @@
     ├── UnknownNameError       no such tool, plugin or format              unknown_tool
     ├── PluginError            a plugin is at fault, or is kept from running
     │   ├── LoadError          missing, refused, not what the lock says    plugin_unavailable
+    │   │   ├── RegistryError  a registry failed, refused, or lied
+    │   │   ├── SignatureError no signature that the policy accepts
+    │   │   └── LockError      not what was approved
     │   ├── Trap               the guest trapped or exited                 plugin_failed
     │   ├── LimitExceeded      one of the call's limits was passed         limit_exceeded
     │   ├── DeadlineExceeded   the wall-clock deadline passed              timeout
@@ -193,6 +196,48 @@ class LoadError(PluginError):
     """A plugin that cannot be loaded: missing, refused, or not what the lock says."""
 
     code = "plugin_unavailable"
+
+
+class RegistryError(LoadError):
+    """A registry could not be reached, refused, or handed out something else than was asked for.
+
+    Attributes:
+        status: the HTTP status; None when there was no answer, or the answer was false.
+    """
+
+    def __init__(
+        self, message: str, *, plugin: str | None = None, status: int | None = None
+    ) -> None:
+        self.status = status
+        super().__init__(message, plugin=plugin)
+
+
+class SignatureError(LoadError):
+    """A plugin carries no signature that the policy accepts.
+
+    Attributes:
+        tried: what was found and why each was refused.
+    """
+
+    def __init__(
+        self, message: str, *, plugin: str | None = None, tried: Sequence[str] = ()
+    ) -> None:
+        self.tried = tuple(tried)
+        super().__init__(message, plugin=plugin)
+
+
+class LockError(LoadError):
+    """A plugin is not what was approved, or was never approved.
+
+    Attributes:
+        changes: one line for each difference from the lock; empty when there is no entry.
+    """
+
+    def __init__(
+        self, message: str, *, plugin: str | None = None, changes: Sequence[str] = ()
+    ) -> None:
+        self.changes = tuple(changes)
+        super().__init__(message, plugin=plugin)
 
 
 class Trap(PluginError):

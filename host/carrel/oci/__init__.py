@@ -1,0 +1,1 @@
+"""OCI registries: finding, fetching, keeping and publishing plugins."""

@@ -1,0 +1,1 @@
+"""Signatures: who published a plugin, proven in this process and bound to its digest."""
