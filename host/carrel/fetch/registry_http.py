@@ -1,0 +1,404 @@
+"""One request to a registry, or to where a registry points: resolve, check, connect, send, read.
+
+What is asked for, whom credentials go to and which redirects are followed is `carrel.oci`'s matter.
+Here is what no caller may get wrong: every address is checked before it is connected to, TLS is
+verified against the name, and every wait has an end.
+
+Not handled on purpose: proxies, HTTP/2, cookies.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpcore2
+
+from .address import check_answers
+from .connect import Dialer, _make_context, _straight
+from .registry_url import RegistryUrl, Site
+from .settings import FetchSettings
+
+#: Bytes of a body that are handed to the socket at once.
+_PIECE = 2**20
+
+
+class RegistryIoError(Exception):
+    """A request brought no usable answer.
+
+    Attributes:
+        message: for a person; names the host, quotes nothing of the answer.
+        retryable: whether the same request can succeed in a moment.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.message = message
+        self.retryable = retryable
+        super().__init__(message)
+
+
+Lookup = Callable[[str], Sequence[str]]
+
+
+def system_lookup(host: str) -> Sequence[str]:
+    """All addresses of a name, as the system has them; empty when there are none."""
+    try:
+        found = socket.getaddrinfo(
+            host.encode(), 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )
+    except socket.gaierror as fault:
+        if fault.errno in {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)}:
+            return []
+        raise
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How names and addresses become sockets; tests put servers of their own in their place."""
+
+    lookup: Lookup = system_lookup
+    dial: Dialer = _straight
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer whose body has not been read yet.
+
+    Attributes:
+        headers: names in lower case; several of one name are joined with commas.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    _response: httpcore2.Response
+    _host: str
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body, as it comes.
+
+        Raises:
+            RegistryIoError: it broke off, or took too long.
+        """
+        with _explained(self._host):
+            yield from self._response.iter_stream()
+
+
+class RegistryHttp:
+    """Sends requests; keeps one connection per site. Not for several threads at once.
+
+    Args:
+        connect_seconds: until a connection stands, TLS included.
+        read_seconds: how long the other side may stay silent.
+        total_seconds: how long one request may take with its answer.
+        ca_bundle: a PEM file of authorities trusted besides the system's.
+        may_be_private: whether a site may be on an address that is not public.
+    """
+
+    def __init__(
+        self,
+        *,
+        connect_seconds: float,
+        read_seconds: float,
+        total_seconds: float,
+        ca_bundle: Path | None,
+        may_be_private: Callable[[Site], bool],
+        network: Network | None = None,
+    ) -> None:
+        self._connect_seconds = connect_seconds
+        self._read_seconds = read_seconds
+        self._total_seconds = total_seconds
+        self._ca_bundle = ca_bundle
+        self._may_be_private = may_be_private
+        self._network = network or Network()
+        self._context: ssl.SSLContext | None = None
+        self._kept: dict[Site, _Connection] = {}
+
+    @contextmanager
+    def send(
+        self, method: str, url: RegistryUrl, headers: Mapping[str, str], body: bytes = b""
+    ) -> Iterator[Answer]:
+        """The answer to one request; redirects are not followed.
+
+        Raises:
+            RegistryIoError: there is none.
+        """
+        host = url.site.authority
+        connection = self._kept.pop(url.site, None)
+        with _explained(host):
+            response = None
+            if connection is not None and connection.usable:
+                response = self._ask_again(connection, method, url, headers, body)
+            elif connection is not None:
+                connection.close()
+            if response is None or connection is None:
+                connection = self._connect(url.site)
+                try:
+                    response = connection.ask(self._request(method, url, headers, body))
+                except BaseException:
+                    connection.close()
+                    raise
+        try:
+            yield Answer(response.status, _headers(response), response, host)
+        finally:
+            response.close()
+            if connection.usable:
+                self._kept[url.site] = connection
+            else:
+                connection.close()
+
+    def close(self) -> None:
+        """Closes what is kept."""
+        for connection in self._kept.values():
+            connection.close()
+        self._kept.clear()
+
+    def _ask_again(
+        self,
+        connection: _Connection,
+        method: str,
+        url: RegistryUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+    ) -> httpcore2.Response | None:
+        """The answer over a kept connection; None when the other side had closed it meanwhile."""
+        try:
+            return connection.ask(self._request(method, url, headers, body))
+        except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.RemoteProtocolError):
+            connection.close()
+            return None
+        except BaseException:
+            connection.close()
+            raise
+
+    def _connect(self, site: Site) -> _Connection:
+        addresses = self._addresses(site)
+        if self._context is None and site.scheme == "https":
+            try:
+                self._context = _make_context(FetchSettings(ca_bundle=self._ca_bundle))
+            except (OSError, ssl.SSLError) as fault:
+                raise RegistryIoError(
+                    f"the certificate authorities in {self._ca_bundle} cannot be read"
+                ) from fault
+        return _Connection(site, addresses, self._context, self._network.dial, self._total_seconds)
+
+    def _addresses(self, site: Site) -> tuple[str, ...]:
+        private = self._may_be_private(site)
+        if site.is_address:
+            answers: Sequence[str] = (site.host,)
+        else:
+            # Absolute, so that no search domain is tried; but a name on a private network may be
+            # known in just that way.
+            name = site.host if private else f"{site.host}."
+            answers = _in_time(lambda: self._network.lookup(name), self._connect_seconds, site.host)
+        if not answers:
+            raise RegistryIoError(f"{site.host} has no address; check the network and the name")
+        why = None if private else check_answers(answers)
+        if why:
+            raise RegistryIoError(
+                f"{site.authority} is on an address that is not public ({why}); a registry may be "
+                "there only if the operator says so"
+            )
+        return tuple(answers)
+
+    def _request(
+        self, method: str, url: RegistryUrl, headers: Mapping[str, str], body: bytes
+    ) -> httpcore2.Request:
+        sent = {"Host": url.site.authority, "Accept-Encoding": "identity", **headers}
+        if body or method in {"POST", "PUT", "PATCH"}:
+            sent["Content-Length"] = str(len(body))
+        pieces = [body[at : at + _PIECE] for at in range(0, len(body), _PIECE)]
+        return httpcore2.Request(
+            method,
+            httpcore2.URL(
+                scheme=url.site.scheme.encode(),
+                host=url.site.host.encode(),
+                port=url.site.port,
+                target=url.resource.encode(),
+            ),
+            headers=[(name.encode(), value.encode("latin-1")) for name, value in sent.items()],
+            content=pieces or None,
+            extensions={
+                "timeout": {
+                    "connect": self._connect_seconds,
+                    "read": self._read_seconds,
+                    "write": self._read_seconds,
+                    "pool": self._connect_seconds,
+                }
+            },
+        )
+
+
+class _Connection:
+    """One HTTP/1.1 connection, pinned to the checked addresses of its site."""
+
+    def __init__(
+        self,
+        site: Site,
+        addresses: tuple[str, ...],
+        context: ssl.SSLContext | None,
+        dial: Dialer,
+        total_seconds: float,
+    ) -> None:
+        self._total = total_seconds
+        self._deadline = _Deadline()
+        self._http = httpcore2.HTTPConnection(
+            origin=httpcore2.Origin(site.scheme.encode(), site.host.encode(), site.port),
+            ssl_context=context,
+            keepalive_expiry=30.0,
+            network_backend=_PinnedBackend(addresses, dial, self._deadline),
+        )
+
+    @property
+    def usable(self) -> bool:
+        return self._http.is_available() and not self._http.has_expired()
+
+    def ask(self, request: httpcore2.Request) -> httpcore2.Response:
+        self._deadline.at = time.monotonic() + self._total
+        return self._http.handle_request(request)
+
+    def close(self) -> None:
+        try:
+            self._http.close()
+        except Exception:  # noqa: BLE001, S110 -- it is thrown away, however it goes
+            pass
+
+
+class _Deadline:
+    """When the request under way has to be over; a peer that drips bytes is never silent."""
+
+    at = float("inf")
+
+    def cut(self, timeout: float | None) -> float:
+        left = self.at - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout
+        return left if timeout is None else min(timeout, left)
+
+
+class _PinnedBackend(httpcore2.NetworkBackend):
+    """Connects to addresses that were checked, whatever name it is told."""
+
+    def __init__(self, addresses: tuple[str, ...], dial: Dialer, deadline: _Deadline) -> None:
+        self._addresses = addresses
+        self._dial = dial
+        self._deadline = deadline
+        self._inner = httpcore2.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 -- httpcore's signature; the address is already known
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        for address in self._addresses:
+            try:
+                real_host, real_port = self._dial(address, port)
+                stream = self._inner.connect_tcp(
+                    real_host, real_port, self._deadline.cut(timeout), local_address, socket_options
+                )
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if address == self._addresses[-1]:
+                    raise
+                continue
+            return _TimedStream(stream, self._deadline)
+        raise httpcore2.ConnectError  # pragma: no cover -- there is always an address
+
+
+class _TimedStream(httpcore2.NetworkStream):
+    """A stream whose every wait ends with the request's deadline."""
+
+    def __init__(self, inner: httpcore2.NetworkStream, deadline: _Deadline) -> None:
+        self._inner = inner
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, self._deadline.cut(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, self._deadline.cut(timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        inner = self._inner.start_tls(ssl_context, server_hostname, self._deadline.cut(timeout))
+        return _TimedStream(inner, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def _in_time(work: Callable[[], Sequence[str]], seconds: float, host: str) -> Sequence[str]:
+    """Runs a lookup that may hang, in a thread that never holds up the end of the process."""
+    found: list[Sequence[str]] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except Exception as fault:  # noqa: BLE001 -- told below
+            failed.append(fault)
+
+    thread = threading.Thread(target=run, name="carrel-lookup", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if found:
+        return found[0]
+    raise RegistryIoError(
+        f"the name {host} cannot be looked up; check the network", retryable=True
+    ) from (failed[0] if failed else None)
+
+
+def _headers(response: httpcore2.Response) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in response.headers:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+@contextmanager
+def _explained(host: str) -> Iterator[None]:
+    """Turns what the HTTP library raises into our words: its texts may quote the other side."""
+    try:
+        yield
+    except httpcore2.TimeoutException as fault:
+        raise RegistryIoError(f"{host} did not answer in time", retryable=True) from fault
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as fault:
+        raise _explain(host, fault) from fault
+
+
+def _explain(host: str, fault: BaseException) -> RegistryIoError:
+    cause: BaseException | None = fault
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return RegistryIoError(
+                f"the certificate of {host} is not trusted for that name; an authority of your own "
+                "can be added as the registry's ca_bundle"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return RegistryIoError(
+                f"{host} does not speak TLS as it has to; a registry that speaks http only has to "
+                "be named as one"
+            )
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(fault, httpcore2.ConnectError):
+        return RegistryIoError(f"no connection to {host} could be made", retryable=True)
+    if isinstance(fault, httpcore2.ProtocolError):
+        return RegistryIoError(f"{host} cut its answer short or broke HTTP's rules", retryable=True)
+    return RegistryIoError(f"the connection to {host} was lost", retryable=True)

@@ -1,0 +1,130 @@
+"""A plugin as it is published: the CNCF's wasm layout, with exactly one layer.
+
+The plugin's own manifest goes into an annotation, because clients that know the layout refuse a
+second layer. Equal input gives equal bytes, and so an equal digest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from carrel.errors import ConfigError
+
+from .documents import OCI_MANIFEST, descriptor_json, encode_json, sha256
+from .repository import Descriptor
+
+CONFIG_TYPE = "application/vnd.wasm.config.v0+json"
+WASM_TYPE = "application/wasm"
+
+#: Where the plugin's manifest is, as JSON.
+MANIFEST_ANNOTATION = "io.github.carrel.plugin.manifest"
+
+#: A manifest larger than this stays out of the annotations; registries cap theirs at 4 MiB.
+_MAX_ANNOTATION = 512 * 2**10
+
+_TITLE = "org.opencontainers.image."
+_COMPONENT = b"\0asm\x0d\x00\x01\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginPackage:
+    """What is uploaded for one plugin.
+
+    Attributes:
+        blobs: content and media type, in the order of uploading.
+        manifest: the manifest's bytes.
+        media_type: the manifest's.
+    """
+
+    blobs: tuple[tuple[bytes, str], ...]
+    manifest: bytes
+    media_type: str = OCI_MANIFEST
+
+    @property
+    def digest(self) -> str:
+        """The manifest's digest: what is signed and pinned."""
+        return sha256(self.manifest)
+
+
+def write_plugin(
+    wasm: bytes,
+    *,
+    name: str,
+    plugin_manifest: Mapping[str, Any] | None = None,
+    imports: Sequence[str] = (),
+    exports: Sequence[str] = (),
+    created: datetime | None = None,
+) -> PluginPackage:
+    """Packs a component or module.
+
+    Args:
+        wasm: its bytes.
+        name: the file's name without `.wasm`, where no manifest says better.
+        plugin_manifest: what the plugin says of itself; title, version, description, licence and
+            homepage are taken from it.
+        imports: the names that a component imports.
+        exports: the names that it exports.
+        created: None takes `SOURCE_DATE_EPOCH`, else now.
+    """
+    at = _rfc3339(created or _now())
+    told = plugin_manifest or {}
+    layer = Descriptor(
+        WASM_TYPE,
+        sha256(wasm),
+        len(wasm),
+        annotations={f"{_TITLE}title": f"{told.get('name', name)}.wasm"},
+    )
+    config: dict[str, Any] = {
+        "created": at,
+        "architecture": "wasm",
+        "os": "wasip2" if wasm.startswith(_COMPONENT) else "wasip1",
+        "layerDigests": [layer.digest],
+    }
+    if wasm.startswith(_COMPONENT):
+        config["component"] = {"exports": list(exports), "imports": list(imports)}
+    config_bytes = encode_json(config)
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": OCI_MANIFEST,
+        "config": descriptor_json(Descriptor(CONFIG_TYPE, sha256(config_bytes), len(config_bytes))),
+        "layers": [descriptor_json(layer)],
+        "annotations": _annotations(told, name, at),
+    }
+    return PluginPackage(
+        blobs=((config_bytes, CONFIG_TYPE), (wasm, WASM_TYPE)), manifest=encode_json(manifest)
+    )
+
+
+def _annotations(told: Mapping[str, Any], name: str, created: str) -> dict[str, str]:
+    found = {
+        "created": created,
+        "title": told.get("title") or told.get("name") or name,
+        "version": told.get("version"),
+        "description": told.get("description"),
+        "licenses": told.get("licence"),
+        "url": told.get("homepage"),
+        "source": told.get("homepage"),
+    }
+    annotations = {_TITLE + key: str(value) for key, value in found.items() if value}
+    if told:
+        text = encode_json(told).decode()
+        if len(text) <= _MAX_ANNOTATION:
+            annotations[MANIFEST_ANNOTATION] = text
+    return annotations
+
+
+def _now() -> datetime:
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given is None:
+        return datetime.now(UTC)
+    if not (given.isascii() and given.isdigit() and len(given) < 12):
+        raise ConfigError([f"SOURCE_DATE_EPOCH: expected whole seconds since 1970, got {given!r}"])
+    return datetime.fromtimestamp(int(given), UTC)
+
+
+def _rfc3339(moment: datetime) -> str:
+    return moment.astimezone(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,25 @@
+"""From this machine into a registry: blobs first, the manifest with its tag last."""
+
+from __future__ import annotations
+
+from carrel.errors import RegistryError
+
+from .package import PluginPackage
+from .reference import Reference
+from .repository import Descriptor, RepositoryWriter
+
+
+def push(package: PluginPackage, reference: Reference, repository: RepositoryWriter) -> Descriptor:
+    """Publishes a plugin under the reference's tag, and returns its manifest's descriptor.
+
+    Raises:
+        RegistryError: the reference has no tag, or the registry refused something.
+    """
+    if reference.tag is None or reference.digest is not None:
+        raise RegistryError(
+            f"{reference}: a plugin is published under a tag; write {reference.host}/"
+            f"{reference.repository}:TAG"
+        )
+    for data, media_type in package.blobs:
+        repository.put_blob(data, media_type)
+    return repository.put_manifest(package.manifest, package.media_type, reference.tag)

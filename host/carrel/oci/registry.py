@@ -1,0 +1,296 @@
+"""A repository behind a registry's HTTP interface, by the OCI distribution specification.
+
+Everything that is handed out was held against the digest it was asked for by: digests are computed
+here, never taken from a header.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from carrel.errors import RegistryError
+from carrel.fetch.registry_http import Answer, Network, RegistryIoError
+from carrel.fetch.registry_url import RegistryUrl
+from carrel.printable import printable
+
+from .client import RegistryClient, Reply
+from .documents import (
+    ACCEPT,
+    INDEXES,
+    OCI_INDEX,
+    describe_manifest,
+    descriptor_json,
+    encode_json,
+    fallback_tag,
+    make_document,
+    read_descriptors,
+    read_object,
+    sha256,
+)
+from .reference import Reference, is_digest
+from .repository import Descriptor, Document, RepositoryWriter
+from .settings import RegistrySettings
+from .upload import upload_blob
+
+__all__ = ["HttpRepository", "RegistrySettings", "open_repository"]
+
+#: Bytes so far, bytes in all, and what they are of.
+ProgressHandler = Callable[[float, float | None, str], None]
+
+#: How a registry says that it has no referrers API; the same as other clients take it.
+_NO_REFERRERS_API = frozenset({400, 404, 405, 406, 501})
+
+#: Pages of referrers that are read.
+_MAX_PAGES = 8
+
+
+@contextmanager
+def open_repository(
+    reference: Reference,
+    settings: RegistrySettings | None = None,
+    *,
+    on_progress: ProgressHandler | None = None,
+    network: Network | None = None,
+) -> Iterator[RepositoryWriter]:
+    """The repository that a reference names, for as long as the `with` block runs.
+
+    Nothing is sent before the first method is called.
+
+    Args:
+        reference: any in the repository.
+        settings: how the registry is reached; None takes the defaults.
+        on_progress: told how many bytes of a blob have come or gone.
+        network: how names and addresses become sockets; for tests.
+    """
+    client = RegistryClient(reference, settings or RegistrySettings(), network=network)
+    try:
+        yield HttpRepository(client, on_progress)
+    finally:
+        client.close()
+
+
+class HttpRepository:
+    """A `RepositoryWriter` over HTTP. Not for several threads at once."""
+
+    def __init__(self, client: RegistryClient, on_progress: ProgressHandler | None = None) -> None:
+        self._client = client
+        self._on_progress = on_progress or (lambda _done, _total, _message: None)
+        self._name = f"{client.host}/{client.repository}"
+
+    def manifest(self, reference: str) -> Document | None:
+        """The manifest or index of a tag or digest; None when there is none."""
+        reply = self._client.ask(
+            "GET", self._client.url(f"manifests/{reference}"), headers={"Accept": ACCEPT}
+        )
+        what = f"the manifest {reference} of {self._name}"
+        if reply.status == 404:
+            return None
+        if reply.status != 200:
+            raise self._client.refused(reply, f"read {what}")
+        document = make_document(reply.body, self._type(reply, what), what)
+        if is_digest(reference) and document.digest != reference:
+            raise RegistryError(f"{what}: the registry sent {document.digest} in its place")
+        return document
+
+    def blob(self, descriptor: Descriptor, *, max_bytes: int) -> bytes:
+        """A blob of the descriptor's size and digest; picks up where a broken transfer ended."""
+        what = f"the blob {descriptor.digest} of {self._name}"
+        if not is_digest(descriptor.digest):
+            raise RegistryError(f"{what} is not named by a sha256 digest")
+        if descriptor.size > max_bytes:
+            raise RegistryError(
+                f"{what} has {descriptor.size} bytes; at most {max_bytes} are taken"
+            )
+        download = _Download(self._client, descriptor, what, self._on_progress)
+        reply = self._client.persist(download.attempt, lambda reply: (reply.status, reply.headers))
+        if reply.status not in {200, 206}:
+            raise self._client.refused(reply, f"read {what}")
+        return download.finish()
+
+    def referrers(self, digest: str) -> Sequence[Descriptor]:
+        """The manifests that say they are about `digest`: by the API, else by the fallback tag."""
+        found = self._referrers_by_api(digest)
+        return self._referrers_by_tag(digest) if found is None else found
+
+    def put_blob(self, data: bytes, media_type: str) -> Descriptor:
+        """Uploads a blob unless the repository has it."""
+        descriptor = Descriptor(media_type, sha256(data), len(data))
+        upload_blob(self._client, descriptor, data, self._on_progress)
+        return descriptor
+
+    def put_manifest(
+        self, data: bytes, media_type: str, reference: str | None = None
+    ) -> Descriptor:
+        """Uploads a manifest under a tag, or under its own digest; lists it with its subject."""
+        descriptor = describe_manifest(data, media_type)
+        reply = self._client.ask(
+            "PUT",
+            self._client.url(f"manifests/{reference or descriptor.digest}"),
+            actions="pull,push",
+            headers={"Content-Type": media_type},
+            body=data,
+        )
+        what = f"the manifest {reference or descriptor.digest} of {self._name}"
+        if reply.status not in {200, 201, 202}:
+            raise self._client.refused(reply, f"write {what}")
+        told = reply.headers.get("docker-content-digest")
+        if is_digest(told) and told != descriptor.digest:
+            raise RegistryError(f"{what} became {told}; {descriptor.digest} was sent")
+        subject = read_object(data, what).get("subject")
+        if isinstance(subject, dict) and is_digest(subject.get("digest")):
+            self._list(descriptor, str(subject["digest"]), reply)
+        return descriptor
+
+    def _list(self, descriptor: Descriptor, subject: str, reply: Reply) -> None:
+        """Adds a manifest to the fallback tag of its subject, where nothing else lists it."""
+        if "oci-subject" in reply.headers or self._referrers_by_api(subject) is not None:
+            return
+        tag = fallback_tag(subject)
+        listed = [one for one in self._referrers_by_tag(subject) if one.digest != descriptor.digest]
+        index = {
+            "schemaVersion": 2,
+            "mediaType": OCI_INDEX,
+            "manifests": [descriptor_json(one) for one in [*listed, descriptor]],
+        }
+        self.put_manifest(encode_json(index), OCI_INDEX, tag)
+
+    def _referrers_by_api(self, digest: str) -> list[Descriptor] | None:
+        """What the referrers API lists; None where there is no such API."""
+        what = f"the referrers of {digest} in {self._name}"
+        url: RegistryUrl | None = self._client.url(f"referrers/{digest}")
+        found: list[Descriptor] = []
+        for page in range(_MAX_PAGES):
+            assert url is not None, "the loop ends with the last page"
+            reply = self._client.ask("GET", url, headers={"Accept": OCI_INDEX})
+            kind = _media_type(reply.headers)
+            if page == 0 and (
+                reply.status in _NO_REFERRERS_API or (reply.status == 200 and kind != OCI_INDEX)
+            ):
+                return None
+            if reply.status != 200:
+                raise self._client.refused(reply, f"read {what}")
+            found += self._listed(read_object(reply.body, what), what)
+            url = self._next_page(reply, what)
+            if url is None:
+                return found
+        raise RegistryError(f"{what} take more than {_MAX_PAGES} pages")
+
+    def _next_page(self, reply: Reply, what: str) -> RegistryUrl | None:
+        link = reply.headers.get("link", "")
+        target, _, rest = link.strip().removeprefix("<").partition(">")
+        if not target or 'rel="next"' not in rest.replace("rel=next", 'rel="next"'):
+            return None
+        return self._client.locate(reply.url, target, f"a next page of {what}")
+
+    def _referrers_by_tag(self, digest: str) -> list[Descriptor]:
+        tag = fallback_tag(digest)
+        document = self.manifest(tag)
+        if document is None or document.media_type not in INDEXES:
+            return []
+        what = f"the tag {tag} of {self._name}"
+        return self._listed(read_object(document.data, what), what)
+
+    def _listed(self, body: Mapping[str, Any], what: str) -> list[Descriptor]:
+        most = self._client.settings.max_referrers
+        return read_descriptors(body.get("manifests"), what, at_most=most)
+
+    def _type(self, reply: Reply, what: str) -> str:
+        kind = _media_type(reply.headers)
+        if kind == "text/html":
+            raise RegistryError(
+                f"{what}: {self._client.host} answered with a web page; it is no registry, or "
+                "something stands before it"
+            )
+        return kind
+
+
+class _Download:
+    """One blob on its way, over as many connections as it takes."""
+
+    def __init__(
+        self,
+        client: RegistryClient,
+        descriptor: Descriptor,
+        what: str,
+        on_progress: ProgressHandler,
+    ) -> None:
+        self._client = client
+        self._descriptor = descriptor
+        self._what = what
+        self._on_progress = on_progress
+        self._data = bytearray()
+        self._hash = hashlib.sha256()
+
+    def attempt(self) -> Reply:
+        """Takes what one connection brings.
+
+        Raises:
+            RegistryIoError: it broke off; what came is kept.
+            RegistryError: what came is not what was announced.
+        """
+        url = self._client.url(f"blobs/{self._descriptor.digest}")
+        headers = {"Range": f"bytes={len(self._data)}-"} if self._data else {}
+        if len(self._data) == self._descriptor.size and self._data:
+            return Reply(url, 200, {}, b"")
+        with self._client.open("GET", url, headers=headers) as (at, answer):
+            if answer.status not in {200, 206}:
+                if answer.status == 416:  # the range is not taken: from the beginning, then
+                    self._restart()
+                    raise RegistryIoError(f"{self._what} cannot be resumed", retryable=True)
+                head = b"".join(self._some(answer, 64 * 2**10))
+                return Reply(at, answer.status, answer.headers, head)
+            self._take(answer)
+            return Reply(at, answer.status, answer.headers, b"")
+
+    def finish(self) -> bytes:
+        """The blob, if it is the one that was asked for."""
+        found = f"sha256:{self._hash.hexdigest()}"
+        size = len(self._data)
+        if size != self._descriptor.size:
+            raise RegistryError(
+                f"{self._what} was announced with {self._descriptor.size} bytes and has {size}"
+            )
+        if found != self._descriptor.digest:
+            raise RegistryError(f"{self._what}: the registry sent {found} in its place")
+        return bytes(self._data)
+
+    def _take(self, answer: Answer) -> None:
+        size = self._descriptor.size
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            raise RegistryError(f"{self._what} comes in an encoding that was not asked for")
+        if answer.status == 200:
+            self._restart()
+        elif not answer.headers.get("content-range", "").startswith(f"bytes {len(self._data)}-"):
+            self._restart()
+            raise RegistryIoError(f"{self._what} came in another part", retryable=True)
+        length = answer.headers.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length[:18]) + len(self._data) != size:
+            raise RegistryError(
+                f"{self._what} was announced with {size} bytes, but "
+                f"{int(length[:18]) + len(self._data)} are sent"
+            )
+        for chunk in answer.chunks():
+            if len(self._data) + len(chunk) > size:
+                raise RegistryError(f"{self._what} has more than the {size} bytes announced")
+            self._data += chunk
+            self._hash.update(chunk)
+            self._on_progress(len(self._data), size, "bytes")
+
+    def _restart(self) -> None:
+        self._data.clear()
+        self._hash = hashlib.sha256()
+
+    @staticmethod
+    def _some(answer: Answer, limit: int) -> Iterator[bytes]:
+        for chunk in answer.chunks():
+            yield chunk[:limit]
+            limit -= len(chunk)
+            if limit <= 0:
+                return
+
+
+def _media_type(headers: Mapping[str, str]) -> str:
+    return printable(headers.get("content-type", "").partition(";")[0].strip().lower(), 200)

@@ -1,0 +1,117 @@
+"""The component in an image's layers: tar archives, read in memory and never unpacked to disk.
+
+An archive is taken for hostile: what it decompresses to, how many members it has and what they may
+be is bounded, and anything that is not a plain file is passed over or refused.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator, Sequence
+
+from carrel.errors import RegistryError
+from carrel.fetch.decode import BodyReader, TooLargeError, UndecodableError
+from carrel.printable import printable
+
+#: Members of one archive.
+_MAX_MEMBERS = 10_000
+
+#: What an archive may take besides the component: headers, padding, small files.
+_OVERHEAD = 2**20
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_WHITEOUT = ".wh."
+
+
+def find_component(layers: Sequence[bytes], what: str, *, max_bytes: int) -> bytes | None:
+    """The component that a container of these layers would have; None when it has none.
+
+    `plugin.wasm` at the root wins over any other `*.wasm`; a later layer replaces and removes files
+    of an earlier one, as a container runtime has it.
+
+    Raises:
+        RegistryError: an archive is broken or hostile, or it is not clear which file is meant.
+    """
+    files: dict[str, bytes] = {}
+    for layer in layers:
+        found: dict[str, bytes] = {}
+        for name, content in _members(_decompress(layer, what, max_bytes), what, max_bytes):
+            folder, _, base = name.rpartition("/")
+            if base.startswith(_WHITEOUT):
+                _hide(files, folder, base.removeprefix(_WHITEOUT))
+            elif name in found:
+                raise RegistryError(f"{what} has {printable(name, 100)!r} twice in one layer")
+            elif content is not None:
+                found[name] = content
+        files |= found
+    if "plugin.wasm" in files:
+        return files["plugin.wasm"]
+    if len(files) > 1:
+        names = printable(", ".join(sorted(files)), 200)
+        raise RegistryError(f"{what} has several components and none is /plugin.wasm: {names}")
+    return next(iter(files.values()), None)
+
+
+def _hide(files: dict[str, bytes], folder: str, base: str) -> None:
+    """What a whiteout removes: one path with all below it, or (opaque) all below the folder."""
+    gone = folder if base == ".wh..opq" else f"{folder}/{base}".lstrip("/")
+    for name in list(files):
+        if not gone or name == gone or name.startswith(f"{gone}/"):
+            del files[name]
+
+
+def _decompress(layer: bytes, what: str, max_bytes: int) -> bytes:
+    cap = max_bytes + _OVERHEAD
+    if layer.startswith(_ZSTD):
+        raise RegistryError(f"{what} is compressed with zstd, which is not read here; use gzip")
+    if not layer.startswith(_GZIP):
+        return layer
+    try:
+        reader = BodyReader(["gzip"], cap)
+        reader.feed(layer)
+        return reader.finish()
+    except TooLargeError as fault:
+        raise RegistryError(f"{what} decompresses to more than {cap} bytes") from fault
+    except UndecodableError as fault:
+        raise RegistryError(f"{what} cannot be decompressed: {fault}") from fault
+
+
+def _members(archive: bytes, what: str, max_bytes: int) -> Iterator[tuple[str, bytes | None]]:
+    """The plain `*.wasm` files with their content, and the whiteouts with None."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
+            last = -1
+            for count in range(_MAX_MEMBERS + 1):
+                member = tar.next()
+                if member is None:
+                    return
+                # Sizes below zero make some versions of the reader go round in circles.
+                if count == _MAX_MEMBERS or member.offset <= last or member.size < 0:
+                    break
+                last = member.offset
+                name = member.name.removeprefix("./").lstrip("/")
+                base = name.rpartition("/")[2]
+                if base.startswith(_WHITEOUT):
+                    yield name, None
+                elif base.endswith(".wasm"):
+                    yield name, _content(tar, member, what, max_bytes)
+    except (tarfile.TarError, ArithmeticError, OSError, RecursionError, ValueError) as fault:
+        raise RegistryError(f"{what} holds no readable tar archive") from fault
+    raise RegistryError(f"{what} holds a tar archive that is not honest about its members")
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo, what: str, max_bytes: int) -> bytes:
+    shown = printable(member.name, 100)
+    if not member.isreg() or member.issparse() or ".." in member.name.split("/"):
+        raise RegistryError(f"{what}: {shown!r} is not a plain file of the archive")
+    if member.size > max_bytes:
+        raise RegistryError(
+            f"{what}: {shown!r} has {member.size} bytes; at most {max_bytes} are taken"
+        )
+    file = tar.extractfile(member)
+    content = file.read() if file is not None else b""
+    if len(content) != member.size:
+        raise RegistryError(f"{what}: {shown!r} is cut short")
+    return content
