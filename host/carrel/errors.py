@@ -201,6 +201,8 @@ class LoadError(PluginError):
 class RegistryError(LoadError):
     """A registry could not be reached, refused, or handed out something else than was asked for.
 
+    The message says what to do where anything can be done.
+
     Attributes:
         status: the HTTP status; None when there was no answer, or the answer was false.
     """
@@ -210,6 +212,11 @@ class RegistryError(LoadError):
     ) -> None:
         self.status = status
         super().__init__(message, plugin=plugin)
+
+    @property
+    def advice(self) -> str:
+        """Empty: the message has it."""
+        return ""
 
 
 class SignatureError(LoadError):

@@ -12,6 +12,7 @@ from carrel.errors import UnknownNameError
 from .command import AS_JSON, ExampleGroup, command
 from .inspection import inspect_plugin, show_inspection
 from .output import stdout_is_terminal, write_json
+from .publishing import pull_command, push_command
 from .report import FAILED, OK, report
 from .session import Session
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from carrel.plugins.registry import PluginState
 
 
-plugin = ExampleGroup("plugin", help="List and inspect plugins.", no_args_is_help=True)
+plugin = ExampleGroup(
+    "plugin", help="List, inspect, publish and fetch plugins.", no_args_is_help=True
+)
 plugin.example = "plugin inspect arxiv"
 
 
@@ -57,7 +60,7 @@ def inspect_command(session: Session, name: str, as_json: bool) -> int:
     """
     config = session.config()
     if _is_file(name, config):
-        config = _with_component(config, Path(name))
+        config = with_component(config, Path(name))
         wanted = config.plugins[-1].name
     else:
         wanted = name
@@ -81,6 +84,8 @@ def inspect_command(session: Session, name: str, as_json: bool) -> int:
 
 plugin.add_command(list_command)
 plugin.add_command(inspect_command)
+plugin.add_command(push_command)
+plugin.add_command(pull_command)
 
 
 def summary(state: PluginState) -> dict[str, Any]:
@@ -119,7 +124,7 @@ def _is_file(name: str, config: Config) -> bool:
     return name.endswith(".wasm") or Path(name).is_file()
 
 
-def _with_component(config: Config, path: Path) -> Config:
+def with_component(config: Config, path: Path) -> Config:
     """The configuration with the component at `path` as its only plugin, granted nothing."""
     import re
     from dataclasses import replace

@@ -204,7 +204,7 @@ class RegistryHttp:
         if why:
             raise RegistryIoError(
                 f"{site.authority} is on an address that is not public ({why}); a registry may be "
-                "there only if the operator says so"
+                "there only if its entry says so"
             )
         return tuple(answers)
 
@@ -394,7 +394,7 @@ def _explain(host: str, fault: BaseException) -> RegistryIoError:
         if isinstance(cause, ssl.SSLError):
             return RegistryIoError(
                 f"{host} does not speak TLS as it has to; a registry that speaks http only has to "
-                "be named as one"
+                "be named as one: --plain-http, or plain_http in its entry"
             )
         cause = cause.__cause__ or cause.__context__
     if isinstance(fault, httpcore2.ConnectError):

@@ -168,7 +168,9 @@ class RegistryClient:
                 reply = once()
             except RegistryIoError as fault:
                 if not (fault.retryable and more):
-                    raise RegistryError(f"{self.host}: {fault.message}") from fault
+                    named = self.base.site.authority in fault.message
+                    by = "" if named else f"; {self.host} had led there"
+                    raise RegistryError(fault.message + by) from fault
                 self._sleep(backoff(attempt, random.random()))  # noqa: S311 -- no secret
                 continue
             status, headers = outcome(reply)

@@ -35,7 +35,7 @@ class PluginPackage:
     """What is uploaded for one plugin.
 
     Attributes:
-        blobs: content and media type, in the order of uploading.
+        blobs: content and media type, in the order of uploading; the component is the last.
         manifest: the manifest's bytes.
         media_type: the manifest's.
     """
@@ -48,6 +48,16 @@ class PluginPackage:
     def digest(self) -> str:
         """The manifest's digest: what is signed and pinned."""
         return sha256(self.manifest)
+
+    @property
+    def wasm_digest(self) -> str:
+        """The component's digest."""
+        return sha256(self.blobs[-1][0])
+
+    @property
+    def size(self) -> int:
+        """Bytes of the component."""
+        return len(self.blobs[-1][0])
 
 
 def write_plugin(

@@ -1,0 +1,222 @@
+"""`carrel plugin push` and `pull`: plugins into a registry and out of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from carrel.errors import ArgumentError, LoadError, RegistryError, StorageError
+
+from .command import AS_JSON, command
+from .output import stdout_is_terminal, write_json
+from .progress import Progress
+from .report import OK
+from .session import Session
+
+if TYPE_CHECKING:
+    from carrel.oci.layout import PluginPackage
+    from carrel.oci.reference import Reference
+    from carrel.oci.settings import RegistrySettings
+
+PLAIN_HTTP = click.Option(
+    ["--plain-http"], is_flag=True, help="Speak http to the registry, not https."
+)
+
+_CORE_MODULE = b"\0asm\x01\x00\x00\x00"
+_MAGIC = b"\0asm"
+
+
+@command(
+    "push",
+    example="plugin push lists.wasm registry.example.org/plugins/lists:0.1.0",
+    options=(PLAIN_HTTP, AS_JSON),
+)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("reference", metavar="REFERENCE")
+def push_command(
+    session: Session, file: Path, reference: str, plain_http: bool, as_json: bool
+) -> int:
+    """Publish a plugin in a registry.
+
+    FILE is a component, or a core module of another plugin system. REFERENCE is
+    [oci://]REGISTRY[:PORT]/NAME:TAG; credentials come from Docker's configuration.
+    """
+    from carrel.oci.push import push
+    from carrel.oci.registry import open_repository
+
+    where = read_reference(reference)
+    package = _pack(session, file)
+    settings = registry_settings(where, plain_http=plain_http)
+    with (
+        Progress(f"publishing {where.name}") as progress,
+        open_repository(where, settings, on_progress=progress.update) as repository,
+    ):
+        published = push(package, where, repository)
+    told = {
+        "reference": str(where),
+        "digest": published.digest,
+        "pinned": f"oci://{where.host}/{where.repository}@{published.digest}",
+        "wasm_digest": package.wasm_digest,
+        "size": package.size,
+    }
+    _tell(told, title="published", as_json=as_json)
+    return OK
+
+
+@command(
+    "pull",
+    example="plugin pull registry.example.org/plugins/lists:0.1.0 --output lists.wasm",
+    options=(PLAIN_HTTP, AS_JSON),
+)
+@click.argument("reference", metavar="REFERENCE")
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write the component to FILE.",
+)
+def pull_command(
+    session: Session, reference: str, output: Path | None, plain_http: bool, as_json: bool
+) -> int:
+    """Fetch a plugin from a registry, with its signatures, and keep it.
+
+    REFERENCE is [oci://]REGISTRY[:PORT]/NAME with :TAG, @sha256:DIGEST or both; the digest wins.
+    Nothing of the plugin runs, and no signature is verified yet.
+    """
+    from carrel.oci.pull import pull
+    from carrel.oci.registry import open_repository
+    from carrel.oci.store import PluginStore
+
+    where = read_reference(reference)
+    config = session.config()
+    settings = registry_settings(where, plain_http=plain_http)
+    with (
+        Progress(f"fetching {where.name}") as progress,
+        open_repository(where, settings, on_progress=progress.update) as repository,
+    ):
+        artifact = pull(
+            where,
+            repository,
+            PluginStore(config.data_dir / "plugins"),
+            max_bytes=config.runtime.max_component_bytes,
+            on_progress=progress.update,
+        )
+    told: dict[str, Any] = {
+        "reference": str(where),
+        "digest": artifact.digest,
+        "pinned": f"oci://{where.host}/{where.repository}@{artifact.digest}",
+        "wasm_digest": artifact.wasm_digest,
+        "size": len(artifact.wasm),
+        "layout": artifact.layout,
+        "annotations": dict(artifact.annotations),
+        "ignored": list(artifact.ignored),
+    }
+    if output is not None:
+        _write(output, artifact.wasm)
+        told["output"] = str(output)
+    _tell(told, title="fetched", as_json=as_json)
+    return OK
+
+
+def read_reference(text: str) -> Reference:
+    """The reference that was typed.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    from carrel.oci.reference import parse_reference
+
+    try:
+        return parse_reference(text)
+    except RegistryError as error:
+        raise ArgumentError([error.message]) from error
+
+
+def registry_settings(where: Reference, *, plain_http: bool) -> RegistrySettings:
+    """How the registry of a reference that was typed at the command line is reached.
+
+    Whoever types a host may mean one on a private address; where it redirects to may not.
+    """
+    from carrel.oci.settings import RegistrySettings
+
+    named = frozenset({where.host})
+    return RegistrySettings(
+        private_hosts=named, plain_http_hosts=named if plain_http else frozenset()
+    )
+
+
+def _pack(session: Session, file: Path) -> PluginPackage:
+    """The file as it is published, with what the plugin says of itself when it is loaded."""
+    from carrel.oci.layout import write_plugin
+    from carrel.runtime.exported_names import exported_names
+    from carrel.runtime.imported_names import imported_names
+
+    try:
+        wasm = file.read_bytes()
+    except OSError as error:
+        raise StorageError(str(file), error.strerror or str(error)) from error
+    if not wasm.startswith(_MAGIC):
+        raise LoadError(f"{file}: not WebAssembly; build the plugin first")
+    if wasm.startswith(_CORE_MODULE):
+        return write_plugin(wasm, name=file.stem)
+    return write_plugin(
+        wasm,
+        name=file.stem,
+        plugin_manifest=_manifest(session, file),
+        imports=imported_names(wasm),
+        exports=exported_names(wasm),
+    )
+
+
+def _manifest(session: Session, file: Path) -> dict[str, Any]:
+    """The component's manifest.
+
+    Raises:
+        CarrelError: nobody could load what would be published; says why.
+    """
+    from .plugin import with_component
+
+    config = with_component(session.config(), file)
+    with session.open(config) as host:
+        [state] = host.plugins()
+    if state.error is not None:
+        raise state.error
+    assert state.manifest is not None, "a plugin that loads has one"
+    return dict(state.manifest.raw)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all."""
+    import os
+    import tempfile
+
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StorageError(str(path), error.strerror or str(error)) from error
+
+
+def _tell(told: dict[str, Any], *, title: str, as_json: bool) -> None:
+    if as_json or not stdout_is_terminal():
+        write_json(told)
+        return
+    from .render import facts
+
+    shown = {key: value for key, value in told.items() if key != "annotations" and value}
+    annotations = told.get("annotations", {})
+    for name in ("title", "version", "description", "licenses"):
+        text = annotations.get(f"org.opencontainers.image.{name}")
+        shown |= {name: text} if text else {}
+    if "ignored" in shown:
+        shown["ignored"] = ", ".join(shown["ignored"])
+    facts(list(shown.items()), title=title)
