@@ -1,0 +1,16 @@
+"""A registry that plays whatever the test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.staged_registry import Staged, staged_registry
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Iterator[Staged]:
+    with staged_registry(tmp_path) as running:
+        yield running
