@@ -114,8 +114,13 @@ class Registry:
 
 
 @contextmanager
-def docker_registry(folder: Path, *, with_login: bool = False) -> Iterator[Registry]:
-    """Debian's `docker-registry`: no referrers API; with a user and password when asked to."""
+def docker_registry(
+    folder: Path, *, with_login: bool = False, auth: str = ""
+) -> Iterator[Registry]:
+    """Debian's `docker-registry`: no referrers API; with a user and password when asked to.
+
+    `auth` is another configuration of its authorization, as one line of YAML.
+    """
     program = peer("docker-registry")
     port, users = free_port(), {}
     config = f"""version: 0.1
@@ -123,6 +128,7 @@ log: {{level: error}}
 storage: {{filesystem: {{rootdirectory: {folder / "registry"}}}, delete: {{enabled: true}}}}
 http: {{addr: "127.0.0.1:{port}"}}
 """
+    config += f"auth: {auth}\n" if auth else ""
     if with_login:
         users = {"reader": secrets.token_urlsafe(12)}
         lines = [f"{user}:{bcrypt(password)}" for user, password in users.items()]

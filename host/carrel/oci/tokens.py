@@ -156,10 +156,8 @@ class Authorizer:
         return realm
 
     def _is_ours(self, realm: RegistryUrl) -> bool:
-        site, own = realm.site, self._base.site
-        if site == own:
-            return True
-        return site.scheme == "https" and (self._host, site.authority) in self._known
+        site = realm.site
+        return site == self._base.site or (self._host, site.authority) in self._known
 
 
 def shown_error(body: bytes) -> str:
