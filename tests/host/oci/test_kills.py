@@ -1,0 +1,112 @@
+"""Pulling goes on while processes are killed, and while others pull the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from carrel.oci.documents import sha256
+from carrel.oci.layout import read_plugin, write_plugin
+from carrel.oci.push import push
+from carrel.oci.registry import open_repository
+from carrel.oci.store import PluginStore
+from support.killing import kill_rounds, rounds
+from support.registries import Registry, docker_registry
+
+SUPPORT = Path(__file__).parents[2] / "support"
+WORKER = SUPPORT / "pulling_worker.py"
+MAX = 2**24
+
+
+def publish(registry: Registry) -> dict[str, bytes]:
+    """Two plugins under the tags a and b; digest → component."""
+    published = {}
+    where = registry.reference("plugins/killed:moving")
+    with open_repository(where, registry.settings) as repository:
+        for tag in ("a", "b"):
+            wasm = b"\0asm\x0d\x00\x01\x00" + tag.encode() * 300_000
+            target = registry.reference(f"plugins/killed:{tag}")
+            digest = push(write_plugin(wasm, name=tag), target, repository).digest
+            published[digest] = wasm
+    return published
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
+@pytest.mark.requirement("plugin:pinned:killed")
+def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
+    tmp_path: Path,
+) -> None:
+    count = rounds(20)
+    with docker_registry(tmp_path) as registry:
+        published = publish(registry)
+        where = registry.reference("plugins/killed:moving")
+        acknowledged: dict[Path, str] = {}
+        finished = 0
+
+        def folder(number: int) -> Path:
+            # Every other round begins with nothing, so that blobs are written too.
+            return tmp_path / f"store-{number // 2}"
+
+        killed = kill_rounds(
+            WORKER,
+            lambda number: [registry.host, str(folder(number))],
+            count=count,
+            longest=0.15,
+        )
+        for number, done in enumerate(killed):
+            store, finished = PluginStore(folder(number)), finished + len(done)
+            if done:
+                acknowledged[folder(number)] = done[-1]
+            now = store.resolve(where)
+            # The one that was under way when the kill came may have been finished, or not.
+            assert now in published if folder(number) in acknowledged else now in {*published, None}
+            check_content(folder(number))
+            if now is not None:
+                kept = read_plugin(store.repository(where), now, max_bytes=MAX)
+                assert kept.wasm == published[now]
+        assert finished > count / 4, "the worker hardly ever got to the end of a pull"
+
+
+def check_content(folder: Path) -> None:
+    """Every file of content is what its name says, read without the store's own check."""
+    for path in folder.glob("blobs/sha256/*"):
+        if path.suffix != ".tmp":
+            assert sha256(path.read_bytes()) == f"sha256:{path.name}"
+
+
+def test_processes_that_pull_the_same_plugin_at_once_all_get_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from carrel.oci.pull import pull\n"
+        "from carrel.oci.reference import parse_reference\n"
+        "from carrel.oci.registry import RegistrySettings, open_repository\n"
+        "from carrel.oci.store import PluginStore\n"
+        "host, folder = sys.argv[1:]\n"
+        "where = parse_reference(f'{host}/plugins/killed:a')\n"
+        "settings = RegistrySettings(plain_http_hosts=frozenset({host}))\n"
+        "sys.stdin.read()\n"
+        "with open_repository(where, settings) as repository:\n"
+        "    print(pull(where, repository, PluginStore(Path(folder)), max_bytes=2**24).digest)\n"
+    )
+    with docker_registry(tmp_path) as registry:
+        first = next(iter(publish(registry)))
+        words = [sys.executable, "-c", code, registry.host, str(tmp_path / "store")]
+        pullers = [
+            subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(4)
+        ]
+        for puller in pullers:
+            assert puller.stdin is not None
+            puller.stdin.close()
+        for puller in pullers:
+            assert puller.stdout is not None
+            with puller.stdout:
+                assert puller.stdout.read().strip() == first
+            assert puller.wait() == 0
+    left = [path.name for path in (tmp_path / "store").rglob("*.tmp")]
+    assert left == []

@@ -1,0 +1,61 @@
+"""Killing a process at a random moment, again and again.
+
+A worker is a Python program that prints `ready`, then `done WHAT` each time something is finished
+for good. `kill_rounds` starts it, kills it with SIGKILL after a random while, and gives what it had
+acknowledged, so that the caller can hold that against what is on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+_TESTS = Path(__file__).parents[1]
+
+
+def rounds(usual: int) -> int:
+    """How many kills: `usual`, or what CARREL_TEST_KILLS says (400 is the promise)."""
+    return int(os.environ.get("CARREL_TEST_KILLS") or usual)
+
+
+def kill_rounds(
+    worker: Path,
+    words: Callable[[int], Sequence[str]],
+    *,
+    count: int,
+    longest: float,
+    env: Mapping[str, str] | None = None,
+) -> Iterator[list[str]]:
+    """What each killed worker had acknowledged, in order.
+
+    Args:
+        worker: the program.
+        words: its arguments, by the number of the round.
+        count: how many are killed.
+        longest: seconds after `ready` within which it is killed.
+        env: further variables of its environment.
+    """
+    chance = random.Random(20_260)
+    for number in range(count):
+        process = subprocess.Popen(
+            [sys.executable, str(worker), *words(number)],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(_TESTS), **(env or {})},
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(chance.uniform(0, longest))
+        process.send_signal(signal.SIGKILL)
+        said = process.stdout.read().decode()
+        process.stdout.close()
+        code = process.wait()
+        assert code == -signal.SIGKILL, f"the worker ended by itself with {code}"
+        # A line that was cut off was not acknowledged.
+        whole = said.splitlines() if said.endswith("\n") else said.splitlines()[:-1]
+        yield [line.removeprefix("done ") for line in whole]
