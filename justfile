@@ -30,6 +30,10 @@ rebuild:
 native:
     {{ base_python }} scripts/native.py
 
+# Get the registries and clients that tests compare with; the first time takes a quarter of an hour.
+peers *args:
+    {{ base_python }} scripts/peers.py {{ args }}
+
 # Run the tests; arguments are pytest's.
 test *args:
     {{ base_python }} scripts/test.py {{ args }}
