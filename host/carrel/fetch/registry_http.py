@@ -123,25 +123,38 @@ class RegistryHttp:
 
     @contextmanager
     def send(
-        self, method: str, url: RegistryUrl, headers: Mapping[str, str], body: bytes = b""
+        self,
+        method: str,
+        url: RegistryUrl,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        on_sent: Callable[[int], None] | None = None,
     ) -> Iterator[Answer]:
         """The answer to one request; redirects are not followed.
+
+        Args:
+            method: HTTP's.
+            url: where to.
+            headers: besides Host, Content-Length and Accept-Encoding.
+            body: what is sent.
+            on_sent: told how many bytes of the body have gone.
 
         Raises:
             RegistryIoError: there is none.
         """
         host = url.site.authority
         connection = self._kept.pop(url.site, None)
+        request = self._request(method, url, headers, body, on_sent)
         with _explained(host):
             response = None
             if connection is not None and connection.usable:
-                response = self._ask_again(connection, method, url, headers, body)
+                response = _ask_again(connection, request)
             elif connection is not None:
                 connection.close()
             if response is None or connection is None:
                 connection = self._connect(url.site)
                 try:
-                    response = connection.ask(self._request(method, url, headers, body))
+                    response = connection.ask(request)
                 except BaseException:
                     connection.close()
                     raise
@@ -159,24 +172,6 @@ class RegistryHttp:
         for connection in self._kept.values():
             connection.close()
         self._kept.clear()
-
-    def _ask_again(
-        self,
-        connection: _Connection,
-        method: str,
-        url: RegistryUrl,
-        headers: Mapping[str, str],
-        body: bytes,
-    ) -> httpcore2.Response | None:
-        """The answer over a kept connection; None when the other side had closed it meanwhile."""
-        try:
-            return connection.ask(self._request(method, url, headers, body))
-        except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.RemoteProtocolError):
-            connection.close()
-            return None
-        except BaseException:
-            connection.close()
-            raise
 
     def _connect(self, site: Site) -> _Connection:
         addresses = self._addresses(site)
@@ -209,12 +204,16 @@ class RegistryHttp:
         return tuple(answers)
 
     def _request(
-        self, method: str, url: RegistryUrl, headers: Mapping[str, str], body: bytes
+        self,
+        method: str,
+        url: RegistryUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+        on_sent: Callable[[int], None] | None,
     ) -> httpcore2.Request:
         sent = {"Host": url.site.authority, "Accept-Encoding": "identity", **headers}
         if body or method in {"POST", "PUT", "PATCH"}:
             sent["Content-Length"] = str(len(body))
-        pieces = [body[at : at + _PIECE] for at in range(0, len(body), _PIECE)]
         return httpcore2.Request(
             method,
             httpcore2.URL(
@@ -224,7 +223,7 @@ class RegistryHttp:
                 target=url.resource.encode(),
             ),
             headers=[(name.encode(), value.encode("latin-1")) for name, value in sent.items()],
-            content=pieces or None,
+            content=_Pieces(body, on_sent) if body else None,
             extensions={
                 "timeout": {
                     "connect": self._connect_seconds,
@@ -234,6 +233,20 @@ class RegistryHttp:
                 }
             },
         )
+
+
+class _Pieces:
+    """A body in pieces, from the beginning each time it is sent."""
+
+    def __init__(self, body: bytes, on_sent: Callable[[int], None] | None) -> None:
+        self._body = body
+        self._on_sent = on_sent
+
+    def __iter__(self) -> Iterator[bytes]:
+        for at in range(0, len(self._body), _PIECE):
+            yield self._body[at : at + _PIECE]
+            if self._on_sent is not None:
+                self._on_sent(min(at + _PIECE, len(self._body)))
 
 
 class _Connection:
@@ -269,6 +282,18 @@ class _Connection:
             self._http.close()
         except Exception:  # noqa: BLE001, S110 -- it is thrown away, however it goes
             pass
+
+
+def _ask_again(connection: _Connection, request: httpcore2.Request) -> httpcore2.Response | None:
+    """The answer over a kept connection; None when the other side had closed it meanwhile."""
+    try:
+        return connection.ask(request)
+    except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.RemoteProtocolError):
+        connection.close()
+        return None
+    except BaseException:
+        connection.close()
+        raise
 
 
 class _Deadline:

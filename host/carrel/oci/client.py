@@ -127,6 +127,7 @@ class RegistryClient:
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
         cap: int | None = None,
+        on_sent: Callable[[int], None] | None = None,
     ) -> Reply:
         """The whole answer, after redirects, authorization and retries.
 
@@ -137,6 +138,7 @@ class RegistryClient:
             headers: besides those that every request has.
             body: what is sent.
             cap: bytes of the body that are read; None takes the cap of documents.
+            on_sent: told how many bytes of what is sent have gone.
 
         Raises:
             RegistryError: there is no answer, or it passes `cap`.
@@ -144,7 +146,9 @@ class RegistryClient:
         cap = self.settings.max_document_bytes if cap is None else cap
 
         def once() -> Reply:
-            with self.open(method, url, actions=actions, headers=headers, body=body) as (at, got):
+            with self.open(
+                method, url, actions=actions, headers=headers, body=body, on_sent=on_sent
+            ) as (at, got):
                 content = b"" if method == "HEAD" else self._read(got, cap)
                 return Reply(at, got.status, got.headers, content)
 
@@ -192,6 +196,7 @@ class RegistryClient:
         actions: str = "pull",
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
+        on_sent: Callable[[int], None] | None = None,
     ) -> Iterator[tuple[RegistryUrl, Answer]]:
         """One answer whose body is still to be read, after redirects and authorization.
 
@@ -206,7 +211,7 @@ class RegistryClient:
             if authorization:
                 sent["Authorization"] = authorization
             target = None
-            with self._http.send(method, url, sent, body) as answer:
+            with self._http.send(method, url, sent, body, on_sent) as answer:
                 if answer.status in (_REDIRECTS if not body else _REDIRECTS_WITH_BODY):
                     target = self.locate(url, answer.headers.get("location"), "a redirect")
                 elif answer.status == 401 and at_home and not challenged:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from carrel.errors import RegistryError
 
-from .documents import INDEXES, fallback_tag, read_descriptors, read_object
+from .documents import INDEXES, MANIFESTS, fallback_tag, read_descriptors, read_object
 from .layout import PluginArtifact, read_plugin
 from .reference import Reference
 from .repository import Descriptor, Document, RepositoryReader
@@ -111,8 +111,8 @@ def _keep_signatures(
     from being pulled; a signature that is then missing is missed by whoever asks for it.
     """
     room = [MAX_SIGNATURES_BYTES]
-    listed = through.referrers(digest)[:MAX_REFERRERS]
-    found = [one for one in listed if _keep_whole(through, one.digest, room)]
+    listed = [one for one in through.referrers(digest) if _may_be_signature(one)]
+    found = [one for one in listed[:MAX_REFERRERS] if _keep_whole(through, one.digest, room)]
     kept.keep_referrers(digest, found)
     tag = f"{fallback_tag(digest)}.sig"
     document = repository.manifest(tag)
@@ -122,6 +122,10 @@ def _keep_signatures(
             kept.point(tag, document)
             return
     kept.forget(tag)
+
+
+def _may_be_signature(listed: Descriptor) -> bool:
+    return listed.media_type in MANIFESTS and listed.size <= MAX_SIGNATURE_BYTES
 
 
 def _keep_whole(through: _Keeping, digest: str, room: list[int]) -> bool:

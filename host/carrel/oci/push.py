@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carrel.errors import RegistryError
+from carrel.errors import ArgumentError
 
 from .package import PluginPackage
 from .reference import Reference
@@ -13,13 +13,12 @@ def push(package: PluginPackage, reference: Reference, repository: RepositoryWri
     """Publishes a plugin under the reference's tag, and returns its manifest's descriptor.
 
     Raises:
-        RegistryError: the reference has no tag, or the registry refused something.
+        ArgumentError: the reference has no tag.
+        RegistryError: the registry refused something.
     """
     if reference.tag is None or reference.digest is not None:
-        raise RegistryError(
-            f"{reference}: a plugin is published under a tag; write {reference.host}/"
-            f"{reference.repository}:TAG"
-        )
+        name = f"{reference.host}/{reference.repository}"
+        raise ArgumentError([f"{reference}: a plugin is published under a tag; write {name}:TAG"])
     for data, media_type in package.blobs:
         repository.put_blob(data, media_type)
     return repository.put_manifest(package.manifest, package.media_type, reference.tag)

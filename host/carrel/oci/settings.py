@@ -35,7 +35,6 @@ class RegistrySettings:
         max_redirects: redirects that one request may follow.
         max_document_bytes: the largest manifest, index or token answer that is read.
         max_referrers: the most manifests about one manifest that are read.
-        max_signature_bytes: the largest blob of signature material that is kept.
         chunk_bytes: the size of a chunk where a registry wants an upload in chunks.
         helper_seconds: how long a credential helper may take.
     """
@@ -52,7 +51,6 @@ class RegistrySettings:
     retry_after_max_seconds: float = 30.0
     max_redirects: int = 5
     max_document_bytes: int = 4 * 2**20
-    max_referrers: int = 64
-    max_signature_bytes: int = 4 * 2**20
+    max_referrers: int = 512
     chunk_bytes: int = 5 * 2**20
     helper_seconds: float = 30.0

@@ -44,7 +44,7 @@ _log = logging.getLogger("carrel.oci")
 _GRACE_SECONDS = 3600.0
 
 #: The largest file of `names`.
-_MAX_NAME_BYTES = 2**20
+_MAX_NAME_BYTES = 8 * 2**20
 
 
 class PluginStore:
@@ -90,10 +90,6 @@ class PluginStore:
             self._discard(path, kept)
         return None
 
-    def has(self, digest: str) -> bool:
-        """Whether the content is there and whole."""
-        return self.read(digest) is not None
-
     def put(self, data: bytes) -> str:
         """Keeps content and returns its digest; on return it is on the disk.
 
@@ -101,21 +97,21 @@ class PluginStore:
             StorageError: the disk refuses.
         """
         digest = sha256(data)
-        if not self.touch(digest):
+        if self.take(digest) is None:
             self._write(self._path(digest), data)
         return digest
 
-    def touch(self, digest: str) -> bool:
-        """Whether the content is there and whole; if so, it is as new for `prune`."""
-        if not self.has(digest):
-            return False
-        path = self._path(digest)
-        with self._explained(path):
-            try:
-                os.utime(path)
-            except FileNotFoundError:
-                return False
-        return True
+    def take(self, digest: str) -> bytes | None:
+        """Content by its digest, as young for `prune` as if it had been kept just now."""
+        data = self.read(digest)
+        if data is not None:
+            path = self._path(digest)
+            with self._explained(path):
+                try:
+                    os.utime(path)
+                except FileNotFoundError:
+                    return None
+        return data
 
     def read_name(self, key: str) -> dict[str, Any] | None:
         """What a name was last set to; None when it was not, or its file is torn."""
@@ -148,11 +144,11 @@ class PluginStore:
             path.unlink(missing_ok=True)
 
     def prune(self, *, keep: Collection[str] = ()) -> int:
-        """Removes what no name leads to any more, and returns how many bytes that were.
+        """Removes what no tag leads to any more, and returns how many bytes that were.
 
         Args:
             keep: digests of manifests that stay with all that they need, whatever tags say: those
-                that a lock names.
+                that a lock or a configuration names.
         """
         from .pruning import prune
 
@@ -261,9 +257,7 @@ class StoredRepository:
 
     def has_blob(self, descriptor: Descriptor) -> bytes | None:
         """A blob that was pulled, or None."""
-        if not self._store.touch(descriptor.digest):
-            return None
-        data = self._store.read(descriptor.digest)
+        data = self._store.take(descriptor.digest)
         return data if data is not None and len(data) == descriptor.size else None
 
     def keep_blob(self, data: bytes) -> None:

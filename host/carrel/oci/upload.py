@@ -39,6 +39,7 @@ def upload_blob(
         actions=_ACTIONS,
         headers={"Content-Type": _TYPE},
         body=data,
+        on_sent=lambda sent: on_progress(sent, len(data), "bytes"),
     )
     if done.status in {_TOO_LARGE, 404, 416}:
         # Too much at once, or a session that a broken attempt used up.

@@ -76,7 +76,7 @@ def test_a_core_module_of_another_plugin_system_is_published_as_it_is(
         (["push", "none.wasm", "{host}/a:1", "--plain-http"], 1, "none.wasm: No such file"),
         (["push", "text.wasm", "{host}/a:1", "--plain-http"], 1, "text.wasm: not WebAssembly"),
         (["push", "broken.wasm", "{host}/a:1", "--plain-http"], 1, "broken"),
-        (["push", "module.wasm", "{host}/a", "--plain-http"], 1, "write {host}/a:TAG"),
+        (["push", "module.wasm", "{host}/a", "--plain-http"], 2, "write {host}/a:TAG"),
         (["pull", "127.0.0.1:1/a:1", "--plain-http"], 1, "no connection to 127.0.0.1:1"),
     ],
 )

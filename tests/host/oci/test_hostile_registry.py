@@ -312,6 +312,23 @@ class TestUploads:
         assert b"".join(body for _, body in got) == DATA
         assert [place for place, _ in got] == ["0-5999", "6000-11999", "12000-16383"]
 
+    def test_an_upload_tells_how_far_it_has_come(self, staged: Staged) -> None:
+        data = bytes(3 * 2**20)
+        place = ("Location", "/place")
+        staged.on("/v2/plugins/demo/blobs/uploads/", Reply(202, headers=(place,)))
+        staged.on("/place", Reply(201))
+        with staged.repository() as repository:
+            repository.put_blob(data, "application/wasm")
+        assert [done for done, _ in staged.progress[:3]] == [2**20, 2 * 2**20, 3 * 2**20]
+
+    def test_an_upload_that_breaks_is_begun_again(self, staged: Staged) -> None:
+        place = ("Location", "/place")
+        staged.on("/v2/plugins/demo/blobs/uploads/", Reply(202, headers=(place,)))
+        staged.on("/place", Reply(raw=b""), Reply(201))
+        with staged.repository() as repository:
+            repository.put_blob(DATA, "application/wasm")
+        assert [seen.body for seen in staged.seen if seen.path.startswith("/place")] == [DATA] * 2
+
     def test_an_upload_to_http_is_refused(self, staged: Staged) -> None:
         place = ("Location", f"http://{REGISTRY}/upload")
         staged.on("/v2/plugins/demo/blobs/uploads/", Reply(202, headers=(place,)))

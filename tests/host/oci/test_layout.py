@@ -7,6 +7,7 @@ import io
 import json
 import tarfile
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
 import pytest
@@ -211,6 +212,7 @@ class TestArchives:
             (b"not a tar archive at all" * 99, "no readable tar"),
             (gzip.compress(tar(("plugin.wasm", COMPONENT)))[:90], "cannot be decompressed"),
             (gzip.compress(b"\0" * (64 * MAX)), "decompresses to more"),
+            (gzip.compress(bytes(Random(1).choices(b"abcd", k=3 * MAX)), 1), "decompresses to"),
             (b"\x28\xb5\x2f\xfd" + b"x" * 99, "zstd"),
         ],
     )
