@@ -12,17 +12,16 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpcore2
 
 from .address import check_answers
 from .connect import Dialer, _make_context, _straight
+from .registry_connect import RegistryConnection
 from .registry_url import RegistryUrl, Site
 from .settings import FetchSettings
 
@@ -119,7 +118,7 @@ class RegistryHttp:
         self._may_be_private = may_be_private
         self._network = network or Network()
         self._context: ssl.SSLContext | None = None
-        self._kept: dict[Site, _Connection] = {}
+        self._kept: dict[Site, RegistryConnection] = {}
 
     @contextmanager
     def send(
@@ -173,7 +172,7 @@ class RegistryHttp:
             connection.close()
         self._kept.clear()
 
-    def _connect(self, site: Site) -> _Connection:
+    def _connect(self, site: Site) -> RegistryConnection:
         addresses = self._addresses(site)
         if self._context is None and site.scheme == "https":
             try:
@@ -182,7 +181,9 @@ class RegistryHttp:
                 raise RegistryIoError(
                     f"the certificate authorities in {self._ca_bundle} cannot be read"
                 ) from fault
-        return _Connection(site, addresses, self._context, self._network.dial, self._total_seconds)
+        return RegistryConnection(
+            site, addresses, self._context, self._network.dial, self._total_seconds
+        )
 
     def _addresses(self, site: Site) -> tuple[str, ...]:
         private = self._may_be_private(site)
@@ -249,42 +250,9 @@ class _Pieces:
                 self._on_sent(min(at + _PIECE, len(self._body)))
 
 
-class _Connection:
-    """One HTTP/1.1 connection, pinned to the checked addresses of its site."""
-
-    def __init__(
-        self,
-        site: Site,
-        addresses: tuple[str, ...],
-        context: ssl.SSLContext | None,
-        dial: Dialer,
-        total_seconds: float,
-    ) -> None:
-        self._total = total_seconds
-        self._deadline = _Deadline()
-        self._http = httpcore2.HTTPConnection(
-            origin=httpcore2.Origin(site.scheme.encode(), site.host.encode(), site.port),
-            ssl_context=context,
-            keepalive_expiry=30.0,
-            network_backend=_PinnedBackend(addresses, dial, self._deadline),
-        )
-
-    @property
-    def usable(self) -> bool:
-        return self._http.is_available() and not self._http.has_expired()
-
-    def ask(self, request: httpcore2.Request) -> httpcore2.Response:
-        self._deadline.at = time.monotonic() + self._total
-        return self._http.handle_request(request)
-
-    def close(self) -> None:
-        try:
-            self._http.close()
-        except Exception:  # noqa: BLE001, S110 -- it is thrown away, however it goes
-            pass
-
-
-def _ask_again(connection: _Connection, request: httpcore2.Request) -> httpcore2.Response | None:
+def _ask_again(
+    connection: RegistryConnection, request: httpcore2.Request
+) -> httpcore2.Response | None:
     """The answer over a kept connection; None when the other side had closed it meanwhile."""
     try:
         return connection.ask(request)
@@ -294,78 +262,6 @@ def _ask_again(connection: _Connection, request: httpcore2.Request) -> httpcore2
     except BaseException:
         connection.close()
         raise
-
-
-class _Deadline:
-    """When the request under way has to be over; a peer that drips bytes is never silent."""
-
-    at = float("inf")
-
-    def cut(self, timeout: float | None) -> float:
-        left = self.at - time.monotonic()
-        if left <= 0:
-            raise httpcore2.ReadTimeout
-        return left if timeout is None else min(timeout, left)
-
-
-class _PinnedBackend(httpcore2.NetworkBackend):
-    """Connects to addresses that were checked, whatever name it is told."""
-
-    def __init__(self, addresses: tuple[str, ...], dial: Dialer, deadline: _Deadline) -> None:
-        self._addresses = addresses
-        self._dial = dial
-        self._deadline = deadline
-        self._inner = httpcore2.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,  # noqa: ARG002 -- httpcore's signature; the address is already known
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.NetworkStream:
-        for address in self._addresses:
-            try:
-                real_host, real_port = self._dial(address, port)
-                stream = self._inner.connect_tcp(
-                    real_host, real_port, self._deadline.cut(timeout), local_address, socket_options
-                )
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if address == self._addresses[-1]:
-                    raise
-                continue
-            return _TimedStream(stream, self._deadline)
-        raise httpcore2.ConnectError  # pragma: no cover -- there is always an address
-
-
-class _TimedStream(httpcore2.NetworkStream):
-    """A stream whose every wait ends with the request's deadline."""
-
-    def __init__(self, inner: httpcore2.NetworkStream, deadline: _Deadline) -> None:
-        self._inner = inner
-        self._deadline = deadline
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, self._deadline.cut(timeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, self._deadline.cut(timeout))
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore2.NetworkStream:
-        inner = self._inner.start_tls(ssl_context, server_hostname, self._deadline.cut(timeout))
-        return _TimedStream(inner, self._deadline)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
 
 
 def _in_time(work: Callable[[], Sequence[str]], seconds: float, host: str) -> Sequence[str]:

@@ -297,6 +297,11 @@ class RegistryClient:
         return self._names(site) & hosts != frozenset()
 
     def _names(self, site: Site) -> frozenset[str]:
-        """What settings may call a site: the registry also has the name of references."""
-        own = {self.host} if site == self.base.site else set()
+        """What settings may call a site.
+
+        The registry has the name of references too; a realm that the operator named for it is
+        where the registry is, and may be reached in the same way.
+        """
+        named_realm = (self.host, site.authority) in self.settings.realm_hosts
+        own = {self.host} if site == self.base.site or named_realm else set()
         return frozenset({site.authority} | own)

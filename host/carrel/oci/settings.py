@@ -24,7 +24,8 @@ class RegistrySettings:
         plain_http_hosts: registries that speak http; they may be on private addresses too.
         private_hosts: registries, realms and blob stores that may be on private addresses.
         realm_hosts: pairs of a registry and another host that its credentials may be sent to for a
-            token, besides those that are known.
+            token, besides those that are known; it may be private, and speak http, where the
+            registry may.
         ca_bundle: a PEM file of certificate authorities trusted besides the system's.
         docker_config: the folder with Docker's `config.json`, where credentials come from.
         connect_seconds: until a connection stands, TLS included.

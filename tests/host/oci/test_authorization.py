@@ -96,6 +96,18 @@ class TestRealm:
         assert read(staged) == sha256(MANIFEST)
         assert staged.seen[1].headers["authorization"] == BASIC
 
+    def test_a_realm_that_nobody_named_may_not_be_private_though_the_registry_is(
+        self, staged: Staged
+    ) -> None:
+        staged.log_in()
+        staged.upstream.names.table |= {REGISTRY: ["10.0.0.1"], ELSEWHERE: ["10.0.0.2"]}
+        staged.configure(private_hosts=frozenset({REGISTRY}))
+        staged.on(TAG_PATH, bearer_only(f"https://{ELSEWHERE}/token"))
+        staged.on("/token", token())
+        assert "not public (private)" in refusal(staged)
+        staged.configure(realm_hosts=frozenset({(REGISTRY, ELSEWHERE)}))
+        assert read(staged) == sha256(MANIFEST)
+
     def test_docker_hub_s_realm_is_known(self, staged: Staged) -> None:
         staged.log_in("https://index.docker.io/v1/")
         staged.on(TAG_PATH, bearer_only("https://auth.docker.io/token"))
@@ -324,9 +336,8 @@ class TestRealRegistries:
             token_server(tmp_path, {USER: password}) as realm,
             docker_registry(tmp_path, auth=realm.auth) as registry,
         ):
-            hosts = frozenset({registry.host, realm.host})
             pairs = frozenset({(registry.host, realm.host)})
-            settings = replace(registry.settings, plain_http_hosts=hosts, realm_hosts=pairs)
+            settings = replace(registry.settings, realm_hosts=pairs)
             where = registry.reference("plugins/private:1")
             package = write_plugin(COMPONENT, name="private")
             with (
