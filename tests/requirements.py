@@ -29,6 +29,10 @@ PROMISES: dict[str, str] = {
         "cache, recordings, logs and error texts never contain them."
     ),
     "plugin:pinned": "A plugin's bytes are checked against its locked digest on every load.",
+    "plugin:signed": (
+        "A signature counts only if somebody whom the policy names made it over the digest that is "
+        "loaded; it is checked in process, as cosign would, on what is cached too."
+    ),
     "result:typed": (
         "A result conforms to the tool's output schema; a failure is one of a closed list of codes "
         "and says what to do; a source that failed is never shown as no results."

@@ -17,6 +17,7 @@ PACKAGE = Path(carrel.__file__).parent
 ALLOWED: dict[str, set[str]] = {
     "runtime": {"errors", "exchange", "printable"},
     "fetch": {"errors", "exchange", "printable"},
+    "trust": {"errors", "oci", "printable"},
     "oci": {"errors", "fetch", "printable"},
     "plugins": {
         "config",

@@ -15,6 +15,7 @@ from .output import stdout_is_terminal, write_json
 from .publishing import pull_command, push_command
 from .report import FAILED, OK, report
 from .session import Session
+from .signing import keys_group, sign_command, verify_command
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 plugin = ExampleGroup(
-    "plugin", help="List, inspect, publish and fetch plugins.", no_args_is_help=True
+    "plugin", help="List, inspect, publish, fetch, sign and verify plugins.", no_args_is_help=True
 )
 plugin.example = "plugin inspect arxiv"
 
@@ -86,6 +87,9 @@ plugin.add_command(list_command)
 plugin.add_command(inspect_command)
 plugin.add_command(push_command)
 plugin.add_command(pull_command)
+plugin.add_command(sign_command)
+plugin.add_command(verify_command)
+plugin.add_command(keys_group)
 
 
 def summary(state: PluginState) -> dict[str, Any]:

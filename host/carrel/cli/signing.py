@@ -1,0 +1,256 @@
+"""`carrel plugin sign`, `verify` and `keys`: who published a plugin, made provable and proven."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from carrel.errors import ArgumentError, RegistryError, SignatureError
+
+from .command import AS_JSON, ExampleGroup, command
+from .output import stdout_is_terminal, write_json
+from .publishing import PLAIN_HTTP, read_reference, registry_settings
+from .report import DENIED, OK, report
+from .session import Session
+
+if TYPE_CHECKING:
+    from carrel.oci.reference import Reference
+    from carrel.oci.repository import RepositoryReader
+    from carrel.trust.policy import TrustPolicy
+
+#: Where the password of a key comes from when nobody is there to type it; the same as cosign's.
+PASSWORD_VARIABLE = "COSIGN_PASSWORD"  # noqa: S105 - the name of a variable
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@command(
+    "sign",
+    example="plugin sign registry.example.org/plugins/lists:0.1.0 --key carrel.key",
+    options=(PLAIN_HTTP, AS_JSON),
+)
+@click.argument("reference", metavar="REFERENCE")
+@click.option("--key", required=True, type=_FILE, metavar="FILE", help="Sign with this key.")
+@click.option(
+    "--certificate", type=_FILE, metavar="FILE", help="The key's certificate, which is told."
+)
+@click.option(
+    "--certificate-chain",
+    "chain",
+    type=_FILE,
+    metavar="FILE",
+    help="The certificates above it, up to the root.",
+)
+@click.option("--legacy", is_flag=True, help="Sign in the layout that older verifiers read.")
+def sign_command(
+    session: Session,  # noqa: ARG001 - each command is given it
+    *,
+    reference: str,
+    key: Path,
+    certificate: Path | None,
+    chain: Path | None,
+    legacy: bool,
+    plain_http: bool,
+    as_json: bool,
+) -> int:
+    """Sign a plugin in a registry, so that Carrel and cosign can verify it.
+
+    What is signed is the digest that REFERENCE has now. The key is cosign's own file or PKCS #8;
+    its password comes from COSIGN_PASSWORD or is asked for.
+    """
+    from carrel.oci.registry import open_repository
+    from carrel.trust.keys import fingerprint
+    from carrel.trust.privatekey import read_private_key
+    from carrel.trust.sign import read_certificates, sign
+
+    where = read_reference(reference)
+    if chain and not certificate:
+        raise ArgumentError(["--certificate-chain needs --certificate"])
+    private = read_private_key(key.read_bytes(), lambda: _password(f"password of {key}"))
+    certificates = (
+        read_certificates(private, certificate.read_bytes(), chain.read_bytes() if chain else b"")
+        if certificate
+        else ()
+    )
+    settings = registry_settings(where, plain_http=plain_http)
+    with open_repository(where, settings) as repository:
+        digest = _digest(where, repository)
+        name = f"{where.host}/{where.repository}"
+        made = sign(repository, digest, private, certificates=certificates, older=legacy, name=name)
+    told = {
+        **_named(where, digest),
+        "signature": made.digest,
+        "layout": "legacy" if legacy else "bundle",
+        "key": fingerprint(private.public_key()),
+    }
+    _tell(told, title="signed", as_json=as_json)
+    return OK
+
+
+@command(
+    "verify",
+    example="plugin verify registry.example.org/plugins/lists:0.1.0 --key carrel.pub",
+    options=(PLAIN_HTTP, AS_JSON),
+)
+@click.argument("reference", metavar="REFERENCE")
+@click.option(
+    "--key", "keys", multiple=True, type=_FILE, metavar="FILE",
+    help="Accept this public key; may be repeated.",
+)  # fmt: skip
+@click.option("--identity", metavar="NAME", help="Accept a certificate of this e-mail or URI.")
+@click.option("--issuer", metavar="URL", help="Who vouched for the identity: an OpenID issuer.")
+@click.option(
+    "--roots", type=_FILE, metavar="FILE",
+    help="The certificates' authority (PEM), or a Sigstore instance's trusted root (JSON).",
+)  # fmt: skip
+def verify_command(
+    session: Session,
+    *,
+    reference: str,
+    keys: tuple[Path, ...],
+    identity: str | None,
+    issuer: str | None,
+    roots: Path | None,
+    plain_http: bool,
+    as_json: bool,
+) -> int:
+    """Tell who signed a plugin in a registry, if it is somebody who is accepted.
+
+    Without options, the configuration's trust table says who is. With --identity and without
+    --roots, the public Sigstore instance's word is taken. The exit code is 3 when no signature is
+    accepted.
+    """
+    from carrel.oci.registry import open_repository
+    from carrel.trust.verify import verify
+
+    where = read_reference(reference)
+    policy = _policy(session, keys, identity, issuer, roots)
+    settings = registry_settings(where, plain_http=plain_http)
+    with open_repository(where, settings) as repository:
+        digest = _digest(where, repository)
+        try:
+            signer = verify(repository, digest, policy)
+        except SignatureError as error:
+            report(error, as_json=session.options.json_errors)
+            return DENIED
+    told = {
+        **_named(where, digest),
+        "signer": {"kind": signer.kind, "name": signer.name, "issuer": signer.issuer},
+    }
+    _tell(told, title="verified", as_json=as_json)
+    return OK
+
+
+@command("generate", example="plugin keys generate", options=(AS_JSON,))
+@click.option(
+    "--output-prefix", "prefix", default="carrel", show_default=True, metavar="PATH",
+    help="Write PATH.key and PATH.pub.",
+)  # fmt: skip
+def generate_command(
+    session: Session,  # noqa: ARG001 - each command is given it
+    prefix: str,
+    as_json: bool,
+) -> int:
+    """Make a key pair to sign plugins with.
+
+    The private key is encrypted with a password and in cosign's own format, so that cosign can sign
+    with it too. Existing files are left alone.
+    """
+    from carrel.trust import privatekey
+    from carrel.trust.keys import fingerprint
+
+    private, public = Path(f"{prefix}.key"), Path(f"{prefix}.pub")
+    for path in (private, public):
+        if path.exists():
+            raise ArgumentError([f"{path} is there already; give another --output-prefix"])
+    key = privatekey.new_private_key()
+    password = _password(f"new password of {private}", twice=True)
+    _write_new(private, privatekey.write_private_key(key, password), mode=0o600)
+    _write_new(public, privatekey.write_public_key(key), mode=0o644)
+    told = {
+        "private_key": str(private),
+        "public_key": str(public),
+        "key": fingerprint(key.public_key()),
+    }
+    _tell(told, title="made", as_json=as_json)
+    return OK
+
+
+keys_group = ExampleGroup("keys", help="Make keys to sign plugins with.", no_args_is_help=True)
+keys_group.example = "plugin keys generate"
+keys_group.add_command(generate_command)
+
+
+def _policy(
+    session: Session,
+    keys: tuple[Path, ...],
+    identity: str | None,
+    issuer: str | None,
+    roots: Path | None,
+) -> TrustPolicy:
+    from carrel.trust.policy import Identity, TrustPolicy
+
+    if bool(identity) != bool(issuer) or (roots and not identity):
+        raise ArgumentError(["--identity and --issuer go together, and --roots with both"])
+    if keys or identity:
+        identities = (Identity(identity, issuer, roots),) if identity and issuer else ()
+        return TrustPolicy(keys, identities)
+    configured: TrustPolicy | None = getattr(session.config(), "trust", None)
+    if configured is None:
+        raise ArgumentError(
+            ["nobody is accepted: give --key, or --identity and --issuer, or configure `trust`"]
+        )
+    return configured
+
+
+def _digest(where: Reference, repository: RepositoryReader) -> str:
+    """The digest that a reference has now, computed from what the registry hands out."""
+    document = repository.manifest(where.wanted)
+    if document is None:
+        raise RegistryError(f"{where.host} has no {where.repository} with {where.wanted}")
+    return document.digest
+
+
+def _named(where: Reference, digest: str) -> dict[str, Any]:
+    return {
+        "reference": str(where),
+        "digest": digest,
+        "pinned": f"oci://{where.host}/{where.repository}@{digest}",
+    }
+
+
+def _password(prompt: str, *, twice: bool = False) -> bytes:
+    given = os.environ.get(PASSWORD_VARIABLE)
+    if given is None:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise ArgumentError(
+                [f"a password is needed: set {PASSWORD_VARIABLE}, or type it on a terminal"]
+            )
+        given = click.prompt(
+            prompt, hide_input=True, confirmation_prompt=twice, default="",
+            show_default=False, err=True,
+        )  # fmt: skip
+    return given.encode("utf-8", "surrogateescape")
+
+
+def _write_new(path: Path, data: bytes, *, mode: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
+def _tell(told: dict[str, Any], *, title: str, as_json: bool) -> None:
+    if as_json or not stdout_is_terminal():
+        write_json(told)
+        return
+    from .render import facts
+
+    shown = dict(told)
+    signer = shown.pop("signer", None)
+    if signer:
+        shown |= {key: value for key, value in signer.items() if value}
+    facts(list(shown.items()), title=title)

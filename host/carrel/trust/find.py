@@ -1,0 +1,176 @@
+"""The signatures on a digest that a repository has, in both layouts, each read and none proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from carrel.errors import RegistryError
+from carrel.oci.repository import Descriptor, Document, RepositoryReader
+
+from . import bundle as bundles
+from . import claims
+from .strict import MAX_DOCUMENT_BYTES, RefusedError, base64_bytes, items, json_object
+
+SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json"
+SIGNATURE = "dev.cosignproject.cosign/signature"
+CERTIFICATE = "dev.sigstore.cosign/certificate"
+CHAIN = "dev.sigstore.cosign/chain"
+
+#: Referrers and older signatures that are looked at; a repository can list any number.
+MAX_REFERRERS = 64
+MAX_OLDER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One signature: what it is over, who may have made it.
+
+    Attributes:
+        place: for people, where it was found.
+        message: what the signature is over.
+        signature: the signature.
+        check_claim: raises `RefusedError` unless the payload is about the digest it is given.
+        hint: which key may have made it; empty when nothing says so.
+        certificates: in DER, the signer's first, then those on the way up.
+        older: it is of the older layout.
+        document: the bundle's own bytes; empty in the older layout.
+    """
+
+    place: str
+    message: bytes
+    signature: bytes
+    check_claim: Callable[[str], None]
+    hint: str = ""
+    certificates: tuple[bytes, ...] = ()
+    older: bool = False
+    document: bytes = field(default=b"", repr=False)
+
+
+Found = Candidate | tuple[str, str]
+
+
+def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found]:
+    """Each signature of `digest`, or the place of one that cannot be read, and why.
+
+    The older layout counts only where no bundle can be read, as it does for cosign.
+
+    Raises:
+        RegistryError: the repository cannot say what there is.
+    """
+    referrers = repository.referrers(digest)
+    has_bundle = False
+    for one in referrers[:MAX_REFERRERS]:
+        place = f"bundle {short(one.digest)}"
+        try:
+            found = _from_referrer(repository, one, place)
+        except (RefusedError, RegistryError) as error:
+            yield place, str(error)
+        else:
+            if found is not None:
+                has_bundle = True
+                yield found
+    if len(referrers) > MAX_REFERRERS:
+        yield "referrers", f"only the first {MAX_REFERRERS} of {len(referrers)} were read"
+    document = None if has_bundle else repository.manifest(older_tag(digest))
+    if document is not None:
+        yield from _older(repository, document)
+
+
+def older_tag(digest: str) -> str:
+    """The tag under which the older layout keeps the signatures of `digest`."""
+    return f"{digest.replace(':', '-')}.sig"
+
+
+def short(digest: str) -> str:
+    """A digest as short as a person tells it apart."""
+    return digest.removeprefix("sha256:")[:12]
+
+
+def _from_referrer(
+    repository: RepositoryReader, descriptor: Descriptor, place: str
+) -> Candidate | None:
+    """The bundle that a referrer holds; None for a referrer of another kind."""
+    document = repository.manifest(descriptor.digest)
+    if document is None:
+        raise RefusedError("the repository lists it and does not have it")
+    layers = _layers(document)
+    if len(layers) != 1 or not layers[0].media_type.startswith(bundles.MEDIA_TYPE_PREFIX):
+        return None
+    data = repository.blob(layers[0], max_bytes=MAX_DOCUMENT_BYTES)
+    read = bundles.read_bundle(data)
+    return Candidate(
+        place=place,
+        message=claims.signed_message(read.payload_type, read.payload),
+        signature=read.signature,
+        check_claim=lambda digest: claims.check_statement(read.payload_type, read.payload, digest),
+        hint=read.hint,
+        certificates=read.certificates,
+        document=data,
+    )
+
+
+def _older(repository: RepositoryReader, document: Document) -> Iterator[Found]:
+    try:
+        layers = _layers(document)
+    except RefusedError as error:
+        yield "older signatures", str(error)
+        return
+    for number, layer in enumerate(layers[:MAX_OLDER], 1):
+        place = f"older signature {number}"
+        try:
+            yield _from_layer(repository, layer, place)
+        except (RefusedError, RegistryError) as error:
+            yield place, str(error)
+    if len(layers) > MAX_OLDER:
+        yield "older signatures", f"only the first {MAX_OLDER} of {len(layers)} were read"
+
+
+def _from_layer(repository: RepositoryReader, layer: Descriptor, place: str) -> Candidate:
+    if SIGNATURE not in layer.annotations:
+        raise RefusedError("it has no signature")
+    signature = base64_bytes(layer.annotations[SIGNATURE], "the signature")
+    certificates = _pem_chain(layer.annotations.get(CERTIFICATE, ""))[:1]
+    # cosign writes the whole chain and does without its last, which is the authority's own.
+    above = _pem_chain(layer.annotations.get(CHAIN, ""))[:-1]
+    payload = repository.blob(layer, max_bytes=MAX_DOCUMENT_BYTES)
+    return Candidate(
+        place=place,
+        message=payload,
+        signature=signature,
+        check_claim=lambda digest: claims.check_simple_signing(payload, digest),
+        certificates=(*certificates, *above) if certificates else (),
+        older=True,
+    )
+
+
+def _pem_chain(pem: str) -> tuple[bytes, ...]:
+    if not pem:
+        return ()
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    try:
+        found = x509.load_pem_x509_certificates(pem.encode("utf-8"))
+    except ValueError:
+        raise RefusedError("its certificate cannot be read") from None
+    return tuple(one.public_bytes(Encoding.DER) for one in found)
+
+
+def _layers(document: Document) -> list[Descriptor]:
+    """The layers that a manifest lists."""
+    manifest = json_object(document.data, "the manifest")
+    found = items(manifest.get("layers", []), "the manifest's layers", 1000)
+    return [_descriptor(one) for one in found]
+
+
+def _descriptor(value: Any) -> Descriptor:
+    match value:
+        case {"mediaType": str(media_type), "digest": str(digest), "size": int(size)}:
+            annotations = value.get("annotations") or {}
+            if isinstance(annotations, dict) and all(
+                isinstance(one, str) for one in annotations.values()
+            ):
+                return Descriptor(media_type, digest, size, annotations=annotations)
+    raise RefusedError("the manifest lists something that is no descriptor")

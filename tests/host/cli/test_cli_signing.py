@@ -1,0 +1,168 @@
+"""`carrel plugin sign`, `verify` and `keys`, as whole processes against a real registry."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import carrel
+from carrel.trust import privatekey
+from support.command_line import CommandLine
+from support.http_repository import HttpRepository
+from support.pages import page, shows
+from support.registries import Registry, docker_registry, peer
+from support.signature_lab import Lab
+from support.signed import artifact
+
+PASSWORD = {"COSIGN_PASSWORD": "a long sentence of your own"}
+COMPONENT = Path(carrel.__file__).parent / "components" / "arxiv.wasm"
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    with docker_registry(tmp_path_factory.mktemp("registry")) as running:
+        yield running
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path, real=True)
+
+
+def test_a_key_pair_is_made_signs_and_is_verified(line: CommandLine, registry: Registry) -> None:
+    made = line("plugin", "keys", "generate", env=PASSWORD)
+    assert made.code == 0, made.err
+    fingerprint = json.loads(made.out)["key"]
+    assert stat.S_IMODE((line.home / "carrel.key").stat().st_mode) == 0o600
+    name = f"{registry.host}/plugins/one"
+    digest = artifact(HttpRepository(registry.host, "plugins/one"), "1")
+    signed = line(
+        "plugin", "sign", f"{name}:1", "--key", "carrel.key", "--plain-http", env=PASSWORD
+    )
+    assert signed.code == 0, signed.err
+    assert json.loads(signed.out)["digest"] == digest
+    verified = line("plugin", "verify", f"{name}:1", "--key", "carrel.pub", "--plain-http")
+    assert verified.code == 0, verified.err
+    assert json.loads(verified.out)["signer"] == {"kind": "key", "name": fingerprint, "issuer": ""}
+
+
+@pytest.mark.requirement("plugin:signed:refused")
+def test_what_is_not_signed_by_the_key_ends_with_3(
+    line: CommandLine, registry: Registry, tmp_path: Path
+) -> None:
+    lab = Lab(tmp_path)
+    (key,) = lab.by_key().policy.keys
+    artifact(HttpRepository(registry.host, "plugins/two"), "1")
+    done = line(
+        "plugin", "verify", f"{registry.host}/plugins/two:1", "--key", str(key), "--plain-http"
+    )
+    assert (done.code, done.out) == (3, "")
+    assert "is not signed" in done.err
+
+
+def test_existing_keys_are_left_alone(line: CommandLine) -> None:
+    line.write("mine.pub", "something")
+    done = line("plugin", "keys", "generate", "--output-prefix", "mine", env=PASSWORD)
+    assert done.code == 2
+    assert (line.home / "mine.pub").read_text("utf-8") == "something"
+    assert not (line.home / "mine.key").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["verify", "r.example.org/x:1"], "nobody is accepted"),
+        (["verify", "r.example.org/x:1", "--identity", "a@b"], "go together"),
+        (["verify", "no reference", "--key", "k.pub"], "no reference"),
+        (["sign", "r.example.org/x:1", "--key", "k.pub"], "cannot be read"),
+        (["sign", "r.example.org/x:1", "--key", "k.key"], "COSIGN_PASSWORD"),
+    ],
+)
+def test_misuse_ends_with_2_and_says_what_is_wrong(
+    words: list[str], said: str, line: CommandLine
+) -> None:
+    key = privatekey.new_private_key()
+    line.write("k.key", privatekey.write_private_key(key, b"x"))
+    line.write("k.pub", privatekey.write_public_key(key))
+    done = line("plugin", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.requirement("sandbox:secrets:signing-key")
+def test_a_wrong_password_shows_neither_password(line: CommandLine) -> None:
+    secret = PASSWORD["COSIGN_PASSWORD"].encode()
+    key = privatekey.write_private_key(privatekey.new_private_key(), secret)
+    line.write("carrel.key", key)
+    wrong = {"COSIGN_PASSWORD": "not-the-sentence"}
+    done = line("--debug", "plugin", "sign", "r.example.org/x:1", "--key", "carrel.key", env=wrong)
+    assert done.code == 2
+    assert "password is wrong" in done.err
+    assert "not-the-sentence" not in done.err
+    assert PASSWORD["COSIGN_PASSWORD"] not in done.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the page shows a POSIX shell")
+def test_the_how_to_works_with_a_real_registry_and_cosign(
+    line: CommandLine, registry: Registry, tmp_path: Path
+) -> None:
+    """The page's commands that need a network, in order, against a registry on this machine."""
+    lab = Lab(tmp_path)
+    shutil.copy(COMPONENT, line.home / "lists.wasm")
+    signer = lab.leaf
+    line.write("leaf.key", lab.private_pem(signer.key))
+    line.write("leaf.pem", signer.pem)
+    line.write("chain.pem", lab.root.pem)
+    line.write("ca.pem", lab.root.pem)
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "cosign").symlink_to(peer("cosign3"))
+    environment = line.environment(PASSWORD)
+    path = [str(bin_folder), str(Path(sys.executable).parent), environment["PATH"]]
+    environment["PATH"] = os.pathsep.join(path)
+    ran = 0
+    for block in page("docs/how-to/sign-and-verify.md").blocks:
+        if block.info != "console" or block.marks.get("not run") == "an extra":
+            continue
+        for part in re.split(r"(?m)^\$ ", block.text)[1:]:
+            command, shown, code = _parts(part)
+            command = command.replace("registry.example.org", registry.host)
+            command = re.sub(r"\b(plugin (?:push|sign|verify)) ", r"\1 --plain-http ", command)
+            command = command.replace("cosign verify", "cosign verify --allow-http-registry")
+            done = subprocess.run(
+                ["sh", "-c", command],
+                cwd=line.home,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            seen = done.stdout.replace(registry.host, "registry.example.org")
+            assert done.returncode == code, f"$ {command}\n{seen}"
+            assert not shown or shows(shown, seen), f"$ {command}\n{seen}"
+            ran += 1
+    assert ran >= 9
+
+
+def _parts(text: str) -> tuple[str, str, int]:
+    """A command, what is shown of its output, and its exit code."""
+    lines = text.splitlines()
+    words = [lines.pop(0)]
+    while words[-1].endswith("\\"):
+        words.append(lines.pop(0))
+    code = 0
+    if lines and (status := re.fullmatch(r"\[exit (\d+)\]", lines[-1])):
+        code = int(status[1])
+        lines.pop()
+    return "\n".join(words), "\n".join(lines), code

@@ -1,0 +1,40 @@
+"""Keys for one run, and registries of both kinds to sign in."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+
+import pytest
+
+from support.http_repository import HttpRepository
+from support.registries import KINDS, Registry
+from support.signature_lab import Lab
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """Keys and authorities, made once."""
+    return Lab(tmp_path_factory.mktemp("lab"))
+
+
+@pytest.fixture(scope="session")
+def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Registry]]:
+    """A registry without the referrers API and one with it, by kind."""
+    with ExitStack() as stack:
+        yield {
+            kind: stack.enter_context(start(tmp_path_factory.mktemp(kind)))
+            for kind, start in KINDS.items()
+        }
+
+
+@pytest.fixture
+def repository(
+    request: pytest.FixtureRequest, registries: Mapping[str, Registry]
+) -> HttpRepository:
+    """A repository of a test's own, in a registry of the kind that the test is parametrised by."""
+    kind = getattr(request, "param", "docker-registry")
+    return HttpRepository(registries[kind].host, f"plugins/{next(_numbers)}")

@@ -1,0 +1,104 @@
+"""cosign and this verifier give the same verdict, case by case, and where not, it says why."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.errors import SignatureError
+from carrel.oci.registry import open_repository
+from carrel.trust.policy import TrustPolicy
+from carrel.trust.verify import verify
+from support import bundle_cells, certificate_cells, older_cells
+from support.http_repository import HttpRepository
+from support.registries import KINDS, Registry, peer
+from support.signature_lab import Cell, Lab
+
+TABLES = {
+    "bundle": bundle_cells.TABLE,
+    "older": older_cells.TABLE,
+    "certificate": certificate_cells.TABLE,
+}
+
+
+def cases() -> list[Any]:
+    """Each cell on both kinds of registry; certificates on one each, as no registry reads them."""
+    kinds = sorted(KINDS)
+    return [
+        pytest.param(cell, kind, id=f"{kind}: {name}: {cell.name}")
+        for name, table in TABLES.items()
+        for number, cell in enumerate(table.cells)
+        for kind in (kinds if name != "certificate" else [kinds[number % 2]])
+    ]
+
+
+@pytest.fixture(scope="session")
+def cosign_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home for cosign, so that it neither reads nor writes the tester's."""
+    return tmp_path_factory.mktemp("cosign")
+
+
+def ours(
+    registry: Registry, repository: HttpRepository, reference: str, policy: TrustPolicy
+) -> str:
+    """What this verifier says by its own client: nothing when it accepts, else why not."""
+    document = repository.manifest(reference)
+    assert document is not None
+    name = registry.reference(f"{repository.name}@{document.digest}")
+    with open_repository(name, registry.settings) as opened:
+        try:
+            verify(opened, document.digest, policy)
+        except SignatureError as error:
+            return str(error)
+    return ""
+
+
+def cosign(
+    program: Path, home: Path, repository: HttpRepository, reference: str, arguments: Sequence[str]
+) -> str:
+    """What cosign says: nothing when it accepts, else why not."""
+    mark = "@" if reference.startswith("sha256:") else ":"
+    name = f"{repository.host}/{repository.name}{mark}{reference}"
+    words = ["verify", "--insecure-ignore-tlog", "--allow-http-registry", *arguments, name]
+    done = subprocess.run(
+        [program, *words],
+        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.stderr if done.returncode else ""
+
+
+@pytest.mark.requirement("plugin:signed:as-cosign")
+@pytest.mark.parametrize(("cell", "repository"), cases(), indirect=["repository"])
+def test_verdicts_are_those_of_cosign(
+    cell: Cell,
+    lab: Lab,
+    repository: HttpRepository,
+    registries: Mapping[str, Registry],
+    cosign_home: Path,
+) -> None:
+    reference, asked = cell.build(lab, repository)
+    registry = next(one for one in registries.values() if one.host == repository.host)
+    reason = ours(registry, repository, reference, asked.policy)
+    assert (not reason) == cell.ours, reason
+    for version, accepted in cell.cosign.items():
+        program = peer(f"cosign{version}")
+        said = cosign(program, cosign_home, repository, reference, asked.arguments)
+        assert (not said) == accepted, f"cosign {version}: {said}"
+
+
+def test_every_difference_from_cosign_has_a_reason() -> None:
+    """Only ever stricter: nothing that cosign refuses is accepted here."""
+    for table in TABLES.values():
+        for cell in table.cells:
+            differs = any(verdict != cell.ours for verdict in cell.cosign.values())
+            assert bool(cell.why) == differs, cell.name
+            assert not cell.ours or all(cell.cosign.values()), cell.name

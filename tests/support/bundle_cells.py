@@ -1,0 +1,460 @@
+"""The table of bundles: what cosign 3 writes, right and wrong in each part."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
+
+from support.http_repository import INDEX, HttpRepository
+from support.signature_lab import Asked, Lab, Table
+from support.signed import (
+    BUNDLE,
+    artifact,
+    attach,
+    bundle,
+    encoded,
+    raw_sign,
+    statement,
+)
+
+TABLE = Table()
+accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
+
+Case = tuple[str, Asked]
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+
+
+def changed(lab: Lab, repository: HttpRepository, change: Any) -> Case:
+    """A good bundle after `change` of its JSON, which is given the bundle and the digest."""
+    digest = artifact(repository)
+    document = bundle(lab.key, statement(digest))
+    document = change(document, digest) or document
+    attach(repository, digest, document)
+    return digest, lab.by_key()
+
+
+def says(lab: Lab, repository: HttpRepository, payload: Any) -> Case:
+    """A bundle whose signed payload is what `payload` makes of the digest."""
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.key, payload(digest)))
+    return digest, lab.by_key()
+
+
+@accepted("good")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, statement)
+
+
+@refused("by another key")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, _ = says(lab, repository, statement)
+    return digest, lab.by_key(lab.other_key)
+
+
+@refused("payload with a byte flipped")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def flip(document: Any, _: str) -> None:
+        payload = bytearray(base64.b64decode(document["dsseEnvelope"]["payload"]))
+        payload[-2] ^= 1
+        document["dsseEnvelope"]["payload"] = encoded(bytes(payload))
+
+    return changed(lab, repository, flip)
+
+
+@refused("signature with a byte flipped")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def flip(document: Any, _: str) -> None:
+        one = document["dsseEnvelope"]["signatures"][0]
+        signature = bytearray(base64.b64decode(one["sig"]))
+        signature[-1] ^= 1
+        one["sig"] = encoded(bytes(signature))
+
+    return changed(lab, repository, flip)
+
+
+@refused("signature followed by another byte")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def lengthen(document: Any, _: str) -> None:
+        one = document["dsseEnvelope"]["signatures"][0]
+        one["sig"] = encoded(base64.b64decode(one["sig"]) + b"\0")
+
+    return changed(lab, repository, lengthen)
+
+
+@accepted("signature with the other of its two numbers")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def negate(document: Any, _: str) -> None:
+        one = document["dsseEnvelope"]["signatures"][0]
+        r, s = decode_dss_signature(base64.b64decode(one["sig"]))
+        one["sig"] = encoded(encode_dss_signature(r, P256_ORDER - s))
+
+    return changed(lab, repository, negate)
+
+
+@refused("payload type changed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def change(document: Any, _: str) -> None:
+        document["dsseEnvelope"]["payloadType"] = "application/json"
+
+    return changed(lab, repository, change)
+
+
+@refused("another payload type, signed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.key, statement(digest), "application/json"))
+    return digest, lab.by_key()
+
+
+@refused("signed without the pre-authentication encoding")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def plainly(key: Any, message: bytes) -> bytes:
+        return raw_sign(key, message[message.index(b"{") :])
+
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.key, statement(digest), sign=plainly))
+    return digest, lab.by_key()
+
+
+@stricter("another predicate, signed", "an attestation about a plugin is not its approval")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    provenance = "https://slsa.dev/provenance/v1"
+    return says(lab, repository, lambda digest: statement(digest, predicateType=provenance))
+
+
+@stricter("another type of statement, signed", "only the statement that cosign signs is read")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    older = "https://in-toto.io/Statement/v0.1"
+    return says(lab, repository, lambda digest: statement(digest, _type=older))
+
+
+@refused("about another digest")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, lambda _: statement("sha256:" + "0" * 64))
+
+
+@refused("moved to another digest")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, _ = artifact(repository), artifact(repository)
+    document = bundle(lab.key, statement(artifact(repository)))
+    attach(repository, digest, document)
+    return digest, lab.by_key()
+
+
+@accepted("about two digests, one of them this")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def two(digest: str) -> Any:
+        other = {"digest": {"sha256": "0" * 64}}
+        return statement(digest, subject=[other, *statement(digest)["subject"]])
+
+    return says(lab, repository, two)
+
+
+@refused("about no digest")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, lambda digest: statement(digest, subject=[]))
+
+
+@refused("digest in capitals", cosign={2: True, 3: False}, why="a digest has one spelling")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def capitals(digest: str) -> Any:
+        value = digest.removeprefix("sha256:").upper()
+        return statement(digest, subject=[{"digest": {"sha256": value}}])
+
+    return says(lab, repository, capitals)
+
+
+@refused("digest of another algorithm")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def other(digest: str) -> Any:
+        value = digest.removeprefix("sha256:")
+        return statement(digest, subject=[{"digest": {"sha512": value}}])
+
+    return says(lab, repository, other)
+
+
+@refused("statement with a member named twice, signed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def twice(digest: str) -> bytes:
+        good = json.dumps(statement(digest))
+        bad = json.dumps(statement("sha256:" + "0" * 64)["subject"])
+        return f'{{"subject":{bad},{good[1:]}'.encode()
+
+    return says(lab, repository, twice)
+
+
+@refused("statement with an unknown member, signed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, lambda digest: statement(digest, more=1))
+
+
+@accepted("a bad and a good bundle")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.other_key, statement(digest)))
+    attach(repository, digest, bundle(lab.key, statement(digest)))
+    return digest, lab.by_key()
+
+
+@refused("envelope with a good and a bad signature")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def add(document: Any, _: str) -> None:
+        document["dsseEnvelope"]["signatures"].append({"sig": encoded(b"another")})
+
+    return changed(lab, repository, add)
+
+
+@refused("envelope with two good signatures")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def add(document: Any, digest: str) -> None:
+        again = bundle(lab.key, statement(digest))["dsseEnvelope"]["signatures"]
+        document["dsseEnvelope"]["signatures"] += again
+
+    return changed(lab, repository, add)
+
+
+@refused("envelope without a signature")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(lab, repository, lambda one, _: one["dsseEnvelope"].update(signatures=[]))
+
+
+SPELLING = "the same signature would have many spellings"
+
+
+def respelled(spell: Any) -> Any:
+    def change(document: Any, _: str) -> None:
+        one = document["dsseEnvelope"]["signatures"][0]
+        one["sig"] = spell(one["sig"])
+
+    return change
+
+
+@stricter("signature in the web's base64", SPELLING)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(
+        lab, repository, respelled(lambda s: s.replace("+", "-").replace("/", "_").rstrip("="))
+    )
+
+
+@stricter("payload in base64 without padding", SPELLING)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def strip(document: Any, digest: str) -> Any:
+        for fill in ("", " ", "  "):  # until the encoding needs padding
+            payload = (json.dumps(statement(digest)) + fill).encode()
+            document = bundle(lab.key, payload)
+            if document["dsseEnvelope"]["payload"].endswith("="):
+                break
+        document["dsseEnvelope"]["payload"] = document["dsseEnvelope"]["payload"].rstrip("=")
+        return document
+
+    return changed(lab, repository, strip)
+
+
+@stricter("signature in base64 with line breaks", SPELLING)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    # Four, because cosign takes the length for a sign of missing padding.
+    return changed(lab, repository, respelled(lambda s: s[:4] + "\n\n\n\n" + s[4:]))
+
+
+@refused("bundle with a member named twice")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def twice(document: Any, _: str) -> bytes:
+        return f'{{"mediaType":{json.dumps(BUNDLE)},{json.dumps(document)[1:]}'.encode()
+
+    return changed(lab, repository, twice)
+
+
+@refused("bundle with an unknown member")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(lab, repository, lambda one, _: one.update(more=1))
+
+
+@refused("bundle that is no JSON")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(lab, repository, lambda one, _: json.dumps(one).encode() + b"}")
+
+
+@accepted("hint of another key")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    hint = encoded(hashlib.sha256(b"another").digest())
+    return changed(
+        lab, repository, lambda one, _: one["verificationMaterial"]["publicKey"].update(hint=hint)
+    )
+
+
+@accepted("no hint")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(lab, repository, lambda one, _: one["verificationMaterial"]["publicKey"].clear())
+
+
+@refused("a key id")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(
+        lab, repository, lambda one, _: one["dsseEnvelope"]["signatures"][0].update(keyid="x")
+    )
+
+
+@accepted("an empty key id")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(
+        lab, repository, lambda one, _: one["dsseEnvelope"]["signatures"][0].update(keyid="")
+    )
+
+
+@accepted("empty list of log entries")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(
+        lab, repository, lambda one, _: one["verificationMaterial"].update(tlogEntries=[])
+    )
+
+
+@accepted("the other spelling of its version")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    other = "application/vnd.dev.sigstore.bundle+json;version=0.3"
+    return changed(lab, repository, lambda one, _: one.update(mediaType=other))
+
+
+@refused("bundle of version 0.2")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    other = "application/vnd.dev.sigstore.bundle+json;version=0.2"
+    return changed(lab, repository, lambda one, _: one.update(mediaType=other))
+
+
+@refused("bundle of version 0.4")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    other = "application/vnd.dev.sigstore.bundle.v0.4+json"
+    return changed(lab, repository, lambda one, _: one.update(mediaType=other))
+
+
+@refused("no verification material")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return changed(lab, repository, lambda one, _: one["verificationMaterial"].clear())
+
+
+@refused("a message's signature in place of an envelope")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def replace(document: Any, digest: str) -> None:
+        manifest = repository.manifest(digest)
+        assert manifest is not None
+        del document["dsseEnvelope"]
+        value = encoded(bytes.fromhex(digest.removeprefix("sha256:")))
+        document["messageSignature"] = {
+            "messageDigest": {"algorithm": "SHA2_256", "digest": value},
+            "signature": encoded(raw_sign(lab.key, manifest.data)),
+        }
+
+    return changed(lab, repository, replace)
+
+
+@refused("layer of another type")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.key, statement(digest)), "application/json")
+    return digest, lab.by_key()
+
+
+@refused("two layers")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.key, statement(digest)), extra_layers=1)
+    return digest, lab.by_key()
+
+
+@accepted("beside referrers of other kinds")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, {"spdxVersion": "SPDX-2.3"}, "application/spdx+json")
+    attach(repository, digest, bundle(lab.key, statement(digest)))
+    attach(repository, digest, b"\x1f\x8b", "application/octet-stream")
+    return digest, lab.by_key()
+
+
+@refused("only referrers of other kinds")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, {"spdxVersion": "SPDX-2.3"}, "application/spdx+json")
+    return digest, lab.by_key()
+
+
+@refused("not signed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return artifact(repository), lab.by_key()
+
+
+@refused("taken off the list of referrers")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    made = attach(repository, digest, bundle(lab.key, statement(digest)))
+    tag = digest.replace(":", "-")
+    if repository.manifest(tag) is None:
+        repository.delete(made.digest)
+    else:
+        repository.put_json({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}, INDEX, tag)
+    return digest, lab.by_key()
+
+
+@accepted("by its tag")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository, "latest")
+    attach(repository, digest, bundle(lab.key, statement(digest)))
+    return "latest", lab.by_key()
+
+
+@refused("tag moved to something that is not signed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository, "moved")
+    attach(repository, digest, bundle(lab.key, statement(digest)))
+    artifact(repository, "moved")
+    return "moved", lab.by_key()
+
+
+@accepted("Ed25519")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.ed25519, statement(digest)))
+    return digest, lab.by_key(lab.ed25519)
+
+
+@refused("Ed25519 over a hash, as cosign itself signs")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def hashed(key: Any, message: bytes) -> bytes:
+        return raw_sign(key, hashlib.sha512(message).digest())
+
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.ed25519, statement(digest), sign=hashed))
+    return digest, lab.by_key(lab.ed25519)
+
+
+KINDS = "one algorithm for each of two kinds of key leaves nothing to choose or to confuse"
+
+
+@stricter("RSA", KINDS)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.rsa, statement(digest)))
+    return digest, lab.by_key(lab.rsa)
+
+
+@stricter("P-384 with SHA-256", KINDS)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.p384, statement(digest)))
+    return digest, lab.by_key(lab.p384)
+
+
+@refused("P-384 with SHA-384, as cosign itself signs")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def longer(key: Any, message: bytes) -> bytes:
+        return raw_sign(key, message, hashes.SHA384())
+
+    digest = artifact(repository)
+    attach(repository, digest, bundle(lab.p384, statement(digest), sign=longer))
+    return digest, lab.by_key(lab.p384)

@@ -1,0 +1,239 @@
+"""The table of the older layout, simple signing, right and wrong in each part."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from support.http_repository import INDEX, HttpRepository
+from support.signature_lab import Asked, Lab, Table
+from support.signed import (
+    artifact,
+    attach,
+    attach_older,
+    bundle,
+    encoded,
+    older_layer,
+    payload_of,
+    raw_sign,
+    statement,
+)
+
+TABLE = Table()
+accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
+Case = tuple[str, Asked]
+
+
+def says(lab: Lab, repository: HttpRepository, payload: Any, **extra: Any) -> Case:
+    digest = artifact(repository)
+    layer = older_layer(repository, lab.key, payload(digest), **extra)
+    attach_older(repository, digest, layer)
+    return digest, lab.by_key()
+
+
+def respelled(lab: Lab, repository: HttpRepository, spell: Any) -> Case:
+    digest = artifact(repository)
+    body = json.dumps(payload_of(digest)).encode()
+    layer = older_layer(
+        repository, lab.key, body, signature=spell(encoded(raw_sign(lab.key, body)))
+    )
+    attach_older(repository, digest, layer)
+    return digest, lab.by_key()
+
+
+@accepted("good")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, payload_of)
+
+
+@refused("by another key")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, _ = says(lab, repository, payload_of)
+    return digest, lab.by_key(lab.other_key)
+
+
+@refused("payload exchanged")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    other = json.dumps(payload_of("sha256:" + "0" * 64)).encode()
+    signature = encoded(raw_sign(lab.key, other))
+    layer = older_layer(repository, lab.key, payload_of(digest), signature=signature)
+    attach_older(repository, digest, layer)
+    return digest, lab.by_key()
+
+
+@refused("signature with a byte flipped")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return respelled(lab, repository, lambda s: s[:20] + ("A" if s[20] != "A" else "B") + s[21:])
+
+
+@refused("about another digest")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, lambda _: payload_of("sha256:" + "0" * 64))
+
+
+@refused("moved to another digest")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    signed, digest = artifact(repository), artifact(repository)
+    attach_older(repository, digest, older_layer(repository, lab.key, payload_of(signed)))
+    return digest, lab.by_key()
+
+
+@stricter("another type of payload, signed", "a key signs more than plugins; the type says which")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, lambda digest: payload_of(digest, type="another"))
+
+
+@accepted("a bad and a good signature")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    layers = [
+        older_layer(repository, lab.other_key, payload_of(digest)),
+        older_layer(repository, lab.key, payload_of(digest, identity={})),
+    ]
+    attach_older(repository, digest, *layers)
+    return digest, lab.by_key()
+
+
+SPELLING = "the same signature would have many spellings"
+
+
+@stricter("signature in base64 with a line break", SPELLING)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return respelled(lab, repository, lambda s: s[:4] + "\n" + s[4:])
+
+
+@stricter("signature in base64 with stray bits", SPELLING)
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    while True:
+        body = json.dumps(payload_of(digest)).encode()
+        spelled = encoded(raw_sign(lab.key, body))
+        if spelled.endswith("="):
+            break
+    at = len(spelled.rstrip("=")) - 1
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    stray = alphabet[alphabet.index(spelled[at]) + 1]
+    layer = older_layer(
+        repository, lab.key, body, signature=spelled[:at] + stray + spelled[at + 1 :]
+    )
+    attach_older(repository, digest, layer)
+    return digest, lab.by_key()
+
+
+@refused("signature in the web's base64")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    while True:
+        body = json.dumps(payload_of(digest)).encode()
+        spelled = encoded(raw_sign(lab.key, body))
+        if "+" in spelled or "/" in spelled:
+            break
+    web = spelled.replace("+", "-").replace("/", "_")
+    attach_older(repository, digest, older_layer(repository, lab.key, body, signature=web))
+    return digest, lab.by_key()
+
+
+@refused("signature without padding")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    while True:
+        body = json.dumps(payload_of(digest)).encode()
+        spelled = encoded(raw_sign(lab.key, body))
+        if spelled.endswith("="):
+            break
+    layer = older_layer(repository, lab.key, body, signature=spelled.rstrip("="))
+    attach_older(repository, digest, layer)
+    return digest, lab.by_key()
+
+
+@refused("no signature")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    layer = older_layer(repository, lab.key, payload_of(digest))
+    attach_older(repository, digest, {**layer, "annotations": {}})
+    return digest, lab.by_key()
+
+
+@stricter("a member named twice, signed", "two readers would read two different things")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def twice(digest: str) -> bytes:
+        bad = json.dumps(payload_of("sha256:" + "0" * 64)["critical"])
+        return f'{{"critical":{bad},{json.dumps(payload_of(digest))[1:]}'.encode()
+
+    return says(lab, repository, twice)
+
+
+@stricter("members in capitals, signed", "JSON's names are exact")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    def capitals(digest: str) -> bytes:
+        return json.dumps(payload_of(digest)).replace("critical", "CRITICAL").encode()
+
+    return says(lab, repository, capitals)
+
+
+@accepted("an unknown member, signed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, lambda digest: {**payload_of(digest), "more": 1})
+
+
+@accepted("layer of another type")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    return says(lab, repository, payload_of, media_type="application/json")
+
+
+@refused("an index in place of the manifest")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, asked = says(lab, repository, payload_of)
+    tag = f"{digest.replace(':', '-')}.sig"
+    repository.put_json({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}, INDEX, tag)
+    return digest, asked
+
+
+@refused("no layers")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach_older(repository, digest)
+    return digest, lab.by_key()
+
+
+@refused("tag removed")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    signed, asked = says(lab, repository, payload_of)
+    assert signed
+    return artifact(repository), asked
+
+
+@accepted("Ed25519")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach_older(repository, digest, older_layer(repository, lab.ed25519, payload_of(digest)))
+    return digest, lab.by_key(lab.ed25519)
+
+
+@stricter("RSA", "one algorithm for each of two kinds of key leaves nothing to choose")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest = artifact(repository)
+    attach_older(repository, digest, older_layer(repository, lab.rsa, payload_of(digest)))
+    return digest, lab.by_key(lab.rsa)
+
+
+@accepted("good in both layouts")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, asked = says(lab, repository, payload_of)
+    attach(repository, digest, bundle(lab.key, statement(digest)))
+    return digest, asked
+
+
+@refused("beside a bundle by another key")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, asked = says(lab, repository, payload_of)
+    attach(repository, digest, bundle(lab.other_key, statement(digest)))
+    return digest, asked
+
+
+@accepted("beside a referrer of another kind")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    digest, asked = says(lab, repository, payload_of)
+    attach(repository, digest, {"spdxVersion": "SPDX-2.3"}, "application/spdx+json")
+    return digest, asked

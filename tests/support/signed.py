@@ -1,0 +1,189 @@
+"""Signatures as cosign writes them, part by part, so that each part can be wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from carrel.oci.repository import Descriptor
+from support.authority import Issued
+from support.http_repository import MANIFEST, HttpRepository
+
+BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+IN_TOTO = "application/vnd.in-toto+json"
+SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json"
+COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1"
+EMPTY = "application/vnd.oci.empty.v1+json"
+
+Json = dict[str, Any]
+
+
+def artifact(repository: HttpRepository, tag: str | None = None) -> str:
+    """Publishes something new and returns its digest."""
+    config = repository.put_blob(b"{}", "application/vnd.wasm.config.v0+json")
+    layer = repository.put_blob(os.urandom(16), "application/wasm")
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": told(config),
+        "layers": [told(layer)],
+    }
+    return repository.put_json(manifest, MANIFEST, tag).digest
+
+
+def told(descriptor: Descriptor) -> Json:
+    return {
+        "mediaType": descriptor.media_type,
+        "digest": descriptor.digest,
+        "size": descriptor.size,
+    }
+
+
+def public_pem(key: Any) -> bytes:
+    pem: bytes = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return pem
+
+
+def raw_sign(key: Any, message: bytes, digest: hashes.HashAlgorithm | None = None) -> bytes:
+    """A signature by a key of any kind."""
+    digest = digest or hashes.SHA256()
+    signature: bytes
+    if isinstance(key, Ed25519PrivateKey):
+        signature = key.sign(message)
+    elif isinstance(key, rsa.RSAPrivateKey):
+        signature = key.sign(message, padding.PKCS1v15(), digest)
+    else:
+        signature = key.sign(message, ec.ECDSA(digest))
+    return signature
+
+
+def statement(digest: str, **changes: Any) -> Json:
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"digest": {"sha256": digest.removeprefix("sha256:")}}],
+        "predicateType": COSIGN_SIGN,
+        "predicate": {},
+        **changes,
+    }
+
+
+def encoded(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
+
+
+def dsse_message(payload: bytes, payload_type: str = IN_TOTO) -> bytes:
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+
+
+def bundle(
+    signer: Any,
+    payload: Json | bytes,
+    payload_type: str = IN_TOTO,
+    sign: Callable[[Any, bytes], bytes] = raw_sign,
+    chain: Sequence[Issued] = (),
+) -> Json:
+    """A bundle signed by a key, or by the key of a certificate."""
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    material: Json = {"publicKey": {"hint": "aGludA=="}}
+    key = signer
+    if isinstance(signer, Issued):
+        key = signer.key
+        material = {"certificate": {"rawBytes": encoded(signer.der)}}
+        if chain:
+            listed = [{"rawBytes": encoded(one.der)} for one in (signer, *chain)]
+            material = {"x509CertificateChain": {"certificates": listed}}
+    return {
+        "mediaType": BUNDLE,
+        "verificationMaterial": material,
+        "dsseEnvelope": {
+            "payload": encoded(body),
+            "payloadType": payload_type,
+            "signatures": [{"sig": encoded(sign(key, dsse_message(body, payload_type)))}],
+        },
+    }
+
+
+def attach(
+    repository: HttpRepository,
+    digest: str,
+    document: Json | bytes,
+    media_type: str = BUNDLE,
+    extra_layers: int = 0,
+) -> Descriptor:
+    """Publishes a document as a referrer of a digest."""
+    data = document if isinstance(document, bytes) else json.dumps(document).encode()
+    layers = [repository.put_blob(data, media_type)]
+    layers += [repository.put_blob(os.urandom(4), "text/plain") for _ in range(extra_layers)]
+    subject = repository.manifest(digest)
+    assert subject is not None
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "artifactType": media_type,
+        "config": told(repository.put_blob(b"{}", EMPTY)),
+        "layers": [told(one) for one in layers],
+        "subject": {"mediaType": MANIFEST, "digest": digest, "size": len(subject.data)},
+    }
+    return repository.put_json(manifest, MANIFEST)
+
+
+def payload_of(digest: str, **changes: Any) -> Json:
+    return {
+        "critical": {
+            "identity": {"docker-reference": "plugins"},
+            "image": {"docker-manifest-digest": digest},
+            "type": "cosign container image signature",
+            **changes,
+        },
+        "optional": None,
+    }
+
+
+def older_layer(
+    repository: HttpRepository,
+    signer: Any,
+    payload: Json | bytes,
+    *,
+    signature: str | None = None,
+    chain: Sequence[Issued] = (),
+    media_type: str = SIMPLE_SIGNING,
+) -> Json:
+    """One signature of the older layout, for `attach_older`."""
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    key = signer.key if isinstance(signer, Issued) else signer
+    annotations = {
+        "dev.cosignproject.cosign/signature": signature or encoded(raw_sign(key, body)),
+    }
+    if isinstance(signer, Issued):
+        annotations["dev.sigstore.cosign/certificate"] = signer.pem.decode()
+    if chain:
+        annotations["dev.sigstore.cosign/chain"] = b"".join(one.pem for one in chain).decode()
+    return {**told(repository.put_blob(body, media_type)), "annotations": annotations}
+
+
+def attach_older(repository: HttpRepository, digest: str, *layers: Json) -> None:
+    """Publishes signatures of the older layout under a digest's tag."""
+    config = {
+        "architecture": "",
+        "os": "",
+        "rootfs": {"type": "layers", "diff_ids": [one["digest"] for one in layers]},
+    }
+    blob = repository.put_blob(
+        json.dumps(config).encode(), "application/vnd.oci.image.config.v1+json"
+    )
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": told(blob),
+        "layers": list(layers),
+    }
+    repository.put_json(manifest, MANIFEST, f"{digest.replace(':', '-')}.sig")
