@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from carrel.oci.repository import Descriptor
+from carrel.oci.repository import Descriptor, RepositoryWriter
 from support.authority import Issued
-from support.http_repository import MANIFEST, HttpRepository
+from support.http_repository import MANIFEST
 
 BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 IN_TOTO = "application/vnd.in-toto+json"
@@ -26,7 +26,7 @@ EMPTY = "application/vnd.oci.empty.v1+json"
 Json = dict[str, Any]
 
 
-def artifact(repository: HttpRepository, tag: str | None = None) -> str:
+def artifact(repository: RepositoryWriter, tag: str | None = None) -> str:
     """Publishes something new and returns its digest."""
     config = repository.put_blob(b"{}", "application/vnd.wasm.config.v0+json")
     layer = repository.put_blob(os.urandom(16), "application/wasm")
@@ -36,7 +36,12 @@ def artifact(repository: HttpRepository, tag: str | None = None) -> str:
         "config": told(config),
         "layers": [told(layer)],
     }
-    return repository.put_json(manifest, MANIFEST, tag).digest
+    return put_json(repository, manifest, tag).digest
+
+
+def put_json(repository: RepositoryWriter, value: Json, reference: str | None = None) -> Descriptor:
+    """Publishes a manifest."""
+    return repository.put_manifest(json.dumps(value).encode(), MANIFEST, reference)
 
 
 def told(descriptor: Descriptor) -> Json:
@@ -113,7 +118,7 @@ def bundle(
 
 
 def attach(
-    repository: HttpRepository,
+    repository: RepositoryWriter,
     digest: str,
     document: Json | bytes,
     media_type: str = BUNDLE,
@@ -133,7 +138,7 @@ def attach(
         "layers": [told(one) for one in layers],
         "subject": {"mediaType": MANIFEST, "digest": digest, "size": len(subject.data)},
     }
-    return repository.put_json(manifest, MANIFEST)
+    return put_json(repository, manifest)
 
 
 def payload_of(digest: str, **changes: Any) -> Json:
@@ -149,7 +154,7 @@ def payload_of(digest: str, **changes: Any) -> Json:
 
 
 def older_layer(
-    repository: HttpRepository,
+    repository: RepositoryWriter,
     signer: Any,
     payload: Json | bytes,
     *,
@@ -170,7 +175,7 @@ def older_layer(
     return {**told(repository.put_blob(body, media_type)), "annotations": annotations}
 
 
-def attach_older(repository: HttpRepository, digest: str, *layers: Json) -> None:
+def attach_older(repository: RepositoryWriter, digest: str, *layers: Json) -> None:
     """Publishes signatures of the older layout under a digest's tag."""
     config = {
         "architecture": "",
@@ -186,4 +191,4 @@ def attach_older(repository: HttpRepository, digest: str, *layers: Json) -> None
         "config": told(blob),
         "layers": list(layers),
     }
-    repository.put_json(manifest, MANIFEST, f"{digest.replace(':', '-')}.sig")
+    put_json(repository, manifest, f"{digest.replace(':', '-')}.sig")

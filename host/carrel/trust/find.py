@@ -22,6 +22,9 @@ CHAIN = "dev.sigstore.cosign/chain"
 MAX_REFERRERS = 64
 MAX_OLDER = 64
 
+#: What keeps one signature from being read, and no other. Hostile data meets many a ValueError.
+UNREADABLE = (RefusedError, RegistryError, ValueError)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -65,7 +68,7 @@ def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found
         place = f"bundle {short(one.digest)}"
         try:
             found = _from_referrer(repository, one, place)
-        except (RefusedError, RegistryError) as error:
+        except UNREADABLE as error:
             yield place, str(error)
         else:
             if found is not None:
@@ -121,7 +124,7 @@ def _older(repository: RepositoryReader, document: Document) -> Iterator[Found]:
         place = f"older signature {number}"
         try:
             yield _from_layer(repository, layer, place)
-        except (RefusedError, RegistryError) as error:
+        except UNREADABLE as error:
             yield place, str(error)
     if len(layers) > MAX_OLDER:
         yield "older signatures", f"only the first {MAX_OLDER} of {len(layers)} were read"

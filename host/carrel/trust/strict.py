@@ -57,9 +57,14 @@ def members(
 
 
 def text(value: object, what: str) -> str:
-    """`value` if it is a string."""
+    """`value` if it is a string of whole characters; JSON can spell halves of them."""
     if not isinstance(value, str):
         raise RefusedError(f"{what} is not a string")
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RefusedError(f"{what} holds half a character") from None
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,9 @@ def repository(
     """A repository of a test's own, in a registry of the kind that the test is parametrised by."""
     kind = getattr(request, "param", "docker-registry")
     return HttpRepository(registries[kind].host, f"plugins/{next(_numbers)}")
+
+
+@pytest.fixture(scope="session")
+def cosign_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home for cosign, so that it neither reads nor writes the tester's."""
+    return tmp_path_factory.mktemp("cosign")

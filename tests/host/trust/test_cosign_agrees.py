@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,9 @@ from carrel.oci.registry import open_repository
 from carrel.trust.policy import TrustPolicy
 from carrel.trust.verify import verify
 from support import bundle_cells, certificate_cells, older_cells
+from support.cosign import Cosign
 from support.http_repository import HttpRepository
-from support.registries import KINDS, Registry, peer
+from support.registries import KINDS, Registry
 from support.signature_lab import Cell, Lab
 
 TABLES = {
@@ -37,12 +36,6 @@ def cases() -> list[Any]:
     ]
 
 
-@pytest.fixture(scope="session")
-def cosign_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home for cosign, so that it neither reads nor writes the tester's."""
-    return tmp_path_factory.mktemp("cosign")
-
-
 def ours(
     registry: Registry, repository: HttpRepository, reference: str, policy: TrustPolicy
 ) -> str:
@@ -56,24 +49,6 @@ def ours(
         except SignatureError as error:
             return str(error)
     return ""
-
-
-def cosign(
-    program: Path, home: Path, repository: HttpRepository, reference: str, arguments: Sequence[str]
-) -> str:
-    """What cosign says: nothing when it accepts, else why not."""
-    mark = "@" if reference.startswith("sha256:") else ":"
-    name = f"{repository.host}/{repository.name}{mark}{reference}"
-    words = ["verify", "--insecure-ignore-tlog", "--allow-http-registry", *arguments, name]
-    done = subprocess.run(
-        [program, *words],
-        env={"HOME": str(home), "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    return done.stderr if done.returncode else ""
 
 
 @pytest.mark.requirement("plugin:signed:as-cosign")
@@ -90,8 +65,7 @@ def test_verdicts_are_those_of_cosign(
     reason = ours(registry, repository, reference, asked.policy)
     assert (not reason) == cell.ours, reason
     for version, accepted in cell.cosign.items():
-        program = peer(f"cosign{version}")
-        said = cosign(program, cosign_home, repository, reference, asked.arguments)
+        said = Cosign(version, cosign_home).says(repository, reference, asked.arguments)
         assert (not said) == accepted, f"cosign {version}: {said}"
 
 

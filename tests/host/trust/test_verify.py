@@ -1,0 +1,281 @@
+"""What a person is told, what is bounded, and that what is cached is verified too."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from carrel.errors import RegistryError, SignatureError
+from carrel.oci.registry import open_repository
+from carrel.oci.repository import Descriptor
+from carrel.trust import find, sign
+from carrel.trust.keys import fingerprint
+from carrel.trust.policy import Identity, Signer, TrustPolicy
+from carrel.trust.strict import MAX_DOCUMENT_BYTES
+from carrel.trust.verify import verify
+from support.http_repository import MANIFEST, HttpRepository
+from support.memory_repository import MemoryRepository
+from support.registries import Registry
+from support.signature_lab import ISSUER, WHO, Lab
+from support.signed import attach, attach_older, bundle, older_layer, payload_of, statement, told
+
+
+@pytest.fixture
+def memory() -> MemoryRepository:
+    return MemoryRepository()
+
+
+def put_artifact(repository: MemoryRepository) -> str:
+    return repository.put_manifest(b'{"schemaVersion":2}', MANIFEST).digest
+
+
+def refusal(repository: MemoryRepository, digest: str, policy: TrustPolicy) -> SignatureError:
+    with pytest.raises(SignatureError) as caught:
+        verify(repository, digest, policy, plugin="lists")
+    assert caught.value.plugin == "lists"
+    return caught.value
+
+
+# Who signed, and why not
+
+
+def test_the_signer_is_named(memory: MemoryRepository, lab: Lab) -> None:
+    digest = put_artifact(memory)
+    sign.sign(memory, digest, lab.key)
+    assert verify(memory, digest, lab.by_key().policy) == Signer(
+        "key", fingerprint(lab.key.public_key())
+    )
+    sign.sign(memory, digest, lab.leaf.key, certificates=[lab.leaf.certificate])
+    assert verify(memory, digest, lab.by_identity().policy) == Signer("certificate", WHO, ISSUER)
+
+
+def test_any_of_the_keys_and_identities_is_enough(memory: MemoryRepository, lab: Lab) -> None:
+    digest = put_artifact(memory)
+    sign.sign(memory, digest, lab.key)
+    keys = (*lab.by_key(lab.other_key).policy.keys, *lab.by_key().policy.keys)
+    policy = TrustPolicy(keys, lab.by_identity().policy.identities)
+    assert verify(memory, digest, policy).name == fingerprint(lab.key.public_key())
+
+
+@pytest.mark.requirement("plugin:signed:refused")
+def test_each_signature_is_named_with_its_reason(memory: MemoryRepository, lab: Lab) -> None:
+    digest = put_artifact(memory)
+    attach(memory, digest, bundle(lab.other_key, statement(digest)))
+    attach(memory, digest, bundle(lab.key, statement("sha256:" + "0" * 64)))
+    attach(memory, digest, bundle(lab.leaf, statement(digest)))
+    attach(memory, digest, b"{}")
+    error = refusal(memory, digest, lab.by_key().policy)
+    reasons = [one.partition(": ")[2] for one in error.tried]
+    assert reasons == [
+        "none of the accepted keys made it",
+        "it was made for another digest",
+        "a certificate signed it, and the policy names keys",
+        "the bundle has no 'mediaType'",
+    ]
+    assert all(reason in error.message for reason in reasons)
+    assert "\n" not in error.message
+
+
+def test_a_wrong_identity_is_told_what_the_certificate_says(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    attach(memory, digest, bundle(lab.leaf, statement(digest)))
+    error = refusal(memory, digest, lab.by_identity("other@example.org").policy)
+    assert f"it is by {WHO} of {ISSUER}, not other@example.org of {ISSUER}" in error.message
+
+
+def test_what_a_signature_says_of_itself_cannot_steer_a_terminal(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    hostile = "\x1b[2J\u202e" + "x" * 5000
+    attach(memory, digest, bundle(lab.key, statement(digest, predicateType=hostile)))
+    (told,) = refusal(memory, digest, lab.by_key().policy).tried
+    assert "\x1b" not in told
+    assert "\u202e" not in told
+    assert len(told) < 500
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (lambda _: TrustPolicy(), "names nobody"),
+        (lambda folder: TrustPolicy((folder / "absent.pub",)), "absent.pub: No such file"),
+        (lambda folder: TrustPolicy((folder / "bad.pub",)), "bad.pub: not a public key"),
+        (
+            lambda folder: TrustPolicy((), (Identity("a", "b", folder / "bad.pub"),)),
+            "bad.pub holds no certificates",
+        ),
+        (
+            lambda folder: TrustPolicy(
+                (), (Identity("(", "b", folder / "bad.pub", subject_is_pattern=True),)
+            ),
+            "is no regular expression",
+        ),
+    ],
+)
+def test_a_policy_that_cannot_be_used_accepts_nothing(
+    policy: object, said: str, memory: MemoryRepository, lab: Lab, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.pub").write_text("nothing of the kind", "utf-8")
+    digest = put_artifact(memory)
+    sign.sign(memory, digest, lab.key)
+    assert callable(policy)
+    assert said in refusal(memory, digest, policy(tmp_path)).message
+
+
+def test_only_a_digest_is_verified(memory: MemoryRepository, lab: Lab) -> None:
+    error = refusal(memory, "latest", lab.by_key().policy)
+    assert "only a digest can be verified" in error.message
+
+
+def test_a_registry_that_cannot_say_what_there_is_is_no_verdict(lab: Lab) -> None:
+    class Down(MemoryRepository):
+        def referrers(self, digest: str) -> list[Descriptor]:
+            raise RegistryError("no route to it", status=503)
+
+    with pytest.raises(RegistryError, match="no route"):
+        verify(Down(), "sha256:" + "0" * 64, lab.by_key().policy)
+
+
+def test_a_signature_that_cannot_be_fetched_does_not_hide_the_others(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    broken = attach(memory, digest, bundle(lab.other_key, statement(digest)))
+    layer = json.loads(memory.manifests[broken.digest])["layers"][0]["digest"]
+    del memory.blobs[layer]
+    sign.sign(memory, digest, lab.key)
+    assert verify(memory, digest, lab.by_key().policy).kind == "key"
+
+
+def test_halves_of_characters_are_refused(memory: MemoryRepository, lab: Lab) -> None:
+    digest = put_artifact(memory)
+    document = bundle(lab.key, statement(digest))
+    document["dsseEnvelope"]["payloadType"] = "\ud800"
+    attach(memory, digest, document)
+    older = older_layer(memory, lab.key, payload_of(digest))
+    older["annotations"]["dev.sigstore.cosign/certificate"] = "\udfff"
+    attach_older(memory, digest, older)
+    assert len(refusal(memory, digest, lab.by_key().policy).tried) == 2
+
+
+# Bounds
+
+
+def test_no_more_referrers_are_read_than_the_bound(memory: MemoryRepository, lab: Lab) -> None:
+    digest = put_artifact(memory)
+    made = attach(memory, digest, bundle(lab.other_key, statement(digest)))
+    memory.lists[digest] = [made] * 10_000
+    started = time.perf_counter()
+    error = refusal(memory, digest, lab.by_key().policy)
+    assert time.perf_counter() - started < 2
+    assert len(error.tried) == find.MAX_REFERRERS + 1
+    assert "and 60 more" in error.message
+
+
+def test_no_more_older_signatures_are_read_than_the_bound(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    layer = older_layer(memory, lab.other_key, payload_of(digest))
+    attach_older(memory, digest, *[layer] * 900)
+    error = refusal(memory, digest, lab.by_key().policy)
+    assert len(error.tried) == find.MAX_OLDER + 1
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (b" " * (MAX_DOCUMENT_BYTES + 1), "larger than it may be"),
+        (b"[" * MAX_DOCUMENT_BYTES, "nested too deeply"),
+        (b'{"a":' * 40 + b"1" + b"}" * 40, "deeper than 32"),
+        (b'{"mediaType":' + b"9" * 100_000 + b"}", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"NaN", "not JSON"),
+        (b"[]", "not a JSON object"),
+    ],
+)
+def test_documents_without_measure_are_refused(
+    document: bytes, said: str, memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    attach(memory, digest, document)
+    started = time.perf_counter()
+    (told,) = refusal(memory, digest, lab.by_key().policy).tried
+    assert said in told
+    assert time.perf_counter() - started < 2
+
+
+# What is cached is verified too
+
+
+@pytest.mark.requirement("plugin:signed:cached")
+@pytest.mark.parametrize("older", [False, True], ids=["bundle", "legacy"])
+@pytest.mark.parametrize("repository", ["docker-registry", "referrers-registry"], indirect=True)
+def test_the_store_gives_the_registry_s_verdict(
+    older: bool,
+    *,
+    lab: Lab,
+    repository: HttpRepository,
+    registries: Mapping[str, Registry],
+    tmp_path: Path,
+) -> None:
+    from carrel.oci.pull import pull
+    from carrel.oci.store import PluginStore
+
+    registry = next(one for one in registries.values() if one.host == repository.host)
+    digest = put_plugin(repository)
+    sign.sign(repository, digest, lab.key, older=older)
+    reference = registry.reference(f"{repository.name}@{digest}")
+    store = PluginStore(tmp_path / "plugins")
+    with open_repository(reference, registry.settings) as opened:
+        pull(reference, opened, store, max_bytes=1 << 20)
+        online = verify(opened, digest, lab.by_key().policy)
+    kept = store.repository(reference)
+    assert verify(kept, digest, lab.by_key().policy) == online
+    with pytest.raises(SignatureError, match="none of the accepted keys"):
+        verify(kept, digest, lab.by_key(lab.other_key).policy)
+
+
+@pytest.mark.requirement("plugin:signed:cached")
+def test_a_store_whose_signature_was_changed_is_refused(
+    lab: Lab, repository: HttpRepository, registries: Mapping[str, Registry], tmp_path: Path
+) -> None:
+    from carrel.oci.pull import pull
+    from carrel.oci.store import PluginStore
+
+    registry = registries["docker-registry"]
+    digest = put_plugin(repository)
+    sign.sign(repository, digest, lab.key)
+    reference = registry.reference(f"{repository.name}@{digest}")
+    with open_repository(reference, registry.settings) as opened:
+        pull(reference, opened, PluginStore(tmp_path), max_bytes=1 << 20)
+    for path in tmp_path.rglob("*"):
+        if path.is_file() and b"dsseEnvelope" in path.read_bytes():
+            path.write_bytes(path.read_bytes().replace(b'"sig":"M', b'"sig":"N'))
+    with pytest.raises(SignatureError):
+        verify(PluginStore(tmp_path).repository(reference), digest, lab.by_key().policy)
+
+
+def put_plugin(repository: HttpRepository) -> str:
+    """Something that a registry's reader takes for a plugin."""
+    wasm = repository.put_blob(b"\0asm\x0d\0\1\0", "application/wasm")
+    config = repository.put_blob(
+        json.dumps(
+            {"architecture": "wasm", "os": "wasip2", "layerDigests": [wasm.digest]}
+        ).encode(),
+        "application/vnd.wasm.config.v0+json",
+    )
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": told(config),
+        "layers": [told(wasm)],
+    }
+    return repository.put_json(manifest, MANIFEST).digest
