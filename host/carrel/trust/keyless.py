@@ -27,7 +27,7 @@ def check_keyless(
     document: bytes,
     digest: str,
     root: Path | None,
-    check_identity: Callable[[Certificate], object],
+    check_identity: Callable[[Certificate], None],
 ) -> None:
     """Checks a bundle against a Sigstore instance, without asking it.
 

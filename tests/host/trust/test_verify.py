@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from carrel.errors import RegistryError, SignatureError
 from carrel.oci.registry import open_repository
@@ -163,6 +164,19 @@ def test_halves_of_characters_are_refused(memory: MemoryRepository, lab: Lab) ->
     older["annotations"]["dev.sigstore.cosign/certificate"] = "\udfff"
     attach_older(memory, digest, older)
     assert len(refusal(memory, digest, lab.by_key().policy).tried) == 2
+
+
+def test_a_pattern_is_not_tried_on_a_name_that_nobody_answers_for(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    """A stranger's certificate could hold a name on which the pattern takes for ever."""
+    name = x509.RFC822Name("a" * 60 + "@example.org")
+    digest = put_artifact(memory)
+    attach(memory, digest, bundle(lab.leaf_with(lab.other_root, names=[name]), statement(digest)))
+    policy = lab.by_identity(r"(a+)+!", ".*", pattern=True).policy
+    started = time.perf_counter()
+    assert "does not lead to an authority" in refusal(memory, digest, policy).message
+    assert time.perf_counter() - started < 2
 
 
 # Bounds

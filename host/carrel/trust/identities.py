@@ -1,0 +1,112 @@
+"""Signers by certificate: whom an identity means, and what makes a certificate theirs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+
+from .certificates import check_chain, issuer_name, read_chain, read_roots, subject_names
+from .find import Candidate
+from .keyless import check_keyless
+from .keys import accepted, has_signed
+from .policy import Identity, Signer
+from .strict import RefusedError
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """An identity with its authority's certificates; none for a Sigstore instance."""
+
+    identity: Identity
+    roots: tuple[x509.Certificate, ...]
+
+    def signer(self, candidate: Candidate, digest: str) -> Signer:
+        """The signer of `digest`, if it is whom the identity means.
+
+        Raises:
+            RefusedError: somebody else, or nobody who can be believed.
+        """
+        if not self.roots:
+            name, issuer = self._check_keyless(candidate, digest)
+            return Signer("keyless", name, issuer)
+        leaf, *intermediates = read_chain(candidate.certificates)
+        times = [datetime.now(UTC)]
+        if candidate.older:
+            times.append(leaf.not_valid_before_utc)
+        elif any(one.subject == one.issuer for one in intermediates):
+            raise RefusedError("its chain brings an authority of its own")
+        check_chain(leaf, intermediates, self.roots, times)
+        # Only now: what is matched against a pattern has an authority that answers for it.
+        name, issuer = _names(leaf, candidate.older, self.identity)
+        if not has_signed(accepted(leaf.public_key()), candidate.signature, candidate.message):
+            raise RefusedError("the key of its certificate did not make it")
+        candidate.check_claim(digest)
+        return Signer("certificate", name, issuer)
+
+    def _check_keyless(self, candidate: Candidate, digest: str) -> tuple[str, str]:
+        if candidate.older:
+            raise RefusedError(
+                "signatures of a Sigstore instance are accepted as bundles only (cosign 3)"
+            )
+        found: list[tuple[str, str]] = []
+
+        def check_identity(leaf: x509.Certificate) -> None:
+            found.append(_names(leaf, candidate.older, self.identity))
+
+        check_keyless(candidate.document, digest, self.identity.roots, check_identity)
+        return found[0]
+
+
+def read_authority(identity: Identity) -> Authority:
+    """An identity with what its file of roots holds.
+
+    Raises:
+        RefusedError: its patterns are none, or its file holds no certificates.
+        OSError: the file cannot be read.
+    """
+    _check_patterns(identity)
+    if identity.roots is None or _is_trusted_root(identity.roots):
+        return Authority(identity, ())
+    return Authority(identity, tuple(read_roots(identity.roots)))
+
+
+def _is_trusted_root(path: Path) -> bool:
+    """Whether a file of roots is a Sigstore instance's trusted root, which is JSON."""
+    return path.read_bytes().lstrip()[:1] == b"{"
+
+
+def _check_patterns(identity: Identity) -> None:
+    for pattern, is_pattern in (
+        (identity.subject, identity.subject_is_pattern),
+        (identity.issuer, identity.issuer_is_pattern),
+    ):
+        try:
+            if is_pattern:
+                re.compile(pattern)
+        except re.error as error:
+            raise RefusedError(f"{pattern!r} is no regular expression: {error}") from None
+
+
+def _names(leaf: x509.Certificate, older: bool, identity: Identity) -> tuple[str, str]:
+    """The name and issuer of a certificate that `identity` means."""
+    names = subject_names(leaf, only_first=not older)
+    issuer = issuer_name(leaf, older=older)
+    for name in names:
+        if _matches(name, identity.subject, identity.subject_is_pattern) and _matches(
+            issuer, identity.issuer, identity.issuer_is_pattern
+        ):
+            return name, issuer
+    who = ", ".join(names) or "nobody"
+    raise RefusedError(
+        f"it is by {who} of {issuer or 'no issuer'}, not {identity.subject} of {identity.issuer}"
+    )
+
+
+def _matches(value: str, wanted: str, is_pattern: bool) -> bool:
+    if not value:
+        return False
+    return bool(re.fullmatch(wanted, value)) if is_pattern else value == wanted
