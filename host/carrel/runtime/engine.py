@@ -1,7 +1,7 @@
 """wasmtime engines: how guest code is compiled, and the key that names the compiled result.
 
 Each worker thread has an engine of its own, which makes an epoch increment a message to one guest:
-see `docs/decisions/0004-limits.md`.
+see `docs/decisions/0004-limits.md`. How its memory is kept from call to call stands in `pool`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ def new_engine(stack_bytes: int) -> wasmtime.Engine:
     Args:
         stack_bytes: the wasm stack of a guest.
     """
+    return wasmtime.Engine(guest_config(stack_bytes))
+
+
+def guest_config(stack_bytes: int) -> wasmtime.Config:
+    """The settings; compiled code runs in any engine that has them."""
     config = wasmtime.Config()
     config.wasm_component_model = True
     config.epoch_interruption = True
@@ -32,7 +37,7 @@ def new_engine(stack_bytes: int) -> wasmtime.Engine:
     config.wasm_threads = False
     config.wasm_memory64 = False
     config.wasm_multi_memory = False
-    return wasmtime.Engine(config)
+    return config
 
 
 def code_key(digest: str, stack_bytes: int) -> str:
