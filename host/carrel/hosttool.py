@@ -64,8 +64,8 @@ def in_thread(work: Callable[[], str], name: str) -> Pending:
     return pending
 
 
-def host_outcome(pending: Pending) -> tuple[str, dict[str, Any]]:
-    """The JSON text that a host tool returned, and the same decoded; waits for it.
+def host_outcome(pending: Pending) -> tuple[bytes, dict[str, Any]]:
+    """The JSON text that a host tool returned, as UTF-8, and the same decoded; waits for it.
 
     Raises:
         CarrelError: what the tool ended with; `InternalError` for a fault of ours, which goes to
@@ -75,7 +75,7 @@ def host_outcome(pending: Pending) -> tuple[str, dict[str, Any]]:
     import logging
 
     try:
-        text = pending.result()
+        text = pending.utf8()
     except CarrelError:
         raise
     except Exception:

@@ -10,7 +10,7 @@ from .errors import ContractViolation
 MAX_DEPTH = 200
 
 
-def decode_object(text: str, *, plugin: str, tool: str) -> dict[str, Any]:
+def decode_object(text: str | bytes, *, plugin: str, tool: str) -> dict[str, Any]:
     """The JSON object that a guest returned; its size was capped when it left the sandbox.
 
     `pydantic_core.from_json` because it bounds depth, takes no NaN, and is quicker than `json`.

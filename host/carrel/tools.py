@@ -56,12 +56,17 @@ class Result:
     """What a tool returned.
 
     Attributes:
-        text: the JSON text as the component returned it.
+        utf8: the JSON text as the component returned it, in UTF-8.
         data: the same decoded, checked against the tool's output schema.
     """
 
-    text: str
+    utf8: bytes
     data: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The JSON text as the component returned it."""
+        return self.utf8.decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class Toolbox:
         own_name, call, pending = self._start(plugin, name, arguments, on_progress, call_started)
         try:
             await _settled(pending, call)
-            text = pending.result()
+            text = pending.utf8()
         except CarrelError:
             raise
         except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
@@ -145,7 +150,7 @@ class Toolbox:
         plugin = self._registry.plugin(self._entry(name).tool.plugin)
         own_name, call, pending = self._start(plugin, name, arguments, on_progress, None)
         try:
-            text = pending.result()
+            text = pending.utf8()
         except (KeyboardInterrupt, CarrelError):
             call.cancel()
             raise
@@ -180,7 +185,7 @@ class Toolbox:
             call_started(call)
         await _settled(pending, call)
         try:
-            text = pending.result()
+            text = pending.utf8()
         except CarrelError:
             raise
         except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
@@ -198,6 +203,10 @@ class Toolbox:
 
     def parse_text(self, plugin: str, document_format: str, document: str) -> str:
         """A document through a plugin's sandboxed parser, as JSON text."""
+        return self._registry.plugin(plugin).parse(document_format, document).decode()
+
+    def parse_utf8(self, plugin: str, document_format: str, document: bytes) -> bytes:
+        """As `parse_text`, of valid UTF-8 and as UTF-8."""
         return self._registry.plugin(plugin).parse(document_format, document)
 
     def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:

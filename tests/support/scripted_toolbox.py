@@ -66,6 +66,10 @@ class ScriptedResult:
     text: str
     data: dict[str, Any]
 
+    @property
+    def utf8(self) -> bytes:
+        return self.text.encode()
+
 
 TOOLS = (
     ScriptedTool(

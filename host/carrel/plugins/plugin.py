@@ -120,8 +120,12 @@ class Plugin:
             settings=self._settings,
         )
 
-    def parse(self, document_format: str, document: str) -> str:
-        """A document through the sandboxed parser, as JSON text.
+    def parse(self, document_format: str, document: str | bytes) -> bytes:
+        """A document through the sandboxed parser, as JSON text in UTF-8.
+
+        Args:
+            document_format: one of the plugin's.
+            document: text, or the same as UTF-8 that was found valid.
 
         Raises:
             SourceError: the document is not what the format promises, or the format is unknown.
@@ -141,7 +145,7 @@ class Plugin:
             document_format, document, call, settings=self._settings
         )
         try:
-            text = pending.result()
+            text = pending.utf8()
         except KeyboardInterrupt:
             call.cancel()
             raise
@@ -152,7 +156,7 @@ class Plugin:
             self.checked_document(document_format, text)
         return text
 
-    def checked_document(self, document_format: str, text: str) -> dict[str, Any]:
+    def checked_document(self, document_format: str, text: bytes) -> dict[str, Any]:
         """What `parse` returned, decoded and held against the format's schema.
 
         Raises:
@@ -161,7 +165,7 @@ class Plugin:
         known = self._require_format(document_format)
         return self._checked(text, ("format", document_format), known.output_schema)
 
-    def checked_result(self, tool: str, text: str) -> dict[str, Any]:
+    def checked_result(self, tool: str, text: bytes) -> dict[str, Any]:
         """What a tool returned, decoded and held against its output schema.
 
         Raises:
@@ -171,7 +175,7 @@ class Plugin:
         assert spec is not None, "only known tools are called"
         return self._checked(text, ("output", tool), spec.output_schema)
 
-    def checked_resource(self, uri: str, text: str) -> dict[str, Any]:
+    def checked_resource(self, uri: str, text: bytes) -> dict[str, Any]:
         """What the plugin returned for a resource, decoded and held against its schema.
 
         Raises:
@@ -259,7 +263,7 @@ class Plugin:
             return self._fetcher
 
     def _checked(
-        self, text: str, key: tuple[str, str], schema: Mapping[str, Any]
+        self, text: bytes, key: tuple[str, str], schema: Mapping[str, Any]
     ) -> dict[str, Any]:
         name = key[1]
         value = decode_object(text, plugin=self.name, tool=name)

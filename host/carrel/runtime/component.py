@@ -61,7 +61,7 @@ class SandboxedComponent:
     def describe(self) -> str:
         """The manifest's JSON text; nothing of it is checked."""
         call = Call(self.name, "describe", Limits(cpu_seconds=2.0, wall_seconds=5.0))
-        return self._text(self._submit(Execution("describe", (), call)).result(), call)
+        return self._submit(Execution("describe", (), call)).result()
 
     def submit_call(
         self,
@@ -80,9 +80,14 @@ class SandboxedComponent:
         return self._submit(execution)
 
     def submit_parse(
-        self, document_format: str, document: str, call: Call, *, settings: Mapping[str, str]
+        self,
+        document_format: str,
+        document: str | bytes,
+        call: Call,
+        *,
+        settings: Mapping[str, str],
     ) -> Pending:
-        """Starts a parse; its outcome is as `submit_call`'s."""
+        """Starts a parse of a text, or of UTF-8; its outcome is as `submit_call`'s."""
         execution = Execution("parse", (document_format, document), call, settings=settings)
         return self._submit(execution)
 
@@ -119,20 +124,21 @@ class SandboxedComponent:
         self._threads.submit(run)
         return pending
 
-    def _text(self, value: Any, call: Call) -> str:
-        """The text in what a function returned, under the output cap.
+    def _text(self, value: Any, call: Call) -> bytes:
+        """The text in what a function returned, as UTF-8, under the output cap.
 
         `result<string, string>` has two payloads of one class, so it is a tagged `Variant`.
         """
         text = value.payload if isinstance(value, Variant) else value
-        if not isinstance(text, str):
+        if isinstance(text, str):
+            text = text.encode()
+        if not isinstance(text, bytes):
             raise ContractViolation(
                 f"{self.name}: returned no text", plugin=self.name, tool=call.tool
             )
-        # Characters are at most bytes: only a text near the cap needs to be encoded to be measured.
         cap = call.limits.output_bytes
-        if len(text) > cap or (4 * len(text) > cap and len(text.encode()) > cap):
+        if len(text) > cap:
             raise LimitExceeded("output", cap, plugin=self.name, tool=call.tool)
         if isinstance(value, Variant) and value.tag != "ok":
-            raise PluginReport(text)
+            raise PluginReport(text.decode())
         return text

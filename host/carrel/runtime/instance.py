@@ -70,7 +70,7 @@ class Execution:
     def __init__(
         self,
         function: str,
-        arguments: tuple[str, ...],
+        arguments: tuple[str | bytes, ...],
         call: Call,
         *,
         fetcher: Fetcher | None = None,

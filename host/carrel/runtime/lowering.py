@@ -55,18 +55,23 @@ class MismatchError(Exception):
 
 
 def call_text(
-    function: Func, store: wasmtime.Store, arguments: tuple[str, ...]
-) -> tuple[bool, str]:
+    function: Func, store: wasmtime.Store, arguments: tuple[str | bytes, ...]
+) -> tuple[bool, bytes]:
     """Calls `func(string, string) -> result<string, string>`.
 
+    Args:
+        function: the guest's.
+        store: its store.
+        arguments: as text, or as UTF-8.
+
     Returns:
-        Whether the result is `ok`, and its text.
+        Whether the result is `ok`, and its text as UTF-8, which wasmtime has checked.
 
     Raises:
         WasmtimeError: the guest trapped.
         MismatchError: the function has another type.
     """
-    texts = [argument.encode() for argument in arguments]
+    texts = [one.encode() if isinstance(one, str) else one for one in arguments]
     values = (_Value * len(texts))()
     for value, text in zip(values, texts, strict=True):
         value.kind = _STRING
@@ -87,7 +92,7 @@ def call_text(
     try:
         if result.kind != _RESULT or not result.of.result.val:
             raise MismatchError
-        return result.of.result.is_ok, _read_string(result.of.result.val.contents, _STRING)
+        return result.of.result.is_ok, _read_bytes(result.of.result.val.contents, _STRING)
     finally:
         c.wasmtime_component_val_delete(byref(result))
 
@@ -145,11 +150,15 @@ def _nothing(_data: Any) -> None:
 # -- from the guest --------------------------------------------------------------------------------
 
 
-def _read_string(value: Any, kind: int) -> str:
+def _read_bytes(value: Any, kind: int) -> bytes:
     if value.kind != kind:
         raise MismatchError
     text = value.of.string
-    return string_at(text.data, text.size).decode() if text.size else ""
+    return string_at(text.data, text.size) if text.size else b""
+
+
+def _read_string(value: Any, kind: int) -> str:
+    return _read_bytes(value, kind).decode()
 
 
 def _read_fields(value: Any, count: int) -> Any:

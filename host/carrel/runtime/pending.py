@@ -11,7 +11,11 @@ from collections.abc import Callable
 
 
 class Pending:
-    """A text or an error, sooner or later. Thread-safe; the first outcome stays."""
+    """A text or an error, sooner or later. Thread-safe; the first outcome stays.
+
+    A guest's text comes as UTF-8 and mostly leaves as UTF-8: it is a Python string only for those
+    who ask for one.
+    """
 
     __slots__ = ("_callbacks", "_error", "_lock", "_settled", "_text")
 
@@ -19,7 +23,7 @@ class Pending:
         self._lock = threading.Lock()
         self._settled = threading.Event()
         self._callbacks: list[Callable[[], None]] = []
-        self._text = ""
+        self._text: str | bytes = b""
         self._error: Exception | None = None
 
     @property
@@ -27,7 +31,7 @@ class Pending:
         """Whether there is an outcome."""
         return self._settled.is_set()
 
-    def settle(self, text: str = "", *, error: Exception | None = None) -> None:
+    def settle(self, text: str | bytes = b"", *, error: Exception | None = None) -> None:
         """Sets the outcome, unless there is one."""
         with self._lock:
             if self._settled.is_set():
@@ -45,6 +49,15 @@ class Pending:
             TimeoutError: no outcome within `timeout` seconds.
             Exception: the outcome, when it is an error.
         """
+        text = self._wait(timeout)
+        return text if isinstance(text, str) else text.decode()
+
+    def utf8(self, timeout: float | None = None) -> bytes:
+        """As `result`, in UTF-8."""
+        text = self._wait(timeout)
+        return text.encode() if isinstance(text, str) else text
+
+    def _wait(self, timeout: float | None) -> str | bytes:
         if not self._settled.wait(timeout):
             raise TimeoutError
         if self._error is not None:

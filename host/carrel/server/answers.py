@@ -29,9 +29,11 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
         revision: of the protocol, as negotiated.
         raw: whether the transport can write the component's text as it stands.
     """
-    answer: dict[str, Any] = {"content": [{"type": "text", "text": result.text}]}
+    # A transport that writes JSON text as it stands also takes UTF-8 for a string.
+    text = result.utf8 if raw else result.text
+    answer: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
     if revision not in TEXT_ONLY:
-        answer["structuredContent"] = RawJson(result.text) if raw else result.data
+        answer["structuredContent"] = RawJson(result.utf8) if raw else result.data
     return answer
 
 

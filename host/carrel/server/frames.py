@@ -61,14 +61,14 @@ class Rejection:
 
 
 class RawJson:
-    """JSON text that stands in a result and goes out as it is, not decoded and encoded again."""
+    """JSON text in UTF-8 that stands in a result and goes out as it is, not decoded and encoded again."""
 
     __slots__ = ("text",)
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: bytes) -> None:
         # Line breaks between tokens are the only ones JSON text can hold, and would end the frame.
-        if "\n" in text or "\r" in text:
-            text = text.replace("\n", " ").replace("\r", " ")
+        if b"\n" in text or b"\r" in text:
+            text = text.replace(b"\n", b" ").replace(b"\r", b" ")
         self.text = text
 
 
@@ -190,7 +190,7 @@ def encode_response(id_: RequestId, result: dict[str, Any]) -> bytes:
     rest = {key: value for key, value in result.items() if key != "structuredContent"}
     head = _dump({"jsonrpc": "2.0", "id": id_, "result": rest})
     joint = b',"structuredContent":' if rest else b'"structuredContent":'
-    return b"".join((head[:-2], joint, raw.text.encode(errors="replace"), b"}}"))
+    return b"".join((head[:-2], joint, raw.text, b"}}"))
 
 
 def encode_rejection(rejection: Rejection, *, null_id: bool) -> bytes:

@@ -98,6 +98,11 @@ class Result(Protocol):
         ...
 
     @property
+    def utf8(self) -> bytes:
+        """The same in UTF-8."""
+        ...
+
+    @property
     def data(self) -> dict[str, Any]:
         """The same, decoded."""
         ...
