@@ -70,6 +70,38 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """A call of a plugin's tool that runs.
+
+    Attributes:
+        call: to cancel it by.
+    """
+
+    call: Call
+    _pending: Pending
+    _plugin: Plugin
+    _own_name: str
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        """Calls `callback` once the call has ended, in the thread it ran in, or at once."""
+        self._pending.when_done(callback)
+
+    def result(self) -> Result:
+        """What the call gave, checked; waits for it.
+
+        Raises:
+            CarrelError: what the call ended with.
+        """
+        try:
+            text = self._pending.utf8()
+        except CarrelError:
+            raise
+        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+            raise self._plugin.reported(report, self.call) from None
+        return Result(text, self._plugin.checked_result(self._own_name, text))
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     """A tool, its name in the plugin, and what runs it when no plugin does."""
 
@@ -121,15 +153,22 @@ class Toolbox:
             await _settled(pending, call)
             return Result(*host_outcome(pending))
         plugin = await self._ready(name)
-        own_name, call, pending = self._start(plugin, name, arguments, on_progress, call_started)
-        try:
-            await _settled(pending, call)
-            text = pending.utf8()
-        except CarrelError:
-            raise
-        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-            raise plugin.reported(report, call) from None
-        return Result(text, plugin.checked_result(own_name, text))
+        started = self._start(plugin, name, arguments, on_progress, call_started)
+        await _settled(started, started.call)
+        return started.result()
+
+    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+        """Starts a call; None for one that cannot start at once, which `call` is for.
+
+        A host tool runs in a thread of its own, and a plugin that is not loaded has to be.
+
+        Raises:
+            UnknownNameError: no such tool.
+            CarrelError: the arguments are refused.
+        """
+        entry = self._entry(name)
+        plugin = None if entry.host else self._registry.loaded(entry.tool.plugin)
+        return None if plugin is None else self._start(plugin, name, arguments, None, None)
 
     def call_sync(
         self,
@@ -148,15 +187,12 @@ class Toolbox:
                 call.cancel()
                 raise
         plugin = self._registry.plugin(self._entry(name).tool.plugin)
-        own_name, call, pending = self._start(plugin, name, arguments, on_progress, None)
+        started = self._start(plugin, name, arguments, on_progress, None)
         try:
-            text = pending.utf8()
-        except (KeyboardInterrupt, CarrelError):
-            call.cancel()
+            return started.result()
+        except KeyboardInterrupt:
+            started.call.cancel()
             raise
-        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-            raise plugin.reported(report, call) from None
-        return Result(text, plugin.checked_result(own_name, text))
 
     def resources(self) -> Sequence[Resource]:
         """The documents that plugins offer by URI."""
@@ -280,7 +316,7 @@ class Toolbox:
         arguments: Mapping[str, Any],
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
-    ) -> tuple[str, Call, Pending]:
+    ) -> Started:
         entry = self._entry(name)
         checked = check_arguments(entry.tool, arguments)
         faults = plugin.argument_faults(entry.own_name, checked)
@@ -289,7 +325,8 @@ class Toolbox:
         call = plugin.new_call(entry.own_name, on_progress)
         if call_started is not None:
             call_started(call)
-        return entry.own_name, call, plugin.submit_call(entry.own_name, checked, call)
+        pending = plugin.submit_call(entry.own_name, checked, call)
+        return Started(call, pending, plugin, entry.own_name)
 
     def _start_host(
         self,
@@ -353,7 +390,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-async def _settled(pending: Pending, call: Call) -> None:
+async def _settled(pending: Pending | Started, call: Call) -> None:
     """Waits without blocking the event loop; cancelling the wait cancels the call."""
     import asyncio
 

@@ -68,6 +68,10 @@ class Result:
     text: str
 
     @property
+    def utf8(self) -> bytes:
+        return self.text.encode()
+
+    @property
     def data(self) -> dict[str, Any]:
         value: dict[str, Any] = json.loads(self.text)
         return value

@@ -27,6 +27,7 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import Call, ProgressHandler
+from carrel.runtime.pending import Pending
 
 SECRET = "hunter2-never-to-be-seen"
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -98,6 +99,34 @@ TOOLS = (
 )
 
 
+class ScriptedStarted:
+    """A call in a thread of its own."""
+
+    def __init__(self, call: Call, work: Callable[[], ScriptedResult]) -> None:
+        self.call = call
+        self._pending = Pending()
+        self._work = work
+        self._outcome: ScriptedResult | Exception = AssertionError("not ended")
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._run,), daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._outcome = self._work()
+        except Exception as error:
+            self._outcome = error
+        self._pending.settle()
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        self._pending.when_done(callback)
+
+    def result(self) -> ScriptedResult:
+        self._pending.result()
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+
 async def in_thread(function: Callable[..., ScriptedResult], *args: object) -> ScriptedResult:
     """Runs `function` in a thread that nobody waits for when the call is abandoned."""
     loop = asyncio.get_running_loop()
@@ -156,6 +185,16 @@ class ScriptedToolbox:
         if name == "hang":
             await asyncio.to_thread(threading.Event().wait)
         return await in_thread(getattr(self, f"_{name}"), call, arguments)
+
+    def start(self, name: str, arguments: Mapping[str, Any]) -> ScriptedStarted | None:
+        if name not in {tool.name for tool in TOOLS}:
+            raise UnknownNameError("tool", name, known=[tool.name for tool in TOOLS])
+        if name == "hang":
+            return None
+        call = Call("scripted", name)
+        if name in {"echo", "fetch"}:
+            return ScriptedStarted(call, lambda: _result(dict(arguments)))
+        return ScriptedStarted(call, lambda: getattr(self, f"_{name}")(call, arguments))
 
     def resources(self) -> Sequence[ScriptedResource]:
         return RESOURCES

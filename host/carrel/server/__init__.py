@@ -4,7 +4,7 @@ Nothing here knows of plugins, sandboxes or upstreams: the server is handed a `T
 this package is cheap; the MCP SDK is imported when a server starts.
 
 A call's way through the files: `pipes` → `frames` → `transport` → (SDK) → `app` → `calls` →
-toolbox → `answers`, and back by `transport`.
+toolbox → `answers`, and back by `transport`. A plain tool call takes `lane` past the SDK and `app`.
 """
 
 from __future__ import annotations

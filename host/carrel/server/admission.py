@@ -46,18 +46,29 @@ class Pace:
         self._tokens = self._burst  # below zero: that many are waiting
         self._filled = clock()
 
+    def take(self) -> bool:
+        """Takes a token if one is there."""
+        self._fill()
+        if self._tokens < 1.0:
+            return False
+        self._tokens -= 1.0
+        return True
+
     async def turn(self) -> None:
         """Waits for a token.
 
         Raises:
             TooManyCallsError: the wait would be longer than the patience.
         """
-        now = self._clock()
-        self._tokens = min(self._burst, self._tokens + (now - self._filled) * self._per_second)
-        self._filled = now
+        self._fill()
         wait = (1.0 - self._tokens) / self._per_second
         if wait > self._patience:
             raise TooManyCallsError(self._per_second, wait)
         self._tokens -= 1.0
         if wait > 0.0:
             await self._sleep(wait)
+
+    def _fill(self) -> None:
+        now = self._clock()
+        self._tokens = min(self._burst, self._tokens + (now - self._filled) * self._per_second)
+        self._filled = now

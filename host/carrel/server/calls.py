@@ -22,7 +22,7 @@ from .admission import Pace
 from .loader import ToolboxLoader
 from .progress import ProgressRelay
 from .settings import ServerSettings
-from .toolbox import Result
+from .toolbox import Result, Started
 
 logger = logging.getLogger(__name__)
 
@@ -79,24 +79,62 @@ class ToolCalls:
         Raises:
             MCPError: no such tool.
         """
+        revision = ctx.protocol_version
         try:
             result = await self._run(ctx, name, arguments)
         except UnknownNameError as error:
             if error.kind != "tool":
-                return self._finish(ctx, name, answers.failure(error))
+                return self.failure(error, name, revision)
             known = len(name) <= _NAME_LENGTH
             message = printable(error.message) if known else "unknown tool"
             data = {"error": error.to_dict()} if known else None
             raise MCPError(INVALID_PARAMS, message, data) from None
         except CarrelError as error:
-            return self._finish(ctx, name, answers.failure(error))
+            return self.failure(error, name, revision)
         except Exception:
             logger.exception("tool %.100r failed", name)
-            return self._finish(ctx, name, answers.failure(InternalError()))
-        revision = ctx.protocol_version
-        return self._finish(
-            ctx, name, answers.success(result, revision=revision, raw=raw and self._raw)
-        )
+            return self.failure(InternalError(), name, revision)
+        answer = answers.success(result, revision=revision, raw=raw and self._raw)
+        return self._finish(answer, name, revision)
+
+    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+        """Starts a call that need not wait for anything; None for one that must, or is unknown.
+
+        Whoever starts it says so when it has ended.
+
+        Raises:
+            CarrelError: the arguments are refused.
+        """
+        toolbox = self._loader.loaded
+        if toolbox is None or not self._pace.take():
+            return None
+        try:
+            started = toolbox.start(name, arguments)
+        except UnknownNameError:
+            return None
+        if started is not None:
+            self._running[id(started.call)] = started.call
+        return started
+
+    def ended(self, started: Started) -> None:
+        """Takes note that a call has ended which `start` started."""
+        self._running.pop(id(started.call), None)
+        self.answered += 1
+
+    def outcome(self, started: Started, name: str, revision: str) -> dict[str, Any]:
+        """What a call that has ended gave, in its wire form; from any thread."""
+        try:
+            answer = answers.success(started.result(), revision=revision, raw=self._raw)
+        except CarrelError as error:
+            return self.failure(error, name, revision)
+        except Exception:
+            logger.exception("tool %.100r failed", name)
+            return self.failure(InternalError(), name, revision)
+        return self._finish(answer, name, revision)
+
+    def failure(self, error: CarrelError, name: str, revision: str) -> dict[str, Any]:
+        """A failure in its wire form."""
+        return self._finish(answers.failure(error), name, revision)
 
     async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Result:
         await self._pace.turn()
@@ -141,12 +179,12 @@ class ToolCalls:
                 self._running.pop(id(call), None)
             self.answered += 1
 
-    def _finish(self, ctx: Context, name: str, answer: dict[str, Any]) -> dict[str, Any]:
+    def _finish(self, answer: dict[str, Any], name: str, revision: str) -> dict[str, Any]:
         """Adds what the revision and the label ask for."""
         meta: dict[str, Any] = {}
         if self._is_untrusted(name):
             meta[answers.CONTENT_LABEL] = answers.UNTRUSTED
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        if revision in MODERN_PROTOCOL_VERSIONS:
             answer["resultType"] = "complete"
             meta[SERVER_INFO_META_KEY] = self._identity
         if meta:

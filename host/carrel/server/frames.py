@@ -61,7 +61,7 @@ class Rejection:
 
 
 class RawJson:
-    """JSON text in UTF-8 that stands in a result and goes out as it is, not decoded and encoded again."""
+    """JSON text in UTF-8 that stands in a result and goes out as it is, not read again."""
 
     __slots__ = ("text",)
 

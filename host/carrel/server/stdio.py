@@ -60,6 +60,7 @@ async def _serve(
     transport = Transport(
         open_source(loop, stdin), open_sink(loop, stdout), settings, on_first_answer=loader.start
     )
+    transport.use_lane(app.calls)
     hurry = asyncio.Event()
 
     def stop() -> None:

@@ -108,6 +108,27 @@ class Result(Protocol):
         ...
 
 
+class Started(Protocol):
+    """A call that runs."""
+
+    @property
+    def call(self) -> Call:
+        """To cancel it by."""
+        ...
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        """Calls `callback` once the call has ended, in whatever thread it ran in, or at once."""
+        ...
+
+    def result(self) -> Result:
+        """What the call gave; waits for it.
+
+        Raises:
+            CarrelError: any failure that a client can be told of.
+        """
+        ...
+
+
 class Toolbox(Protocol):
     """Everything on offer, and the way to call it."""
 
@@ -134,6 +155,15 @@ class Toolbox(Protocol):
         Raises:
             UnknownNameError: no such tool.
             CarrelError: any other failure that a client can be told of.
+        """
+        ...
+
+    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+        """Starts a tool without waiting; None for one that needs `call`.
+
+        Raises:
+            UnknownNameError: no such tool.
+            CarrelError: the arguments are refused.
         """
         ...
 

@@ -28,7 +28,9 @@ from mcp_types import (
 
 from carrel.errors import BusyError
 
+from .calls import ToolCalls
 from .frames import LineCutter, Rejection, TooLong, classify, encode, encode_rejection, parse
+from .lane import Lane
 from .pipes import Sink, Source
 from .settings import ServerSettings
 
@@ -90,6 +92,8 @@ class Transport:
         self._revision: str | None = None
         self._handshake: RequestId | None = None
         self._on_first_answer: Callable[[], object] | None = on_first_answer
+        self._lane: Lane | None = None
+        self._open = False
         self.broken = False
         self.ended = asyncio.Event()
         self._settled = asyncio.Event()
@@ -99,6 +103,10 @@ class Transport:
         self.writing = WriteStream(self)
         sink.start(self._on_written, self._on_broken)
         source.start(self._on_data, self._on_end)
+
+    def use_lane(self, calls: ToolCalls) -> None:
+        """Lets ordinary tool calls go the short way, past the SDK, once a client is connected."""
+        self._lane = Lane(calls, self._answer_lane)
 
     # Input
 
@@ -155,6 +163,8 @@ class Transport:
         if isinstance(message, JSONRPCRequest):
             rejection = self._admit(message, batch)
             if rejection is None:
+                if batch is None and self._goes_by_lane(message):
+                    return
                 hook = partial(self._settle_unanswered, message.id)
                 metadata = ServerMessageMetadata(on_request_unanswered=hook)
                 self._put(SessionMessage(message, metadata))
@@ -163,7 +173,18 @@ class Transport:
         if isinstance(message, Rejection):
             self._reject(message, batch)
         elif message is not None:
+            if self._lane is not None and isinstance(message, JSONRPCNotification):
+                self._lane.notice(message)
             self._put(SessionMessage(message))
+
+    def _goes_by_lane(self, request: JSONRPCRequest) -> bool:
+        lane, revision = self._lane, self._revision
+        return (
+            self._open
+            and lane is not None
+            and revision is not None
+            and (lane.take(request, revision))
+        )
 
     def _admit(self, request: JSONRPCRequest, batch: Batch | None) -> Rejection | None:
         id_ = request.id
@@ -219,8 +240,10 @@ class Transport:
         return message
 
     def finish(self) -> None:
-        """Ends the stream of messages for the SDK, which cancels whatever still runs."""
+        """Ends the stream of messages for the SDK, and cancels whatever still runs."""
         self._finished = True
+        if self._lane is not None:
+            self._lane.close()
         self._wake()
 
     # Output
@@ -233,6 +256,7 @@ class Transport:
             return
         if isinstance(message, JSONRPCResponse) and message.id == self._handshake:
             self._handshake = None
+            self._open = True
             self._revision = message.result.get("protocolVersion", self._revision)
         self._answer(message.id, encode(message))
 
@@ -263,7 +287,16 @@ class Transport:
         self._check_settled()
         return batch
 
+    def _answer_lane(self, id_: RequestId, line: bytes | None) -> None:
+        if line is None:
+            self._leave_unanswered(id_)
+        else:
+            self._answer(id_, line)
+
     async def _settle_unanswered(self, id_: RequestId) -> None:
+        self._leave_unanswered(id_)
+
+    def _leave_unanswered(self, id_: RequestId) -> None:
         """A cancelled request gets no answer, and its batch stops waiting for one."""
         batch = self._release(id_)
         if batch is not None:
