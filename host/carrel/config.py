@@ -129,6 +129,8 @@ class RuntimeConfig:
     Attributes:
         workers: calls of one plugin that run at once; further ones wait. Default: 16, because
             most of a call's time is waiting for an upstream.
+        result_bytes: bytes of each plugin's results that are kept in memory, to be given again
+            while the cached answers they were made of stand; 0 keeps none. Default: 8 MiB.
         max_component_bytes: bytes of the largest component that is compiled. Default: 64 MiB.
         compile_seconds: processor seconds that compiling one component may take. Default: 120.
         compile_memory_bytes: bytes of memory that compiling one component may take.
@@ -136,6 +138,7 @@ class RuntimeConfig:
     """
 
     workers: int = 16
+    result_bytes: int = 8 * 2**20
     max_component_bytes: int = 64 * 2**20
     compile_seconds: float = 120.0
     compile_memory_bytes: int = 4 * 2**30

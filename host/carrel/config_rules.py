@@ -254,6 +254,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
     },
     "runtime": {
         "workers": whole(1, 1024),
+        "result_bytes": whole(0, 2**40, "bytes"),
         "max_component_bytes": whole(1024, _GIB, "bytes"),
         "compile_seconds": _SECONDS,
         "compile_memory_bytes": whole(64 * 2**20, 2**40, "bytes"),

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from .errors import Cancelled, CarrelError, DeadlineExceeded
 
@@ -122,6 +122,21 @@ class Limits:
 ProgressHandler = Callable[[float, float | None, str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer that a call was given and that had been kept for earlier ones.
+
+    Attributes:
+        key: names the request.
+        stored: when it was kept, in seconds since 1970.
+        until: when it stops being fresh, likewise.
+    """
+
+    key: bytes
+    stored: float
+    until: float
+
+
 @dataclass(slots=True)
 class Call:
     """One call in flight: who, until when, how much is left, and whether anybody still waits.
@@ -133,6 +148,9 @@ class Call:
         on_progress: called with done, total or None, message; from a worker thread.
         attempts: what was asked of upstreams and how it ended, for the error's trace.
         denial: the last request that policy refused, for the error's context.
+        kept: the answers that came from the cache.
+        question: the arguments as the guest was given them.
+        recalled: whether the result was kept from an earlier call, and checked then.
         fatal: what ends the call whatever the guest makes of it: a budget that is used up, a
             replay without the exchange.
     """
@@ -146,6 +164,9 @@ class Call:
     fetched_bytes: int = 0
     attempts: list[dict[str, object]] = field(default_factory=list)
     denial: Failure | None = None
+    kept: list[Kept] = field(default_factory=list)
+    question: str = ""
+    recalled: bool = False
     fatal: CarrelError | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _on_cancel: list[Callable[[], None]] = field(default_factory=list)
@@ -154,6 +175,11 @@ class Call:
     def __post_init__(self) -> None:
         if not self.deadline:
             self.deadline = time.monotonic() + self.limits.wall_seconds
+
+    @property
+    def of_kept_answers(self) -> bool:
+        """Whether the call made requests and every one was answered from the cache."""
+        return 0 < self.fetches == len(self.kept)
 
     @property
     def cancelled(self) -> bool:
@@ -224,5 +250,22 @@ class Fetcher(Protocol):
         Never raises for what an upstream or a policy does: that is a `Failure`. Charges the
         call's budgets. When something ends the call, it sets `call.fatal` and answers the requests
         that are left with failures.
+        """
+        ...
+
+
+@runtime_checkable
+class AnswerKeeper(Protocol):
+    """A fetcher that keeps answers and can say whether they still stand."""
+
+    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
+        """Whether a call with these answers would be given the very same ones now.
+
+        Args:
+            kept: the answers.
+            mark: what the last look returned; None at the first.
+
+        Returns:
+            A mark that makes the next look quick; None when an answer is gone, changed or stale.
         """
         ...

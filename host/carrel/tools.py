@@ -51,17 +51,31 @@ class Tool:
     plugin: str
 
 
-@dataclass(frozen=True, slots=True)
 class Result:
     """What a tool returned.
 
+    Args:
+        utf8: see below.
+        data: see below; None when it was checked before and nobody may ask for it again.
+
     Attributes:
         utf8: the JSON text as the component returned it, in UTF-8.
-        data: the same decoded, checked against the tool's output schema.
     """
 
-    utf8: bytes
-    data: dict[str, Any]
+    __slots__ = ("_data", "utf8")
+
+    def __init__(self, utf8: bytes, data: dict[str, Any] | None) -> None:
+        self.utf8 = utf8
+        self._data = data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The result decoded; it conforms to the tool's output schema."""
+        if self._data is None:
+            from pydantic_core import from_json
+
+            self._data = from_json(self.utf8)
+        return self._data
 
     @property
     def text(self) -> str:
@@ -80,7 +94,11 @@ class Started:
     call: Call
     _pending: Pending
     _plugin: Plugin
-    _own_name: str
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the call has ended."""
+        return self._pending.done
 
     def when_done(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once the call has ended, in the thread it ran in, or at once."""
@@ -98,7 +116,7 @@ class Started:
             raise
         except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
             raise self._plugin.reported(report, self.call) from None
-        return Result(text, self._plugin.checked_result(self._own_name, text))
+        return Result(text, self._plugin.finished(self.call, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +344,7 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         pending = plugin.submit_call(entry.own_name, checked, call)
-        return Started(call, pending, plugin, entry.own_name)
+        return Started(call, pending, plugin)
 
     def _start_host(
         self,

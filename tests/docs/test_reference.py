@@ -344,9 +344,9 @@ def test_the_python_interface_is_described_and_no_other() -> None:
             code.partition("(")[0] for code in reference.section(kind.__name__).first_cells()
         }
         assert described == public(kind)
-    for value in (carrel.Tool, carrel.Result):
-        told = set(reference.section(value.__name__).first_cells())
-        assert told == {one.name for one in dataclasses.fields(value)}
+    fields = {one.name for one in dataclasses.fields(carrel.Tool)}
+    assert set(reference.section("Tool").first_cells()) == fields
+    assert set(reference.section("Result").first_cells()) == public(carrel.Result)
 
 
 # The server

@@ -117,6 +117,10 @@ class ScriptedStarted:
             self._outcome = error
         self._pending.settle()
 
+    @property
+    def is_done(self) -> bool:
+        return self._pending.done
+
     def when_done(self, callback: Callable[[], None]) -> None:
         self._pending.when_done(callback)
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.exchange import Headers, Response
+from carrel.exchange import Headers, Kept, Response
 
 from .clock import Clock
 from .database import Database
@@ -68,10 +68,14 @@ class CachedAnswer:
     Attributes:
         response: what the guest gets.
         hops: the URLs of the redirects that led to it, in order; policy has to allow each.
+        stored: when it was kept, in seconds since 1970.
+        until: when it stops being fresh, likewise.
     """
 
     response: Response
     hops: tuple[str, ...]
+    stored: float
+    until: float
 
 
 def cache_key(
@@ -118,14 +122,39 @@ class Cache:
         )
         if row is None:
             return None
+        stored, status = row[:2]
+        limit = min(fresh_seconds, negative_seconds) if status in NEGATIVE else fresh_seconds
         try:
-            answer, age = self._read(row)
+            answer = self._read(row, stored + limit)
         except (TypeError, ValueError):
             # A damaged page can hold anything, in any type.
             return None
-        status = answer.response.status
-        limit = min(fresh_seconds, negative_seconds) if status in NEGATIVE else fresh_seconds
-        return answer if -_CLOCK_SLACK <= age < limit else None
+        return answer if self._is_fresh(answer) else None
+
+    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
+        """See `carrel.exchange.AnswerKeeper`."""
+        if self._reader is None or not all(map(self._is_fresh, kept)):
+            return None
+        return self._reader.run(lambda connection: self._compare(connection, kept, mark))
+
+    def _compare(
+        self, connection: sqlite3.Connection, kept: Sequence[Kept], mark: object
+    ) -> object:
+        # SQLite counts the changes that others made to the file; a new connection counts anew.
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        now = (connection, version)
+        if now == mark:
+            return now
+        places = ",".join("?" * len(kept))
+        found = connection.execute(
+            f"SELECT key, stored FROM answer_v1 WHERE key IN ({places})",  # noqa: S608 - only marks
+            [one.key for one in kept],
+        )
+        standing = dict(found.fetchall())
+        return now if all(standing.get(one.key) == one.stored for one in kept) else None
+
+    def _is_fresh(self, answer: CachedAnswer | Kept) -> bool:
+        return answer.stored - _CLOCK_SLACK <= self._clock.wall() < answer.until
 
     def put(self, key: bytes, response: Response, hops: Iterable[str]) -> None:
         """Keeps the answer, and lets the oldest go when there are too many."""
@@ -157,7 +186,7 @@ class Cache:
             self._unchecked = 0
             self._writer.run(_shrink)
 
-    def _read(self, row: tuple[Any, ...]) -> tuple[CachedAnswer, float]:
+    def _read(self, row: tuple[Any, ...], until: float) -> CachedAnswer:
         stored, status, url, hops, headers, checksum, size, body = row
         if _checksum(status, url, hops, headers, body) != checksum:
             raise ValueError("damaged")
@@ -169,8 +198,7 @@ class Cache:
             size=size,
             cached=True,
         )
-        answer = CachedAnswer(response, tuple(hops.split("\n")) if hops else ())
-        return answer, self._clock.wall() - stored
+        return CachedAnswer(response, tuple(hops.split("\n")) if hops else (), stored, until)
 
     def close(self) -> None:
         """Closes the file."""

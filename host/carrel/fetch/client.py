@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Self
 
-from carrel.exchange import Call, Failure, Outcome, Request, Response
+from carrel.exchange import Call, Failure, Kept, Outcome, Request, Response
 
 from . import failures, requestlog
 from .budget import charge_bytes, charge_requests
@@ -139,6 +139,10 @@ class PluginFetcher:
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
+    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
+        """See `carrel.exchange.AnswerKeeper`."""
+        return self._client.cache.still_kept(kept, mark)
+
     def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
         """What needs no network, or else the errand that does."""
         started = self._client.clock.monotonic()
@@ -184,6 +188,7 @@ class PluginFetcher:
         if response.size > call.limits.response_bytes:
             return None
         charge_bytes(call, response.size)
+        call.kept.append(Kept(key, found.stored, found.until))
         return response
 
     def _make_errand(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,18 +17,21 @@ from carrel.errors import (
     SourceError,
     UnknownNameError,
 )
-from carrel.exchange import Call, Fetcher, Limits, ProgressHandler
+from carrel.exchange import AnswerKeeper, Call, Fetcher, Limits, ProgressHandler
 from carrel.jsontext import decode_object
 from carrel.printable import printable
 from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.pending import Pending
 
+from .memo import Memo
 from .schema import compile_schema, validation_faults
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
     from .manifest import Format, Manifest
+
+_log = logging.getLogger("carrel.plugins")
 
 #: The codes of `contract/v1/errors.json` that a plugin may use itself.
 PLUGIN_CODES = frozenset(
@@ -68,6 +72,7 @@ class Plugin:
         limits: Callable[[Manifest | None], Limits],
         settings: Mapping[str, Any],
         trusted: bool,
+        result_bytes: int = 0,
     ) -> None:
         self.name = name
         self.trusted = trusted
@@ -78,6 +83,8 @@ class Plugin:
         self._fetcher: Fetcher | None = None
         self._limits = limits
         self._settings = {key: json.dumps(value) for key, value in settings.items()}
+        self._result_bytes = result_bytes
+        self._memo: Memo | None = None
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
         self._lock = threading.Lock()
 
@@ -103,7 +110,7 @@ class Plugin:
         return Call(self.name, tool, self.limits, on_progress)
 
     def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
-        """Starts a tool call with arguments that were checked; see `checked_result` for its end."""
+        """Starts a tool call with arguments that were checked; see `finished` for its end."""
         try:
             text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except ValueError:
@@ -112,12 +119,17 @@ class Plugin:
                 plugin=self.name,
                 tool=tool,
             ) from None
+        fetcher = self._get_fetcher()
+        call.question = text
+        known = self._memo.find((tool, text)) if self._memo is not None else None
+        if known is not None:
+            _log.info("%s: %s: the result of an earlier call still stands", self.name, tool)
+            call.recalled = True
+            pending = Pending()
+            pending.settle(known)
+            return pending
         return self._component.submit_call(
-            tool,
-            text,
-            call,
-            fetcher=self._get_fetcher(),
-            settings=self._settings,
+            tool, text, call, fetcher=fetcher, settings=self._settings
         )
 
     def parse(self, document_format: str, document: str | bytes) -> bytes:
@@ -165,15 +177,22 @@ class Plugin:
         known = self._require_format(document_format)
         return self._checked(text, ("format", document_format), known.output_schema)
 
-    def checked_result(self, tool: str, text: bytes) -> dict[str, Any]:
+    def finished(self, call: Call, text: bytes) -> dict[str, Any] | None:
         """What a tool returned, decoded and held against its output schema.
+
+        None for a result that was kept from an earlier call, and checked when that ended.
 
         Raises:
             ContractViolation: it is not what the plugin's own schema says.
         """
-        spec = self.manifest.tool(tool)
+        if call.recalled:
+            return None
+        spec = self.manifest.tool(call.tool)
         assert spec is not None, "only known tools are called"
-        return self._checked(text, ("output", tool), spec.output_schema)
+        value = self._checked(text, ("output", call.tool), spec.output_schema)
+        if self._memo is not None and call.of_kept_answers and self._component.is_pure:
+            self._memo.keep((call.tool, call.question), text, call.kept)
+        return value
 
     def checked_resource(self, uri: str, text: bytes) -> dict[str, Any]:
         """What the plugin returned for a resource, decoded and held against its schema.
@@ -260,6 +279,8 @@ class Plugin:
         with self._lock:
             if self._fetcher is None:
                 self._fetcher = self._make_fetcher(self.manifest)
+                if self._result_bytes and isinstance(self._fetcher, AnswerKeeper):
+                    self._memo = Memo(self._fetcher, self._result_bytes)
             return self._fetcher
 
     def _checked(

@@ -181,6 +181,7 @@ class Registry:
             limits=limits,
             settings=entry.settings,
             trusted=source.builtin,
+            result_bytes=self._config.runtime.result_bytes,
         )
 
     def _component_text(self, entry: PluginConfig) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from wasmtime.component import Variant
 from carrel.errors import BusyError, CarrelError, ContractViolation, InternalError, LimitExceeded
 from carrel.exchange import Call, Fetcher, Limits
 
+from .engine import new_engine
+from .imports import imports_contract_only
 from .instance import Execution
 from .pending import Pending
 from .threads import WorkerThreads
 from .ticker import Ticker
-from .worker import Worker
+from .worker import Worker, load_code
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -56,7 +59,14 @@ class SandboxedComponent:
         self._code = code
         self._ticker = ticker
         self._closed = False
+        self._stack_bytes = stack_bytes
         self._threads = WorkerThreads(name, workers, stack_bytes)
+
+    @cached_property
+    def is_pure(self) -> bool:
+        """Whether nothing but the contract is imported: no clock, no chance, nothing of WASI."""
+        engine = new_engine(self._stack_bytes)
+        return imports_contract_only(engine, load_code(engine, self._code))
 
     def describe(self) -> str:
         """The manifest's JSON text; nothing of it is checked."""

@@ -123,6 +123,11 @@ def check_imports(engine: wasmtime.Engine, component: Component, plugin: str) ->
         raise LoadError(f"{plugin}: does not export {SOURCE}{found}", plugin=plugin)
 
 
+def imports_contract_only(engine: wasmtime.Engine, component: Component) -> bool:
+    """Whether a component imports the contract's interfaces and nothing else."""
+    return component.type.imports(engine).keys() <= CONTRACT_IMPORTS.keys()
+
+
 def define_imports(linker: Linker, current: Callable[[], Execution]) -> object:
     """Defines the contract's imports and WASI in a worker's linker.
 

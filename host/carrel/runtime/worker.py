@@ -68,21 +68,21 @@ class Worker:
 
     def _load(self, code: Path | bytes) -> Loaded:
         try:
-            component = load_code(self, code)
+            component = load_code(self.engine, code)
         except wasmtime.WasmtimeError:
             # Larger than the pool provides for, in tables or instances: without one, then.
             self._use(new_engine(self._stack_bytes))
-            component = load_code(self, code)
+            component = load_code(self.engine, code)
         source = component.get_export_index(SOURCE)
         functions = {name: component.get_export_index(name, source) for name in FUNCTIONS}
         return Loaded(component, {name: at for name, at in functions.items() if at is not None})
 
 
-def load_code(worker: Worker, code: Path | bytes) -> Component:
+def load_code(engine: wasmtime.Engine, code: Path | bytes) -> Component:
     """Loads precompiled code that was verified."""
     if isinstance(code, Path):
-        return Component.deserialize_file(worker.engine, str(code))
-    return Component.deserialize(worker.engine, code)
+        return Component.deserialize_file(engine, str(code))
+    return Component.deserialize(engine, code)
 
 
 def _thread_clock() -> tuple[Callable[[], float], bool]:

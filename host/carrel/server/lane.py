@@ -75,6 +75,11 @@ class Lane:
     def _run(self, id_: RequestId, started: Started, name: str, revision: str) -> None:
         self._running[id_] = started
 
+        if started.is_done:  # kept from an earlier call
+            line = encode_response(id_, self._calls.outcome(started, name, revision))
+            self._finish(id_, started, line)
+            return
+
         def ended() -> None:
             # In the worker's thread: checking a large result must not hold up the loop.
             line = encode_response(id_, self._calls.outcome(started, name, revision))

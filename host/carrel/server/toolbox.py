@@ -116,6 +116,11 @@ class Started(Protocol):
         """To cancel it by."""
         ...
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the call has ended."""
+        ...
+
     def when_done(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once the call has ended, in whatever thread it ran in, or at once."""
         ...

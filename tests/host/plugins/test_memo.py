@@ -1,0 +1,269 @@
+"""Results that are given again: when, for how long, and when never."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.plugin import echo_plugin
+
+from carrel.config import Config, PluginConfig, RuntimeConfig
+from carrel.exchange import Call, Kept, Request
+from carrel.fetch import FetchClient, FetchSettings
+from carrel.plugins.memo import Memo
+from carrel.plugins.registry import Registry
+from carrel.tools import Toolbox
+from support.upstream import Reply, SkippingClock, Upstream
+
+QUERY = {"search_query": "all:desk", "max_results": 1, "verify_source_url": False}
+DAY = 86400.0
+
+
+def feed(title: str) -> Reply:
+    return Reply(
+        body=f"""<feed xmlns="http://www.w3.org/2005/Atom"><entry>
+<id>http://arxiv.org/abs/2001.00001v1</id><title>{title}</title></entry></feed>""".encode()
+    )
+
+
+class AgeingClock(SkippingClock):
+    """A clock on which answers can age while calls keep their time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.age = 0.0
+
+    def wall(self) -> float:
+        return super().wall() + self.age
+
+
+class Bench:
+    """A toolbox on an upstream, and the clock that its answers age by."""
+
+    def __init__(self, upstream: Upstream, config: Config, folder: Path) -> None:
+        self.clock = AgeingClock()
+        self.client = FetchClient(
+            FetchSettings(
+                ca_bundle=upstream.write_authority(folder), cache_path=folder / "answers.sqlite"
+            ),
+            resolver=upstream.names,
+            dialer=upstream.dial,
+            clock=self.clock,
+            jitter=lambda: 0.0,
+        )
+        self.registry = Registry(config, fetch_client=self.client)
+        self.box = Toolbox(config, registry=self.registry)
+
+    def title(self, **changes: Any) -> str:
+        result = self.box.call_sync("arxiv_query", {**QUERY, **changes})
+        (entry,) = result.data["entries"]
+        assert result.text.count(entry["title"]) == 1
+        title: str = entry["title"]
+        return title
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    with Upstream("export.arxiv.org", "arxiv.org") as server:
+        yield server
+
+
+@pytest.fixture
+def open_bench(
+    upstream: Upstream, config: Config, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> Iterator[Callable[..., Bench]]:
+    caplog.set_level(logging.INFO, "carrel")
+    benches: list[Bench] = []
+
+    def make(**changes: Any) -> Bench:
+        benches.append(Bench(upstream, replace(config, **changes), tmp_path))
+        return benches[-1]
+
+    yield make
+    for bench in benches:
+        bench.box.close()
+
+
+def given_again(caplog: pytest.LogCaptureFixture) -> int:
+    """How many calls were answered without an instance since the last look."""
+    count = sum("still stands" in record.getMessage() for record in caplog.records)
+    caplog.clear()
+    return count
+
+
+@pytest.mark.requirement("sandbox:fresh:kept-results")
+def test_a_result_is_given_again_once_every_answer_came_from_the_cache(
+    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench = open_bench()
+    assert bench.title() == "One"  # asks the source
+    assert bench.title() == "One"  # is made of the kept answer
+    assert given_again(caplog) == 0
+    assert bench.title() == "One"
+    assert given_again(caplog) == 1
+    assert len(upstream.seen) == 1
+
+
+def test_other_arguments_are_another_question(
+    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench = open_bench()
+    for _ in range(3):
+        bench.title()
+    given_again(caplog)
+    bench.title(start=1)
+    assert given_again(caplog) == 0
+
+
+def test_an_answer_that_is_no_longer_fresh_ends_it(
+    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream.on("/api/query", feed("One"), feed("Two"))
+    bench = open_bench()
+    for _ in range(3):
+        bench.title()
+    assert given_again(caplog) == 1
+    bench.clock.age += 8 * DAY
+    assert bench.title() == "Two"
+    assert given_again(caplog) == 0
+
+
+def test_an_answer_that_another_process_replaced_ends_it(
+    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream.on("/api/query", feed("One"), feed("Two"))
+    bench, other = open_bench(), open_bench()
+    for _ in range(3):
+        bench.title()
+    assert given_again(caplog) == 1
+    other.clock.age += 8 * DAY
+    assert other.title() == "Two"
+    other.clock.age -= 8 * DAY
+    other.client.close()
+    # The replaced answer was kept under a clock that ran ahead, so it is not for this process.
+    bench.title()
+    assert given_again(caplog) == 0
+
+
+def test_what_others_keep_besides_does_not_end_it(
+    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench, other = open_bench(), open_bench()
+    for _ in range(3):
+        bench.title()
+    other.title(start=7)
+    given_again(caplog)
+    assert bench.title() == "One"
+    assert given_again(caplog) == 1
+
+
+def test_nothing_is_kept_where_the_operator_says_so(
+    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench = open_bench(runtime=RuntimeConfig(result_bytes=0))
+    for _ in range(4):
+        bench.title()
+    assert given_again(caplog) == 0
+
+
+def test_nothing_is_kept_while_exchanges_are_recorded(
+    open_bench: Callable[..., Bench],
+    upstream: Upstream,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench = open_bench(record_dir=tmp_path / "recording")
+    for _ in range(4):
+        bench.title()
+    assert given_again(caplog) == 0
+
+
+@pytest.mark.requirement("sandbox:fresh:kept-results")
+def test_a_call_without_requests_runs_every_time(
+    open_bench: Callable[..., Bench],
+    config: Config,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = tmp_path / "echo.wasm"
+    path.write_bytes(echo_plugin("echo"))
+    bench = open_bench(plugins=(*config.plugins, PluginConfig("echo", path.as_uri())))
+    for _ in range(4):
+        assert bench.box.call_sync("echo_echo", {"n": 1}).data == {"n": 1}
+    assert given_again(caplog) == 0
+
+
+def test_a_result_is_data_of_its_own_each_time(
+    open_bench: Callable[..., Bench], upstream: Upstream
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench = open_bench()
+    for _ in range(4):
+        bench.box.call_sync("arxiv_query", QUERY).data["entries"].clear()
+    assert bench.title() == "One"
+
+
+class Keeper:
+    """Says that every answer stands until it is told otherwise."""
+
+    def __init__(self) -> None:
+        self.stands = True
+
+    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
+        return "mark" if self.stands else None
+
+
+def test_the_least_used_results_go_when_there_are_too_many() -> None:
+    memo = Memo(Keeper(), 10_000)
+    for number in range(4):
+        memo.keep(("query", str(number)), bytes(1500), ())
+        assert memo.find(("query", "0"))
+    assert memo.find(("query", "1")) is None
+    assert memo.find(("query", "3"))
+    memo.keep(("query", "large"), bytes(20_000), ())
+    assert memo.find(("query", "large")) is None
+    assert memo.find(("query", "3")), "what cannot be kept drives nothing out"
+
+
+def test_a_result_whose_answers_do_not_stand_is_forgotten() -> None:
+    keeper = Keeper()
+    memo = Memo(keeper, 10_000)
+    memo.keep(("query", "1"), b"{}", ())
+    keeper.stands = False
+    assert memo.find(("query", "1")) is None
+    keeper.stands = True
+    assert memo.find(("query", "1")) is None
+
+
+@pytest.mark.parametrize(
+    ("fetches", "kept", "whole"), [(0, 0, False), (2, 1, False), (2, 2, True), (0, 1, False)]
+)
+def test_a_call_is_made_of_kept_answers_when_all_its_requests_are(
+    fetches: int, kept: int, whole: bool
+) -> None:
+    call = Call("arxiv", "query", fetches=fetches, kept=[Kept(b"", 0.0, 1.0)] * kept)
+    assert call.of_kept_answers is whole
+
+
+def test_a_request_that_insists_on_the_source_is_no_kept_answer(
+    open_bench: Callable[..., Bench], upstream: Upstream
+) -> None:
+    upstream.on("/api/query", feed("One"))
+    bench = open_bench()
+    bench.title()
+    fetcher = bench.registry.plugin("arxiv")._get_fetcher()
+    (seen,) = upstream.seen
+    for refresh, expected in ((False, True), (True, False)):
+        call = Call("arxiv", "query")
+        request = Request("GET", f"https://export.arxiv.org{seen.path}", refresh=refresh)
+        fetcher.fetch_all([request], call)
+        assert call.of_kept_answers is expected
