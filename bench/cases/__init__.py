@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bench.measure import Row
 from bench.workbench import Workbench
 
-from . import calls, memory, parsing, processes, scaling, startup
+from . import calls, memory, parsing, processes, scaling, sources, startup
 
 #: A case measures one row or a few that belong together.
 Case = Callable[[Workbench], Sequence[Row]]
@@ -15,6 +15,8 @@ Case = Callable[[Workbench], Sequence[Row]]
 CASES: Mapping[str, Case] = {
     "parse": parsing.against_python,
     "native": parsing.against_native,
+    "sources": sources.against_python,
+    "sources-native": sources.against_native,
     "call": calls.one_at_a_time,
     "in-flight": calls.all_at_once,
     "start": startup.to_first_answers,
@@ -22,4 +24,5 @@ CASES: Mapping[str, Case] = {
     "threads": parsing.at_once,
     "memory": memory.growth,
     "scaling": scaling.against_size,
+    "sources-scaling": sources.against_size,
 }

@@ -14,29 +14,41 @@ from bench.workbench import Workbench
 
 from .processes import run
 
-_SIZES = (100_000, 1_000_000, 10_000_000)
+SIZES = (100_000, 1_000_000, 10_000_000)
 _LINEAR = Bar(1.2)
 
 
 def against_size(bench: Workbench) -> Sequence[Row]:
     """Time per byte of a larger document against a smaller one, of 100 KB, 1 MB and 10 MB."""
-    sizes = _SIZES[:2] if bench.quick else _SIZES
+    sizes = SIZES[:2] if bench.quick else SIZES
     return [
-        _in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_text),
-        _in_process(bench, sizes, "scaling-objects", "parsed to objects", bench.host.parse),
+        in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_text),
+        in_process(bench, sizes, "scaling-objects", "parsed to objects", bench.host.parse),
         _as_processes(bench, sizes),
     ]
 
 
-def _in_process(
+def in_process(
     bench: Workbench,
     sizes: Sequence[int],
     name: str,
     what: str,
     parse: Callable[[str, str, str], Any],
+    *,
+    source: tuple[str, str, Callable[[int], str]] | None = None,
 ) -> Row:
-    """The largest document once against smaller ones until they are as many bytes."""
-    texts = [bench.document(size) for size in sizes]
+    """The largest document once against smaller ones until they are as many bytes.
+
+    Args:
+        bench: the run's.
+        sizes: of the documents, in bytes.
+        name: of the row.
+        what: is done with a document.
+        parse: does it, given plugin, format and document.
+        source: plugin, format, and what makes a document of a size; arXiv's feeds when None.
+    """
+    plugin, form, make = source or ("arxiv", "feed", bench.document)
+    texts = [make(size) for size in sizes]
     counts = [sizes[-1] // size for size in sizes]
 
     def several(text: str, count: int) -> float:
@@ -44,7 +56,7 @@ def _in_process(
         gc.collect()
         start = time.perf_counter()
         for copy in copies:
-            parse("arxiv", "feed", copy)
+            parse(plugin, form, copy)
         return time.perf_counter() - start
 
     several(texts[0], 1)

@@ -1,0 +1,113 @@
+"""The other sources' parsers: against Python's, against native code, and against size."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from bench import articles, works
+from bench.measure import Bar, Row, time_in_turn
+from bench.workbench import Workbench
+
+from .scaling import SIZES, in_process
+
+_MEGABYTE = 1_000_000
+_DTD = re.compile(rb'"https?://(dtd\.nlm\.nih\.gov)')
+
+
+def against_python(bench: Workbench) -> Sequence[Row]:
+    """1 MB of efetch against Biopython; 1 MB of Crossref against decoding it and no more."""
+    from Bio import Entrez
+
+    efetch, listing = articles.record_set_of_size(_MEGABYTE), works.answer_of_size(_MEGABYTE)
+    data = efetch.encode()
+    host = bench.host
+
+    def ours(text: str) -> object:
+        return host.parse("eutils", "efetch", text)
+
+    def biopython(_text: str) -> object:
+        return Entrez.read(io.BytesIO(data), validate=False)  # type: ignore[no-untyped-call]
+
+    theirs = Entrez.read(io.BytesIO(data), validate=False)["PubmedArticle"]  # type: ignore[no-untyped-call]
+    parsed = host.parse("eutils", "efetch", efetch)["articles"]
+    assert [str(one["MedlineCitation"]["PMID"]) for one in theirs] == [
+        one["pmid"] for one in parsed
+    ]
+    sandbox, slow = time_in_turn(ours, biopython, document=efetch, rounds=bench.rounds(9, 1))
+
+    answer = json.loads(listing)
+    found = host.parse("crossref", "works", listing)["works"]
+    assert [one["ids"]["doi"] for one in found] == [
+        one["DOI"] for one in answer["message"]["items"]
+    ]
+    checked, decoded = time_in_turn(
+        lambda text: host.parse("crossref", "works", text),
+        json.loads,
+        document=listing,
+        rounds=bench.rounds(20),
+    )
+    return [
+        Row(
+            "eutils-biopython",
+            "parse 1 MB of efetch to checked objects in the sandbox : Biopython's Entrez.read",
+            sandbox, slow, Bar(8, at_least=True),
+        ),
+        Row(
+            "crossref-json",
+            "parse 1 MB of Crossref to checked objects in the sandbox : json.loads alone",
+            checked, decoded,
+        ),
+    ]  # fmt: skip
+
+
+def against_native(bench: Workbench) -> Sequence[Row]:
+    """The same crates in the sandbox and as a Python module: text in, JSON text out."""
+    return [
+        _against_native(bench, "eutils", "efetch", articles.record_set_of_size(_MEGABYTE)),
+        _against_native(bench, "crossref", "works", works.answer_of_size(_MEGABYTE)),
+    ]
+
+
+def _against_native(bench: Workbench, plugin: str, form: str, text: str) -> Row:
+    case = f"{plugin}-native"
+    what = f"parse 1 MB of {plugin} {form} to JSON text in the sandbox : the same code natively"
+    bar = Bar(1.6)
+    try:
+        import carrel_native
+    except ImportError:
+        return Row(case, what, bar=bar, missing="carrel_native is not built")
+    host = bench.host
+
+    def ours(text: str) -> str:
+        return host.parse_text(plugin, form, text)
+
+    def native(text: str) -> str:
+        return str(carrel_native.parse(plugin, form, text))
+
+    assert ours(text) == native(text)
+    sandbox, module = time_in_turn(ours, native, document=text, rounds=bench.rounds(30))
+    return Row(case, what, sandbox, module, bar)
+
+
+def against_size(bench: Workbench) -> Sequence[Row]:
+    """Time per byte of a larger document against a smaller one, to JSON text."""
+    sizes = SIZES[:2] if bench.quick else SIZES
+    sources: tuple[tuple[str, str, Callable[[int], str]], ...] = (
+        ("eutils", "efetch", articles.record_set_of_size),
+        ("crossref", "works", works.answer_of_size),
+    )
+    return [
+        in_process(
+            bench,
+            sizes,
+            f"{plugin}-scaling",
+            f"of {plugin} {form} parsed to JSON text",
+            bench.host.parse_text,
+            source=(plugin, form, cache(make)),
+        )
+        for plugin, form, make in sources
+    ]
