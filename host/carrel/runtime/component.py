@@ -7,7 +7,7 @@ else's calls.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -116,20 +116,19 @@ class SandboxedComponent:
         forget = execution.call.on_cancel(execution.cancel)
         self._ticker.add(execution)
 
-        def run(worker: Worker) -> None:
+        def run(worker: Worker, finish: Callable[[], None]) -> None:
+            text, failure = b"", None
             try:
-                value = worker.run(execution, self._code)
-                text = self._text(value, execution.call)
+                text = self._text(worker.run(execution, self._code), execution.call)
             except (CarrelError, PluginReport) as error:
-                pending.settle(error=error)
+                failure = error
             except BaseException:  # noqa: BLE001 - whoever waits must hear of it
                 _log.exception("%s: a call failed inside the host", self.name)
-                pending.settle(error=InternalError())
-            else:
-                pending.settle(text)
-            finally:
-                forget()
-                self._ticker.remove(execution)
+                failure = InternalError()
+            forget()
+            self._ticker.remove(execution)
+            finish()
+            pending.settle(text, error=failure)
 
         self._threads.submit(run)
         return pending

@@ -5,13 +5,18 @@ Daemon threads, because a guest that hangs must not keep the process from ending
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from .worker import Worker
 
-Job = Callable[[Worker], None]
+_log = logging.getLogger("carrel.runtime")
+
+#: Is given the worker it runs in, and what it calls when it needs the worker no more. A client that
+#: has its answer may call again before the job has returned, and finds the worker free.
+Job = Callable[[Worker, Callable[[], None]], None]
 
 
 class WorkerThreads:
@@ -24,14 +29,13 @@ class WorkerThreads:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
-        self._idle = 0
+        self._unfinished = 0
 
     def submit(self, job: Job) -> None:
         """Queues a job; it must not raise."""
         with self._lock:
-            if self._idle:
-                self._idle -= 1
-            elif self._threads < self._limit:
+            self._unfinished += 1
+            if self._threads < min(self._unfinished, self._limit):
                 self._threads += 1
                 name = f"carrel-{self._name}-{self._threads}"
                 threading.Thread(target=self._run, name=name, daemon=True).start()
@@ -46,15 +50,12 @@ class WorkerThreads:
 
     def _run(self) -> None:
         worker = Worker(self._stack_bytes)
-        while True:
+        while (job := self._jobs.get()) is not None:
             try:
-                job = self._jobs.get_nowait()
-            except Empty:
-                # A job put in between finds an idle count that is one too low, which costs at most
-                # one thread more within the limit.
-                with self._lock:
-                    self._idle += 1
-                job = self._jobs.get()
-            if job is None:
-                return
-            job(worker)
+                job(worker, self._finish)
+            except Exception:  # noqa: BLE001 - the thread serves other calls
+                _log.exception("%s: what waited for a call failed", self._name)
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._unfinished -= 1
