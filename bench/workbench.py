@@ -104,9 +104,14 @@ class Workbench:
         script = shutil.which("carrel", path=str(Path(sys.executable).parent))
         return [script] if script else [sys.executable, "-m", "carrel"]
 
-    def serve(self) -> PipeClient:
-        """A Carrel server with three plugins, its components compiled."""
-        command = [*self.command, "serve", "--config", str(self._server_config)]
+    def serve(self, *, keeps_results: bool = True) -> PipeClient:
+        """A Carrel server with three plugins, its components compiled.
+
+        Args:
+            keeps_results: as by default; without, every call runs its plugin.
+        """
+        path = self._server_config if keeps_results else self._forgetful_config
+        command = [*self.command, "serve", "--config", str(path)]
         return PipeClient(command, self.environment, self._log("carrel"))
 
     def serve_replayed(self, recording: Path) -> PipeClient:
@@ -142,6 +147,14 @@ class Workbench:
         path = self.folder / "carrel.json"
         path.write_text(json.dumps(settings), "utf-8")
         self.host.plugins()  # loads them all, so that no server finds anything to compile
+        return path
+
+    @cached_property
+    def _forgetful_config(self) -> Path:
+        """The same for a server that keeps no results."""
+        settings = json.loads(self._server_config.read_text("utf-8"))
+        path = self.folder / "forgetful.json"
+        path.write_text(json.dumps({**settings, "runtime": {"result_bytes": 0}}), "utf-8")
         return path
 
     def _plugin_entry(self, name: str) -> PluginConfig:

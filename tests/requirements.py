@@ -19,7 +19,9 @@ PROMISES: dict[str, str] = {
         "No files, environment, arguments, sockets, inherited streams; a component that imports "
         "anything outside the contract and the inert part of WASI is refused by name."
     ),
-    "sandbox:fresh": "Every call runs in a new instance: nothing leaks from one call to the next.",
+    "sandbox:fresh": (
+        "A guest runs in a new instance each time: nothing leaks from one call to the next."
+    ),
     "sandbox:limits": (
         "CPU, memory, stack, output, fetches, fetched bytes and wall time have a default cap; "
         "passing one ends that call with a typed error and nothing else."

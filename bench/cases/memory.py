@@ -19,7 +19,7 @@ def growth(bench: Workbench) -> Sequence[Row]:
     """Resident memory of one server after many calls, against after a hundred."""
     many = 300 if bench.quick else 10_000
     bench.cached_answer  # noqa: B018 - fills the cache
-    with bench.serve().open() as server:
+    with bench.serve(keeps_results=False).open() as server:
         process = psutil.Process(server.process.pid)
         _call(server, _EARLY)
         early = process.memory_info().rss
