@@ -105,6 +105,10 @@ class Carrel:
         """As `parse`, but the component's own JSON text."""
         return self._toolbox.parse_text(plugin, document_format, document)
 
+    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+        """As `parse_text`, but in UTF-8, as it left the sandbox."""
+        return self._toolbox.parse_utf8(plugin, document_format, document)
+
     def plugins(self) -> list[PluginState]:
         """The state of every configured plugin."""
         return self._toolbox.plugins()

@@ -257,10 +257,10 @@ class Toolbox:
 
     def parse_text(self, plugin: str, document_format: str, document: str) -> str:
         """A document through a plugin's sandboxed parser, as JSON text."""
-        return self._registry.plugin(plugin).parse(document_format, document).decode()
+        return self.parse_utf8(plugin, document_format, document).decode()
 
-    def parse_utf8(self, plugin: str, document_format: str, document: bytes) -> bytes:
-        """As `parse_text`, of valid UTF-8 and as UTF-8."""
+    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+        """As `parse_text`, but in UTF-8."""
         return self._registry.plugin(plugin).parse(document_format, document)
 
     def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:

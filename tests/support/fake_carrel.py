@@ -136,15 +136,15 @@ class FakeHost:
             )
         return Result(RESULT)
 
-    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
+    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
         if plugin != "fake":
             raise UnknownNameError("plugin", plugin, known=["fake"])
         if document_format != "feed":
             raise UnknownNameError("format of fake", document_format, known=["feed"])
         fail(document.strip())
         if document.startswith("pretty"):
-            return '{\n  "a": "b"\r\n}'
-        return f'{{"length":{len(document)},  "same":"\\u0041"}}'
+            return b'{\n  "a": "b"\r\n}'
+        return f'{{"length":{len(document)},  "same":"\\u0041"}}'.encode()
 
     def plugins(self) -> Sequence[PluginState]:
         if self.config.fetch.retries != 9:

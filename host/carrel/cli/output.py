@@ -17,14 +17,20 @@ def write_text(text: str) -> None:
         BrokenPipeError: the reader went away.
         OSError: stdout is closed, or its disk is full.
     """
+    write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def write_bytes(*pieces: bytes) -> None:
+    """Writes pieces of UTF-8 to stdout one after another, and flushes. Raises as `write_text`."""
     if sys.stdout is None:
         raise OSError(9, "stdout is closed")
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:  # replaced by an object that takes text only
-        sys.stdout.write(text)
+        sys.stdout.write(b"".join(pieces).decode("utf-8", "surrogatepass"))
     else:
         sys.stdout.flush()
-        buffer.write(text.encode("utf-8", "surrogatepass"))
+        for piece in pieces:
+            buffer.write(piece)
     sys.stdout.flush()
 
 

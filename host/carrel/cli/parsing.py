@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from carrel.errors import CarrelError, ConfigError, LoadError, SourceError, UnknownNameError
 
 from .document import STDIN, read_document
-from .output import stdout_is_terminal, write_json_text, write_text
+from .output import stdout_is_terminal, write_bytes, write_json_text, write_text
 from .report import FAILED, OK, guarded, report
 from .session import Host, Session
 
@@ -46,7 +46,7 @@ def _parse(
     cap = config.limits_for(plugin).response_bytes
     with session.open(config) as host:
 
-        def one(name: str) -> str:
+        def one(name: str) -> bytes:
             document = read_document(name, cap=cap, plugin=plugin, document_format=document_format)
             return _with_progress(host, plugin, document_format, document)
 
@@ -78,16 +78,17 @@ def _parse(
             if readable:
                 _show(text, readable=True, heading=name)
             else:
-                write_text(f'{{"file":{json.dumps(name)},"result":{_one_line(text)}}}\n')
+                head = f'{{"file":{json.dumps(name)},"result":'.encode()
+                write_bytes(head, _one_line(text), b"}\n")
         return code
 
 
-def _with_progress(host: Host, plugin: str, document_format: str, document: str) -> str:
+def _with_progress(host: Host, plugin: str, document_format: str, document: str) -> bytes:
     from .progress import Progress
 
     try:
         with Progress(f"parsing as {plugin} {document_format}"):
-            return host.parse_text(plugin, document_format, document)
+            return host.parse_utf8(plugin, document_format, document)
     except SourceError as error:
         if error.error_code == "invalid_arguments":
             _refuse_unknown_format(host, plugin, document_format)
@@ -103,18 +104,23 @@ def _refuse_unknown_format(host: Host, plugin: str, document_format: str) -> Non
                 raise UnknownNameError(f"format of {plugin}", document_format, known=known)
 
 
-def _show(text: str, *, readable: bool, heading: str | None = None) -> None:
+def _show(text: bytes, *, readable: bool, heading: str | None = None) -> None:
     if not readable:
-        write_json_text(text)
+        if stdout_is_terminal():
+            write_json_text(text.decode())
+        else:
+            write_bytes(text, b"\n")
         return
     from .render import show_result
 
     show_result(json.loads(text), heading=heading)
 
 
-def _one_line(text: str) -> str:
+def _one_line(text: bytes) -> bytes:
     """A JSON text on one line: outside of strings a line break is only white space."""
-    return text.replace("\r", " ").replace("\n", " ") if "\n" in text or "\r" in text else text
+    if b"\n" in text or b"\r" in text:
+        return text.replace(b"\r", b" ").replace(b"\n", b" ")
+    return text
 
 
 def _error(error: CarrelError) -> str:

@@ -51,8 +51,8 @@ class Host(Protocol):
         """A tool's result."""
         ...
 
-    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
-        """The JSON text of a parsed document."""
+    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+        """The JSON text of a parsed document, in UTF-8."""
         ...
 
     def plugins(self) -> Sequence[PluginState]:

@@ -132,12 +132,8 @@ class Plugin:
             tool, text, call, fetcher=fetcher, settings=self._settings
         )
 
-    def parse(self, document_format: str, document: str | bytes) -> bytes:
+    def parse(self, document_format: str, document: str) -> bytes:
         """A document through the sandboxed parser, as JSON text in UTF-8.
-
-        Args:
-            document_format: one of the plugin's.
-            document: text, or the same as UTF-8 that was found valid.
 
         Raises:
             SourceError: the document is not what the format promises, or the format is unknown.

@@ -90,14 +90,9 @@ class SandboxedComponent:
         return self._submit(execution)
 
     def submit_parse(
-        self,
-        document_format: str,
-        document: str | bytes,
-        call: Call,
-        *,
-        settings: Mapping[str, str],
+        self, document_format: str, document: str, call: Call, *, settings: Mapping[str, str]
     ) -> Pending:
-        """Starts a parse of a text, or of UTF-8; its outcome is as `submit_call`'s."""
+        """Starts a parse; its outcome is as `submit_call`'s."""
         execution = Execution("parse", (document_format, document), call, settings=settings)
         return self._submit(execution)
 

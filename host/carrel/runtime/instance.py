@@ -70,7 +70,7 @@ class Execution:
     def __init__(
         self,
         function: str,
-        arguments: tuple[str | bytes, ...],
+        arguments: tuple[str, ...],
         call: Call,
         *,
         fetcher: Fetcher | None = None,

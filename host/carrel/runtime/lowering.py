@@ -55,14 +55,9 @@ class MismatchError(Exception):
 
 
 def call_text(
-    function: Func, store: wasmtime.Store, arguments: tuple[str | bytes, ...]
+    function: Func, store: wasmtime.Store, arguments: tuple[str, ...]
 ) -> tuple[bool, bytes]:
     """Calls `func(string, string) -> result<string, string>`.
-
-    Args:
-        function: the guest's.
-        store: its store.
-        arguments: as text, or as UTF-8.
 
     Returns:
         Whether the result is `ok`, and its text as UTF-8, which wasmtime has checked.
@@ -71,7 +66,8 @@ def call_text(
         WasmtimeError: the guest trapped.
         MismatchError: the function has another type.
     """
-    texts = [one.encode() if isinstance(one, str) else one for one in arguments]
+    # Encoded here and nowhere else: of bytes that are not UTF-8 the library makes an abort.
+    texts = [argument.encode() for argument in arguments]
     values = (_Value * len(texts))()
     for value, text in zip(values, texts, strict=True):
         value.kind = _STRING
