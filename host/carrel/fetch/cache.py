@@ -15,6 +15,7 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,7 +194,7 @@ class Cache:
         response = Response(
             status=status,
             url=url,
-            headers=tuple(map(tuple, json.loads(headers))),
+            headers=_headers(headers),
             body=body.decode(),
             size=size,
             cached=True,
@@ -205,6 +206,12 @@ class Cache:
         for database in (self._reader, self._writer):
             if database is not None:
                 database.close()
+
+
+@lru_cache(256)
+def _headers(text: str) -> Headers:
+    """The headers in an answer's row; a source sends the same few again and again."""
+    return tuple((name, value) for name, value in json.loads(text))
 
 
 def _checksum(status: int, url: str, hops: str, headers: str, body: bytes) -> int:

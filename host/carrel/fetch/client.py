@@ -7,13 +7,16 @@ thread that all plugins share.
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
-from carrel.exchange import Call, Failure, Kept, Outcome, Request, Response
+from carrel.exchange import Call, Failure, Headers, Kept, Outcome, Request, Response
 
 from . import failures, requestlog
 from .budget import charge_bytes, charge_requests
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from .errand import Errand
     from .loop import LoopThread
 
+#: Plans of a plugin's requests that are remembered, and the characters of the longest one.
+_PLANS = 1024
+_REMEMBERED = 2048
 #: What an answer needs at least, so that no slot is taken for a request that cannot end.
 _ANSWER_SECONDS = 1.0
 
@@ -107,6 +113,22 @@ class FetchClient:
         self.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A request that was checked.
+
+    Attributes:
+        target: None when the URL could not be read.
+        rule: that allows it; None when none does, and `refusal` says why.
+        key: of its answer in the cache.
+    """
+
+    target: Target | None
+    rule: HostRule | None = None
+    key: bytes = b""
+    refusal: Failure | None = None
+
+
 class PluginFetcher:
     """A `carrel.exchange.Fetcher` for one plugin."""
 
@@ -114,6 +136,7 @@ class PluginFetcher:
         self._client = client
         self._policy = policy
         self._secrets = secrets
+        self._remembered_plan = lru_cache(_PLANS)(self._plan)
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Makes the requests; see `carrel.exchange.Fetcher`."""
@@ -146,27 +169,38 @@ class PluginFetcher:
     def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
         """What needs no network, or else the errand that does."""
         started = self._client.clock.monotonic()
-        target = parse_url(request.url)
-        if isinstance(target, UrlFault):
-            refusal = failures.denied(request.url, target.reason, target.message)
-            return self._refuse(refusal, request, None, call)
-        target = without_secret_parameters(target, self._secrets)
-        rule = self._policy.check(request.method, target)
+        body = request.body if request.method == "POST" else ""
+        small = len(request.url) + len(body) < _REMEMBERED
+        plan = (self._remembered_plan if small else self._plan)(
+            request.method, request.url, request.headers, body
+        )
+        target = plan.target
+        if target is None or plan.rule is None:
+            assert plan.refusal is not None, "what is not allowed is refused"
+            return self._refuse(plan.refusal, request, target, call)
+        if not request.refresh:
+            answer = self._from_cache(plan.key, plan.rule, request, call)
+            if answer is not None:
+                if requestlog.log.isEnabledFor(logging.INFO):
+                    self._log(request, target, call, started, answer)
+                return answer
+        return self._make_errand(request, call, target, plan.rule, caller=caller, key=plan.key)
+
+    def _plan(self, method: str, url: str, headers: Headers, body: str) -> _Plan:
+        """What follows from a request and the policy alone, and so is the same every time."""
+        parsed = parse_url(url)
+        if isinstance(parsed, UrlFault):
+            return _Plan(None, refusal=failures.denied(url, parsed.reason, parsed.message))
+        target = without_secret_parameters(parsed, self._secrets)
+        rule = self._policy.check(method, target)
         if isinstance(rule, Failure):
-            return self._refuse(rule, request, target, call)
-        headers = tuple((name.lower(), value) for name, value in request.headers)
+            return _Plan(target, refusal=rule)
+        headers = tuple((name.lower(), value) for name, value in headers)
         bad = check_headers(target.url, headers)
         if bad is not None:
-            return self._refuse(bad, request, target, call)
-        body = request.body if request.method == "POST" else ""
+            return _Plan(target, refusal=bad)
         attached = [secret.name for secret in self._secrets if secret.goes_to(target.host)]
-        key = cache_key(request.method, target.url, headers, body, attached)
-        if not request.refresh:
-            answer = self._from_cache(key, rule, request, call)
-            if answer is not None:
-                self._log(request, target, call, started, answer)
-                return answer
-        return self._make_errand(request, call, target, rule, caller=caller, key=key)
+        return _Plan(target, rule, cache_key(method, target.url, headers, body, attached))
 
     def _from_cache(
         self, key: bytes, rule: HostRule, request: Request, call: Call

@@ -63,8 +63,6 @@ class Database:
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """What `work` returns, or None when the file cannot be used now."""
-        import sqlite3
-
         with self._lock:
             if self._connection is not None and time.monotonic() > self._look_again:
                 self._look()
@@ -72,7 +70,9 @@ class Database:
                 try:
                     connection = self._connection or self._open()
                     return None if connection is None else work(connection)
-                except (sqlite3.Error, OSError) as fault:
+                except Exception as fault:
+                    if not _is_of_the_file(fault):
+                        raise
                     self._undo()
                     if not self._recover(fault) or attempt == 2:
                         return None
@@ -186,6 +186,12 @@ class Database:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _is_of_the_file(fault: Exception) -> bool:
+    import sqlite3
+
+    return isinstance(fault, sqlite3.Error | OSError)
 
 
 def _code(fault: Exception) -> int:
