@@ -64,12 +64,18 @@ def root(
 
 
 def intermediate(
-    above: Issued, *, ca: bool = True, usages: Sequence[x509.ObjectIdentifier] = ()
+    above: Issued,
+    *,
+    ca: bool = True,
+    may_sign: bool = True,
+    usages: Sequence[x509.ObjectIdentifier] = (),
 ) -> Issued:
     key = p256()
     extensions = _authority(ca=ca)
     if usages:
         extensions.append((x509.ExtendedKeyUsage(usages), False))
+    if not may_sign:
+        extensions.append((key_usage(digital_signature=True), True))
     made = _certificate(
         "Intermediate",
         key,
@@ -114,6 +120,15 @@ def self_signed(pretended: Issued) -> Issued:
     """A certificate that names `pretended` as its issuer and is signed by its own key."""
     key = p256()
     return leaf(Issued(pretended.certificate, key), key=key)
+
+
+def key_usage(**allowed: bool) -> x509.KeyUsage:
+    """A key's usage: what is named, and nothing else."""
+    known = (
+        "digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
+        "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
+    )  # fmt: skip
+    return x509.KeyUsage(**{name: allowed.get(name, False) for name in known})
 
 
 def _authority(*, ca: bool = True) -> list[tuple[x509.ExtensionType, bool]]:

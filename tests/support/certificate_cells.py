@@ -27,6 +27,7 @@ TABLE = Table()
 Case = tuple[str, Asked]
 
 ANY_PURPOSE = "a certificate that was not made for signing code signs none"
+ONE_ISSUER = "a certificate that contradicts itself says nothing"
 BOTH = {2: True, 3: True}
 WHOLE = "a pattern is for the whole name: `example` must not let `example.evil` in"
 
@@ -84,6 +85,34 @@ _add(
 _add("no issuer", lambda lab: lab.leaf_with(issuer=None, issuer_der=None), False)
 _add("issuer in the first extension only", lambda lab: lab.leaf_with(issuer_der=None), True)
 _add("issuer in the second extension only", lambda lab: lab.leaf_with(issuer=None), (True, False))
+_add(
+    "two issuers, the first right",
+    lambda lab: lab.leaf_with(issuer_der="https://evil.example.org"),
+    False,
+    layouts=[False],
+)
+_add(
+    "two issuers, the first right",
+    lambda lab: lab.leaf_with(issuer_der="https://evil.example.org"),
+    False,
+    cosign=BOTH,
+    why=ONE_ISSUER,
+    layouts=[True],
+)
+_add(
+    "two issuers, the second right",
+    lambda lab: lab.leaf_with(issuer="https://evil.example.org"),
+    False,
+    cosign=BOTH,
+    why=ONE_ISSUER,
+    layouts=[False],
+)
+_add(
+    "two issuers, the second right",
+    lambda lab: lab.leaf_with(issuer="https://evil.example.org"),
+    False,
+    layouts=[True],
+)
 _add("by another authority", lambda lab: lab.leaf_with(lab.other_root), False)
 _add("by itself", lambda lab: authority.self_signed(lab.root), False)
 _add("expired", lambda lab: lab.leaf_with(starts=NOW - 3 * HOUR, ends=NOW - HOUR), False)
@@ -250,6 +279,14 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 @TABLE.refused("through an authority for servers (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
     between = authority.intermediate(lab.root, usages=[ExtendedKeyUsageOID.SERVER_AUTH])
+    signer = lab.leaf_with(between)
+    digest = _signed(lab, repository, signer, older=True, chain=[between, lab.root])
+    return digest, lab.by_identity(older=True)
+
+
+@TABLE.refused("through an authority that may not sign certificates (older)")
+def _(lab: Lab, repository: HttpRepository) -> Case:
+    between = authority.intermediate(lab.root, may_sign=False)
     signer = lab.leaf_with(between)
     digest = _signed(lab, repository, signer, older=True, chain=[between, lab.root])
     return digest, lab.by_identity(older=True)

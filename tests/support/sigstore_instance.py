@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from support.authority import ISSUER, ISSUER_DER, Issued, p256
+from support.authority import ISSUER, ISSUER_DER, Issued, key_usage, p256
 from support.signature_lab import ISSUER as ISSUER_URL
 from support.signature_lab import TRUSTED_ROOT, WHO
 from support.signed import bundle, encoded, raw_sign, statement
@@ -42,11 +42,7 @@ def make_root() -> Issued:
             x509.NameAttribute(NameOID.COMMON_NAME, "Example"),
         ]
     )
-    usage = x509.KeyUsage(
-        digital_signature=False, content_commitment=False, key_encipherment=False,
-        data_encipherment=False, key_agreement=False, key_cert_sign=True, crl_sign=True,
-        encipher_only=False, decipher_only=False,
-    )  # fmt: skip
+    usage = key_usage(key_cert_sign=True, crl_sign=True)
     now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder()
@@ -131,11 +127,7 @@ class SigstoreInstance:
         key, authority = p256(), faults.root or self.root
         issuer = faults.issuer.encode()
         der_issuer = bytes([0x0C, len(issuer)]) + issuer
-        usage = x509.KeyUsage(
-            digital_signature=True, content_commitment=False, key_encipherment=False,
-            data_encipherment=False, key_agreement=False, key_cert_sign=False, crl_sign=False,
-            encipher_only=False, decipher_only=False,
-        )  # fmt: skip
+        usage = key_usage(digital_signature=True)
         above = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
         builder = (
             x509.CertificateBuilder()

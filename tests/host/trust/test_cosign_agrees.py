@@ -15,6 +15,7 @@ from carrel.trust.verify import verify
 from support import bundle_cells, certificate_cells, older_cells
 from support.cosign import Cosign
 from support.http_repository import HttpRepository
+from support.pages import page
 from support.registries import KINDS, Registry
 from support.signature_lab import Cell, Lab
 
@@ -22,6 +23,13 @@ TABLES = {
     "bundle": bundle_cells.TABLE,
     "older": older_cells.TABLE,
     "certificate": certificate_cells.TABLE,
+}
+
+#: The rows of the decision's table.
+ROWS = {
+    "bundles, by key": "bundle",
+    "older layout, by key": "older",
+    "by certificate, both layouts": "certificate",
 }
 
 
@@ -76,3 +84,14 @@ def test_every_difference_from_cosign_has_a_reason() -> None:
             differs = any(verdict != cell.ours for verdict in cell.cosign.values())
             assert bool(cell.why) == differs, cell.name
             assert not cell.ours or all(cell.cosign.values()), cell.name
+
+
+def test_the_decision_s_table_counts_the_cells() -> None:
+    rows = page("docs/decisions/0015-signatures.md").rows()
+    told = {row[0]: [int(cell) for cell in row[1:]] for row in rows if row[0] in ROWS}
+    for name, table in TABLES.items():
+        accepted = sum(cell.ours for cell in table.cells)
+        stricter = sum(bool(cell.why) for cell in table.cells)
+        refused = len(table.cells) - accepted - stricter
+        row = next(key for key, value in ROWS.items() if value == name)
+        assert told[row] == [len(table.cells), accepted, refused, stricter], row
