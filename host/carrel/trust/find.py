@@ -76,8 +76,10 @@ def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found
                 yield found
     if len(referrers) > MAX_REFERRERS:
         yield "referrers", f"only the first {MAX_REFERRERS} of {len(referrers)} were read"
-    document = None if has_bundle else repository.manifest(older_tag(digest))
-    if document is not None:
+    document = repository.manifest(older_tag(digest))
+    if document is not None and has_bundle:
+        yield "older signatures", "not read, because there is a bundle"
+    elif document is not None:
         yield from _older(repository, document)
 
 

@@ -81,6 +81,16 @@ def test_each_signature_is_named_with_its_reason(memory: MemoryRepository, lab: 
     assert "\n" not in error.message
 
 
+def test_it_is_told_that_the_older_layout_does_not_count_beside_a_bundle(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    attach(memory, digest, bundle(lab.other_key, statement(digest)))
+    attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
+    told = refusal(memory, digest, lab.by_key().policy).tried[-1]
+    assert told == "older signatures: not read, because there is a bundle"
+
+
 def test_a_wrong_identity_is_told_what_the_certificate_says(
     memory: MemoryRepository, lab: Lab
 ) -> None:
