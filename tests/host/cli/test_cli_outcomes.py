@@ -185,7 +185,8 @@ class TestHelp:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        (tmp_path / "carrel.key").touch()  # named in an example, and must exist
+        for name in ("carrel.key", "carrel.pub"):  # named in examples, and must exist
+            (tmp_path / name).touch()
         for path, command in self.commands():
             context = click.Context(command, info_name=" ".join(["carrel", *path]), obj=Session())
             help_text = command.get_help(context)
