@@ -17,17 +17,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .config_plugin import Overrides, PaceGrant, PluginConfig
 from .errors import ConfigError
 from .paths import expand, user_dir
 
 if TYPE_CHECKING:
     from .exchange import Limits
+    from .trust.policy import TrustPolicy
+
+__all__ = [
+    "BUILTIN_PLUGINS",
+    "ENVIRONMENT",
+    "FILE_NAMES",
+    "Config",
+    "FetchConfig",
+    "Overrides",
+    "PaceGrant",
+    "PluginConfig",
+    "RegistryConfig",
+    "RuntimeConfig",
+    "ServerConfig",
+    "builtin",
+    "find_file",
+    "load_config",
+    "possible_files",
+]
 
 #: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
 BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
 
 #: The names a configuration file has in the user's configuration directory, the first one wins.
-FILE_NAMES = ("carrel.toml", "carrel.json")
+FILE_NAMES = ("carrel.toml", "carrel.json", "carrel.yaml", "carrel.yml")
 
 #: environment variable → the setting it sets; each wins over the file.
 ENVIRONMENT: Mapping[str, str] = {
@@ -40,59 +60,22 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_LOG_LEVEL": "server.log_level",
 }
 
-#: An override of a field of `carrel.exchange.Limits`.
-Overrides = Mapping[str, float | int]
-
 
 @dataclass(frozen=True, slots=True)
-class PluginConfig:
-    """One entry of the `plugins` table: which plugin, and what it may do.
+class RegistryConfig:
+    """How one registry is reached.
 
     Attributes:
-        name: the entry's key: lower-case letters, digits and single underscores between them.
-        url: where the component is: `builtin:NAME`, `file:///PATH` or `oci://REGISTRY/NAME:TAG`.
-            Default for an entry named like a built-in plugin: that plugin. Otherwise required.
-        description: for people who read the file; not shown to clients. Default: empty.
-        enabled: whether the plugin is loaded. Default: true.
-        allowed_hosts: the operator's grant (`runtime_config.allowed_hosts`): host names, or
-            `*.name`. What a plugin may reach is this and its manifest. None means as declared;
-            only a built-in plugin can have that. Default: None for a built-in plugin, else no host.
-        limits: overrides by the field names of `carrel.exchange.Limits`; they win over the
-            top-level `limits` table. Default: none.
-        settings: the plugin's own settings, handed to it as JSON; never secrets. Default: none.
-        skip_tools: tools that are not offered (`runtime_config.skip_tools`): regular expressions
-            that match a whole tool name. Default: none.
-        skip_prompts: prompts that are not offered, likewise. Default: none.
-        skip_resources: resources that are not offered, by URI, likewise. Default: none.
-        skip_resource_templates: resource templates that are not offered, by URI template, likewise.
-            Default: none.
-        env_vars: the configuration that an Extism module may read (`runtime_config.env_vars`); not
-            the environment. Default: none.
-        allowed_secrets: keyring entries, each a service and a user, that an Extism module may
-            read (`runtime_config.allowed_secrets`). Default: none.
+        plain_http: whether it speaks HTTP without TLS, on an address of any kind.
+        private: whether it may be on a private address.
+        realms: further hosts that its credentials may be sent to for a token.
+        ca_bundle: a PEM file of certificate authorities trusted besides the system's.
     """
 
-    name: str
-    url: str
-    description: str = ""
-    enabled: bool = True
-    allowed_hosts: tuple[str, ...] | None = ()
-    limits: Overrides = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    skip_tools: tuple[str, ...] = ()
-    skip_prompts: tuple[str, ...] = ()
-    skip_resources: tuple[str, ...] = ()
-    skip_resource_templates: tuple[str, ...] = ()
-    env_vars: Mapping[str, str] = field(default_factory=dict)
-    allowed_secrets: tuple[tuple[str, str], ...] = ()
-
-    def skips(self, tool: str) -> bool:
-        """Whether the operator does not want `tool`, named as in the plugin's manifest."""
-        if not self.skip_tools:
-            return False
-        import re
-
-        return any(re.fullmatch(pattern, tool) for pattern in self.skip_tools)
+    plain_http: bool = False
+    private: bool = False
+    realms: tuple[str, ...] = ()
+    ca_bundle: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +168,10 @@ class Config:
         data_dir: folder for what is meant to stay.
         record_dir: folder that every exchange with an upstream is written to. Default: none.
         replay_dir: folder that answers come from instead of upstreams. Default: none.
+        trust: whose signature plugins from registries have to carry; None asks for none.
+        registries: `HOST[:PORT]` → how that registry is reached.
         source_path: the file this came from; None when there was none.
+        warnings: what the file asks for and Carrel does not offer, for a person.
     """
 
     cache_dir: Path
@@ -197,7 +183,21 @@ class Config:
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None
+    trust: TrustPolicy | None = None
+    registries: Mapping[str, RegistryConfig] = field(default_factory=dict)
     source_path: Path | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def lock_path(self) -> Path:
+        """Where what was approved is written down: beside the file, else in the data folder."""
+        folder = self.source_path.absolute().parent if self.source_path else self.data_dir
+        return folder / "carrel.lock"
+
+    def trust_for(self, name: str) -> TrustPolicy | None:
+        """Whose signature the plugin `name` has to carry; None asks for none."""
+        plugin = self.plugin(name)
+        return self.trust if plugin is None or plugin.trust is None else plugin.trust
 
     def plugin(self, name: str) -> PluginConfig | None:
         """The entry called `name`, enabled or not."""
@@ -228,7 +228,7 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
     if found is not None:
         from .config_file import read_file
 
-        values = read_file(found, faults)
+        values = read_file(found, faults, env)
     _lay_environment_over(values, env, faults)
     for kind in ("cache", "data"):
         if f"{kind}_dir" not in values:
@@ -252,16 +252,17 @@ def find_file(env: Mapping[str, str]) -> Path | None:
     named = env.get("CARREL_CONFIG", "").strip()
     if named:
         return expand(named, Path.cwd())
+    # os.path.lexists sees a dangling link, which is then reported instead of ignored.
+    return next((one for one in possible_files(env) if os.path.lexists(one)), None)
+
+
+def possible_files(env: Mapping[str, str]) -> list[Path]:
+    """The files of the user's directory that are read if they are there, the first one wins."""
     try:
         folder = user_dir("config", env)
     except RuntimeError:
-        return None
-    # os.path.lexists sees a dangling link, which is then reported instead of ignored.
-    for name in FILE_NAMES:
-        candidate = folder / name
-        if os.path.lexists(candidate):
-            return candidate
-    return None
+        return []
+    return [folder / name for name in FILE_NAMES]
 
 
 def builtin(name: str, **changes: Any) -> PluginConfig:
@@ -298,7 +299,8 @@ def _build(values: Mapping[str, Any], source: Path | None) -> Config:
     given: Sequence[PluginConfig] = values.get("plugins", ())
     names = {plugin.name for plugin in given}
     defaults = tuple(builtin(name) for name in BUILTIN_PLUGINS if name not in names)
-    rest = {key: values[key] for key in ("record_dir", "replay_dir", "limits") if key in values}
+    plain = ("record_dir", "replay_dir", "limits", "trust", "registries", "warnings")
+    rest = {key: values[key] for key in plain if key in values}
     return Config(
         cache_dir=values["cache_dir"],
         data_dir=values["data_dir"],

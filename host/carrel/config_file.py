@@ -1,8 +1,9 @@
-"""Reading a configuration file: TOML or JSON into checked values, every fault with its place.
+"""Reading a configuration file: its values checked, every fault with its place.
 
-The shape is that of hyper-mcp's `plugins` table with tables of Carrel's own beside it, so that an
-entry written for one loads in the other. What hyper-mcp has and Carrel does not offer is refused
-with the reason, never passed over: a setting that is read and ignored is a trap.
+The shape is that of hyper-mcp's `plugins` table with tables of Carrel's own beside it. A file that
+holds nothing but hyper-mcp's keys is one of hyper-mcp's and loads as it is (`config_hyper`). In any
+other, what hyper-mcp has and Carrel does not offer is refused with the reason, never passed over: a
+setting that is read and ignored is a trap.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from typing import Any
 
 from . import config_rules as rules
 from .config import BUILTIN_PLUGINS, PluginConfig
-from .config_rules import LIMIT_RULES, RULES, MisfitError, Rule, kind_of
-from .errors import ConfigError
-
-#: Bytes of the largest file that is read.
-MAX_FILE_BYTES = 2**20
+from .config_hyper import Translation, translate
+from .config_rules import LIMIT_RULES, RULES
+from .config_text import Table, read_document
+from .config_values import MisfitError, Rule, flag, kind_of, text
 
 _SECTIONS = ("fetch", "runtime", "server")
 _TOP_KEYS = ("plugins", "limits", *_SECTIONS, *RULES[""])
@@ -28,28 +28,38 @@ _TOP_KEYS = ("plugins", "limits", *_SECTIONS, *RULES[""])
 _ENTRY_RULES: Mapping[str, Rule] = {
     "url": rules.plugin_url,
     "path": rules.plugin_url,
-    "description": rules.text,
-    "enabled": rules.flag,
+    "description": text,
+    "enabled": flag,
+    "trust": rules.trust,
 }
 _ENTRY_KEYS = (*_ENTRY_RULES, "runtime_config", "limits", "settings")
 _RUNTIME_CONFIG_RULES: Mapping[str, Rule] = {
     "allowed_hosts": rules.hosts,
+    "tools": rules.patterns,
     "skip_tools": rules.patterns,
+    "skip_prompts": rules.patterns,
+    "skip_resources": rules.patterns,
+    "skip_resource_templates": rules.patterns,
+    "secrets": rules.names,
+    "pace": rules.pace,
+    "env_vars": rules.texts,
+    "allowed_secrets": rules.keyring_entries,
+}
+_RUNTIME_CONFIG_KEYS = (*_RUNTIME_CONFIG_RULES, "limits")
+
+_HYPER_ENTRY_RULES: Mapping[str, Rule] = {
+    **_ENTRY_RULES,
+    "url": rules.foreign_url,
+    "path": rules.foreign_url,
 }
 
 #: Keys that hyper-mcp knows → why there is nothing behind them here.
 _NOT_OFFERED: Mapping[str, str] = {
     "allowed_paths": "a plugin sees no files",
-    "allowed_secrets": "a plugin's manifest declares its secrets, and the host attaches them from "
-    "CARREL_SECRET_<NAME> or a keyring",
-    "env_vars": "a plugin sees no environment; its settings go into the entry's `settings` table",
-    "memory_limit": "the entry's `limits.memory_bytes` says it, in bytes",
-    "skip_prompts": "plugins offer no prompts",
-    "skip_resources": "put 'resource' into skip_tools, which switches a plugin's resources off",
-    "skip_resource_templates": "plugins offer no resource templates",
+    "memory_limit": "`limits.memory_bytes` says it, in bytes",
     "auths": "registries' credentials do not belong into the file",
     "dynamic_loading": "clients cannot load plugins",
-    "oci": "plugins from registries are not offered in this version",
+    "oci": "`trust` says whose signatures count",
 }
 
 _SECRET_WORDS = frozenset(
@@ -59,36 +69,39 @@ _SECRET_WORDS = frozenset(
 _SECRET_PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key"), ("auth", "key")})
 
 
-def read_file(path: Path, faults: list[str]) -> dict[str, Any]:
+def read_file(path: Path, faults: list[str], env: Mapping[str, str]) -> dict[str, Any]:
     """The checked values of the file at `path`; what is wrong is appended to `faults`.
 
     Raises:
-        ConfigError: the file cannot be read, or is not TOML or JSON, so that nothing in it can be
+        ConfigError: the file cannot be read, or is not in its format, so that nothing in it can be
             checked.
     """
-    return _Reader(path.absolute().parent, faults).file(_decode(path))
-
-
-class _Table(dict[str, Any]):
-    """A JSON object that remembers which of its keys came twice."""
-
-    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
-        pairs = list(pairs)
-        super().__init__(pairs)
-        keys = [key for key, _ in pairs]
-        self.twice = sorted({key for key in keys if keys.count(key) > 1}) if pairs else []
+    document = read_document(path, env)
+    base = path.absolute().parent
+    # TOML refuses a key that comes twice by itself, and its tables are plain ones.
+    translation = translate(document, is_toml=not isinstance(document, Table))
+    if translation is None:
+        return _Reader(base, faults).file(document)
+    _Reader(base, faults).report_keys_given_twice("", document)
+    values = _Reader(base, faults, translation).file(translation.document)
+    values["warnings"] = translation.warnings
+    return values
 
 
 class _Reader:
-    def __init__(self, base: Path, faults: list[str]) -> None:
+    def __init__(
+        self, base: Path, faults: list[str], translation: Translation | None = None
+    ) -> None:
         self._base = base
         self._faults = faults
+        self._hyper = translation
 
     def file(self, document: object) -> dict[str, Any]:
+        """The checked values of a whole document."""
         if not isinstance(document, dict):
             self._fault("", f"expected a table of settings but found {kind_of(document)}")
             return {}
-        self._report_keys_given_twice("", document)
+        self.report_keys_given_twice("", document)
         values = self._table("", document, RULES[""], known=_TOP_KEYS)
         for section in _SECTIONS:
             values[section] = self._table(
@@ -107,25 +120,22 @@ class _Reader:
 
     def _plugin(self, name: str, entry: object) -> PluginConfig | None:
         place = _join("plugins", name)
-        wrong = rules.plugin_name(name)
+        wrong = rules.plugin_name(name, any_case=self._hyper is not None)
         if wrong:
             self._fault(place, wrong)
         if not isinstance(entry, dict):
             self._fault(place, f"expected a table but found {kind_of(entry)}")
             return None
-        found = self._table(place, entry, _ENTRY_RULES, known=_ENTRY_KEYS)
+        entry_rules = _HYPER_ENTRY_RULES if self._hyper else _ENTRY_RULES
+        found = self._table(place, entry, entry_rules, known=_ENTRY_KEYS)
+        runtime_config = self._subtable(place, entry, "runtime_config")
         granted = self._table(
             f"{place}.runtime_config",
-            self._subtable(place, entry, "runtime_config"),
+            runtime_config,
             _RUNTIME_CONFIG_RULES,
+            known=_RUNTIME_CONFIG_KEYS,
         )
-        own = self._table(f"{place}.limits", self._subtable(place, entry, "limits"), LIMIT_RULES)
-        if "stack_bytes" in own:
-            self._fault(
-                f"{place}.limits.stack_bytes",
-                "the stack is one size for the whole process; set it in the top-level `limits`",
-            )
-            del own["stack_bytes"]
+        own = self._own_limits(place, entry, runtime_config)
         settings = self._subtable(place, entry, "settings")
         self._check_settings(f"{place}.settings", settings)
 
@@ -151,11 +161,40 @@ class _Reader:
             url=url,
             description=found.get("description", ""),
             enabled=found.get("enabled", True),
-            allowed_hosts=granted.get("allowed_hosts", None if url.startswith("builtin:") else ()),
             limits=own,
             settings=settings,
-            skip_tools=granted.get("skip_tools", ()),
+            trust=found.get("trust"),
+            notes=self._hyper.notes.get(name, ()) if self._hyper else (),
+            **{
+                "allowed_hosts": None if self._as_declared(name, url) else (),
+                **granted,
+            },
         )
+
+    def _as_declared(self, name: str, url: str) -> bool:
+        """Whether the grant of an entry without hosts is what its plugin declares."""
+        every_host = self._hyper is not None and name in self._hyper.as_declared
+        return every_host or url.startswith("builtin:")
+
+    def _own_limits(
+        self, place: str, entry: Mapping[str, Any], runtime_config: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The limits of one plugin, which stand in the grant or, for short, in the entry."""
+        if "limits" in entry and "limits" in runtime_config:
+            self._fault(place, "`limits` and `runtime_config.limits` mean the same; give one")
+        own: dict[str, Any] = {}
+        for above, table in ((place, entry), (f"{place}.runtime_config", runtime_config)):
+            found = self._table(
+                f"{above}.limits", self._subtable(above, table, "limits"), LIMIT_RULES
+            )
+            if "stack_bytes" in found:
+                self._fault(
+                    f"{above}.limits.stack_bytes",
+                    "the stack is one size for the whole process; set it in the top-level `limits`",
+                )
+                del found["stack_bytes"]
+            own |= found
+        return own
 
     def _table(
         self,
@@ -207,13 +246,14 @@ class _Reader:
         elif value is not None and not isinstance(value, str | int | float):
             self._fault(place, f"expected a JSON value but found {kind_of(value)}")
 
-    def _report_keys_given_twice(self, place: str, value: object) -> None:
-        if isinstance(value, _Table):
+    def report_keys_given_twice(self, place: str, value: object) -> None:
+        """One fault for every key that came twice."""
+        if isinstance(value, Table):
             for key in value.twice:
                 self._fault(_join(place, key), "the key is given twice")
         if isinstance(value, dict):
             for key, item in value.items():
-                self._report_keys_given_twice(_join(place, key), item)
+                self.report_keys_given_twice(_join(place, key), item)
 
     def _fault_secret(self, place: str) -> None:
         self._fault(
@@ -245,11 +285,11 @@ def _hint(key: str, known: Iterable[str]) -> str:
     import difflib
 
     known = tuple(known)
+    if key in _ELSEWHERE:
+        return f"; it belongs to {_ELSEWHERE[key]}"
     near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.7)
     if near:
         return f"; did you mean {near[0]!r}?"
-    if key in _ELSEWHERE:
-        return f"; it belongs to {_ELSEWHERE[key]}"
     far = difflib.get_close_matches(key.lower(), tuple(_ELSEWHERE), n=1, cutoff=0.7)
     if far:
         return f"; did you mean {_ELSEWHERE[far[0]]!r}?"
@@ -266,81 +306,3 @@ def _looks_like_a_secret(key: str) -> bool:
     words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower())
     pairs = itertools.pairwise(words)
     return not _SECRET_WORDS.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairs)
-
-
-def _decode(path: Path) -> object:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ConfigError([f"cannot be read: {reason}"], path=str(path)) from error
-    if len(data) > MAX_FILE_BYTES:
-        raise ConfigError([f"is larger than {MAX_FILE_BYTES:,} bytes"], path=str(path))
-    try:
-        document = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line = before.count(b"\n") + 1
-        column = error.start - (before.rfind(b"\n") + 1) + 1
-        raise ConfigError([f"line {line}, column {column}: not UTF-8"], path=str(path)) from error
-    try:
-        return _parse(path, document)
-    except _SyntaxFaultError as error:
-        raise ConfigError([str(error)], path=str(path)) from error
-    except RecursionError as error:
-        raise ConfigError(["is nested too deep"], path=str(path)) from error
-
-
-class _SyntaxFaultError(Exception):
-    """The file is not TOML or JSON; the message has line and column."""
-
-
-def _parse(path: Path, document: str) -> object:
-    suffix = path.suffix.lower()
-    if suffix in {".yaml", ".yml"}:
-        raise _SyntaxFaultError("YAML is not read; write the same keys as TOML or JSON")
-    # A TOML document cannot begin with a brace, a JSON object must.
-    if suffix == ".json" or (suffix != ".toml" and document.lstrip().startswith(("{", "["))):
-        return _parse_json(document)
-    return _parse_toml(document)
-
-
-def _parse_json(document: str) -> object:
-    import json
-
-    def refuse(constant: str) -> object:
-        raise _SyntaxFaultError(f"{constant} is not JSON")
-
-    try:
-        return json.loads(document, object_pairs_hook=_Table, parse_constant=refuse)
-    except json.JSONDecodeError as error:
-        raise _SyntaxFaultError(
-            f"line {error.lineno}, column {error.colno}: {_lower_first(error.msg)}"
-        ) from error
-    except ValueError as error:  # a number with thousands of digits
-        raise _SyntaxFaultError(_lower_first(str(error))) from error
-
-
-def _parse_toml(document: str) -> object:
-    import tomllib
-
-    try:
-        return tomllib.loads(document)
-    except tomllib.TOMLDecodeError as error:
-        # Before Python 3.14 the place is nowhere but in the message.
-        message = str(error)
-        found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
-        if found:
-            what, line, column = found.groups()
-        else:
-            what = message.removesuffix(" (at end of document)")
-            line = str(document.count("\n") + 1)
-            column = str(len(document) - document.rfind("\n"))
-        raise _SyntaxFaultError(f"line {line}, column {column}: {_lower_first(what)}") from error
-    except ValueError as error:
-        raise _SyntaxFaultError(_lower_first(str(error))) from error
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -1,135 +1,43 @@
-"""What each key of a configuration may hold.
-
-A rule takes a value as the file gave it and the folder that relative paths start at, and returns
-the value to keep. It raises ValueError with "expected … but found …" otherwise, never with the
-text itself where that could be a secret or an address.
-"""
+"""What each key of a configuration may hold: the rules of the settings, and their table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .paths import expand
+from .config_values import (
+    MisfitError,
+    Rule,
+    flag,
+    folder,
+    items,
+    kind_of,
+    members,
+    number,
+    one_of,
+    path_of,
+    readable_file,
+    text,
+    whole,
+    wrong,
+)
 
-Rule = Callable[[object, Path], Any]
+if TYPE_CHECKING:
+    from .config import PaceGrant, RegistryConfig
+    from .fetch.grants import HostGrant
+    from .trust.policy import TrustPolicy
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_ANY_CASE = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
 _CONTACT = re.compile(r"[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
-
-
-class MisfitError(ValueError):
-    """A value that breaks its rule in one of its items; `at` is the item's place in the value."""
-
-    def __init__(self, message: str, at: str) -> None:
-        super().__init__(message)
-        self.at = at
-
-
-def kind_of(value: object) -> str:
-    """What a person calls the type of a value of JSON or TOML."""
-    names = {bool: "a boolean", int: "a whole number", float: "a number", str: "text",
-             list: "a list", dict: "a table", type(None): "null"}  # fmt: skip
-    for kind, name in names.items():
-        if isinstance(value, kind):
-            return name
-    return "a date or time"
-
-
-def _wrong(expected: str, value: object) -> ValueError:
-    shown = f"{value!r}" if isinstance(value, int | float) else kind_of(value)
-    return ValueError(f"expected {expected} but found {shown}")
-
-
-def number(minimum: float, maximum: float, unit: str = "", *, above: bool = False) -> Rule:
-    """A number of `unit` from `minimum` (or `above` it) to `maximum`."""
-    low = f"above {minimum:g}" if above else f"from {minimum:g}"
-    expected = f"a number{' of ' + unit if unit else ''} {low} to {maximum:g}"
-
-    def rule(value: object, _base: Path) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _wrong(expected, value)
-        # Written so that NaN, which compares false with everything, is refused.
-        if not (minimum < value <= maximum if above else minimum <= value <= maximum):
-            raise _wrong(expected, value)
-        return float(value)
-
-    return rule
-
-
-def whole(minimum: int, maximum: int, unit: str = "") -> Rule:
-    """A whole number of `unit` from `minimum` to `maximum`."""
-    expected = f"a whole number{' of ' + unit if unit else ''} from {minimum:,} to {maximum:,}"
-
-    def rule(value: object, _base: Path) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise _wrong(expected, value)
-        if not minimum <= value <= maximum:
-            raise _wrong(expected, value)
-        return value
-
-    return rule
-
-
-def flag(value: object, _base: Path) -> bool:
-    """A boolean."""
-    if not isinstance(value, bool):
-        raise _wrong("true or false", value)
-    return value
-
-
-def text(value: object, _base: Path) -> str:
-    """Any text."""
-    if not isinstance(value, str):
-        raise _wrong("text", value)
-    return value
-
-
-def one_of(*choices: str) -> Rule:
-    """One of a closed list of words, in any case."""
-    expected = f"one of {', '.join(choices)}"
-
-    def rule(value: object, _base: Path) -> str:
-        if not isinstance(value, str):
-            raise _wrong(expected, value)
-        if value.lower() not in choices:
-            raise ValueError(f"expected {expected} but found {value!r}")
-        return value.lower()
-
-    return rule
-
-
-def folder(value: object, base: Path) -> Path:
-    """The path of a folder; it need not exist yet."""
-    path = _path(value, base)
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"expected a folder but {path} is a file")
-    return path
-
-
-def readable_file(value: object, base: Path) -> Path:
-    """The path of a file that exists."""
-    path = _path(value, base)
-    if not path.is_file():
-        raise ValueError(f"expected a file but there is none at {path}")
-    return path
-
-
-def _path(value: object, base: Path) -> Path:
-    if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise _wrong("a path", value)
-    try:
-        return expand(value, base)
-    except RuntimeError as error:
-        raise ValueError("expected a path but its ~ names no home directory") from error
 
 
 def contact(value: object, _base: Path) -> str | None:
     """An e-mail address. The message never shows what was found."""
     if not isinstance(value, str):
-        raise _wrong("an e-mail address", value)
+        raise wrong("an e-mail address", value)
     value = value.strip()
     if value and (len(value) > 254 or not _CONTACT.fullmatch(value)):
         raise ValueError("expected an e-mail address (the value is not shown)")
@@ -143,10 +51,15 @@ def store(value: object, _base: Path) -> str:
     return str(one_of("sqlite")(value, _base))
 
 
-def plugin_name(name: str) -> str | None:
-    """What is wrong with `name` as the name of a plugin; None when nothing is."""
+def plugin_name(name: str, *, any_case: bool = False) -> str | None:
+    """What is wrong with `name` as the name of a plugin; None when nothing is.
+
+    With `any_case`, capitals and a digit in front will do, as they do for hyper-mcp.
+    """
     if len(name) > 40:
         return f"expected at most 40 characters but found {len(name)}"
+    if any_case and _ANY_CASE.fullmatch(name):
+        return None
     if not _NAME.fullmatch(name):
         return (
             "expected a name of lower-case letters, digits and single underscores between them, "
@@ -159,7 +72,7 @@ def plugin_url(value: object, _base: Path) -> str:
     """Where a component is."""
     expected = "builtin:NAME, file:///PATH or oci://REGISTRY/NAME:TAG"
     if not isinstance(value, str):
-        raise _wrong(expected, value)
+        raise wrong(expected, value)
     scheme, colon, rest = value.partition(":")
     scheme = scheme.lower()
     if scheme == "builtin" and _NAME.fullmatch(rest):
@@ -181,25 +94,78 @@ def plugin_url(value: object, _base: Path) -> str:
     raise ValueError(f"expected {expected} but found {value!r}")
 
 
-def hosts(value: object, _base: Path) -> tuple[str, ...]:
-    """Host names for an operator's grant."""
+def foreign_url(value: object, base: Path) -> str:
+    """Where hyper-mcp finds a module: also what Carrel can only say it does not load."""
+    if isinstance(value, str):
+        if value.partition(":")[0].lower() in {"http", "https", "s3"}:
+            return value
+        if value and not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", value):
+            return path_of(value, base).as_uri()
+    return plugin_url(value, base)
+
+
+def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
+    """An operator's grant: host names, or tables of a host, methods and paths."""
     from .fetch.hosts import parse_host_entry
 
-    names = []
-    for at, item in _items(value, "a list of host names"):
+    expected = "a list of host names, or of tables with host, methods and paths"
+    if not isinstance(value, list):
+        raise wrong(expected, value)
+    found: list[str | HostGrant] = []
+    for index, item in enumerate(value):
+        at = f"[{index}]"
+        if isinstance(item, dict):
+            found.append(_host_grant(item, at, base))
+            continue
+        if not isinstance(item, str):
+            raise MisfitError(f"expected text or a table but found {kind_of(item)}", at)
         if item.strip() == "*":
             raise MisfitError("'*' would grant every host; name the hosts", at)
         try:
-            names.append(parse_host_entry(item))
+            found.append(parse_host_entry(item))
         except ValueError as error:
             raise MisfitError(f"{item!r}: {error}", at) from None
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(found))
+
+
+def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
+    from .fetch.grants import HostGrant
+
+    given = members(item, at, {"host": _host, "methods": _methods, "paths": _paths}, base)
+    if "host" not in given:
+        raise MisfitError("expected a host", at)
+    return HostGrant(given["host"], given.get("methods"), given.get("paths"))
+
+
+def _host(value: object, _base: Path) -> str:
+    from .fetch.hosts import parse_host_entry
+
+    if not isinstance(value, str):
+        raise wrong("a host name", value)
+    return parse_host_entry(value)
+
+
+def _methods(value: object, _base: Path) -> frozenset[str]:
+    known = ("GET", "HEAD", "POST")
+    methods = [item for _, item in items(value, f"a list of {', '.join(known)}")]
+    strange = [item for item in methods if item not in known]
+    if strange or not methods:
+        shown = repr(strange[0]) if strange else "an empty list"
+        raise ValueError(f"expected a list of {', '.join(known)} but found {shown}")
+    return frozenset(methods)
+
+
+def _paths(value: object, _base: Path) -> tuple[str, ...]:
+    paths = tuple(item for _, item in items(value, "a list of paths"))
+    if not paths or not all(re.fullmatch(r"/[\x21-\x7e]{0,499}", path) for path in paths):
+        raise ValueError("expected a list of paths, each beginning with a slash")
+    return paths
 
 
 def patterns(value: object, _base: Path) -> tuple[str, ...]:
     """Regular expressions for tool names."""
     found = []
-    for at, item in _items(value, "a list of regular expressions"):
+    for at, item in items(value, "a list of regular expressions"):
         try:
             re.compile(item)
         except re.error as error:
@@ -208,13 +174,139 @@ def patterns(value: object, _base: Path) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _items(value: object, expected: str) -> list[tuple[str, str]]:
-    if not isinstance(value, list):
-        raise _wrong(expected, value)
-    for index, item in enumerate(value):
+def names(value: object, _base: Path) -> tuple[str, ...]:
+    """Names of secrets, as manifests spell them."""
+    found = []
+    for at, item in items(value, "a list of names"):
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", item):
+            raise MisfitError(f"{item!r} is not a name as manifests spell them", at)
+        found.append(item)
+    return tuple(dict.fromkeys(found))
+
+
+def pace(value: object, base: Path) -> dict[str, PaceGrant]:
+    """Host entry → the pace that holds there."""
+    from .config import PaceGrant
+
+    known: Mapping[str, Rule] = {
+        "interval_ms": whole(0, 600_000, "milliseconds"),
+        "burst": whole(1, 1000),
+        "ignore_upstream_rule": flag,
+    }
+    if not isinstance(value, dict):
+        raise wrong("a table of hosts", value)
+    found = {}
+    for key, item in value.items():
+        at = f"[{key!r}]"
+        try:
+            host = _host(key, base)
+        except ValueError as error:
+            raise MisfitError(str(error), at) from None
+        if not isinstance(item, dict):
+            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
+        given = members(item, at, known, base)
+        if "interval_ms" not in given:
+            raise MisfitError("expected an interval_ms", at)
+        found[host] = PaceGrant(**given)
+    return found
+
+
+def texts(value: object, _base: Path) -> dict[str, str]:
+    """Keys and texts."""
+    if not isinstance(value, dict):
+        raise wrong("a table of texts", value)
+    for key, item in value.items():
         if not isinstance(item, str):
-            raise MisfitError(f"expected text but found {kind_of(item)}", f"[{index}]")
-    return [(f"[{index}]", item) for index, item in enumerate(value)]
+            raise MisfitError(f"expected text but found {kind_of(item)}", f".{key}")
+    return dict(value)
+
+
+def keyring_entries(value: object, base: Path) -> tuple[tuple[str, str], ...]:
+    """Entries of a keyring: tables of a service and a user."""
+    if not isinstance(value, list):
+        raise wrong("a list of tables with service and user", value)
+    found = []
+    for index, item in enumerate(value):
+        at = f"[{index}]"
+        if not isinstance(item, dict):
+            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
+        given = members(item, at, {"service": text, "user": text}, base)
+        if len(given) != 2:
+            raise MisfitError("expected a service and a user", at)
+        found.append((given["service"], given["user"]))
+    return tuple(found)
+
+
+def trust(value: object, base: Path) -> TrustPolicy:
+    """Whose signatures are accepted."""
+    from .trust.policy import Identity, TrustPolicy
+
+    if not isinstance(value, dict):
+        raise wrong("a table with keys and identities", value)
+
+    def keys(given: object, below: Path) -> tuple[Path, ...]:
+        return tuple(readable_file(item, below) for _, item in items(given, "a list of files"))
+
+    def identities(given: object, below: Path) -> tuple[Identity, ...]:
+        known = {
+            "subject": _pattern_or_text, "issuer": _pattern_or_text, "roots": readable_file,
+            "subject_is_pattern": flag, "issuer_is_pattern": flag,
+        }  # fmt: skip
+        found = []
+        for index, item in enumerate(given if isinstance(given, list) else [given]):
+            at = f"[{index}]"
+            if not isinstance(item, dict):
+                raise MisfitError(f"expected a table but found {kind_of(item)}", at)
+            one = members(item, at, known, below)
+            if not {"subject", "issuer"} <= one.keys():
+                raise MisfitError("expected a subject and an issuer", at)
+            for name in ("subject", "issuer"):
+                if one.get(f"{name}_is_pattern"):
+                    try:
+                        re.compile(one[name])
+                    except re.error as error:
+                        raise MisfitError(
+                            f"no regular expression: {error}", f"{at}.{name}"
+                        ) from None
+            found.append(Identity(**one))
+        return tuple(found)
+
+    return TrustPolicy(**members(value, "", {"keys": keys, "identities": identities}, base))
+
+
+def _pattern_or_text(value: object, _base: Path) -> str:
+    if not isinstance(value, str) or not value:
+        raise wrong("text", value)
+    return value
+
+
+def _realms(value: object, _base: Path) -> tuple[str, ...]:
+    return tuple(item for _, item in items(value, "a list of hosts"))
+
+
+_REGISTRY_RULES: Mapping[str, Rule] = {
+    "plain_http": flag,
+    "private": flag,
+    "realms": _realms,
+    "ca_bundle": readable_file,
+}
+
+
+def registries(value: object, base: Path) -> dict[str, RegistryConfig]:
+    """`HOST[:PORT]` of a registry → how it is reached."""
+    from .config import RegistryConfig
+
+    if not isinstance(value, dict):
+        raise wrong("a table of registries", value)
+    found = {}
+    for key, item in value.items():
+        at = f"[{key!r}]"
+        if not re.fullmatch(r"[A-Za-z0-9.-]+(:\d{1,5})?", key):
+            raise MisfitError("expected HOST or HOST:PORT", at)
+        if not isinstance(item, dict):
+            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
+        found[key] = RegistryConfig(**members(item, at, _REGISTRY_RULES, base))
+    return found
 
 
 _GIB = 2**30
@@ -241,6 +333,8 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "data_dir": folder,
         "record_dir": folder,
         "replay_dir": folder,
+        "trust": trust,
+        "registries": registries,
     },
     "fetch": {
         "contact": contact,

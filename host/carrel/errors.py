@@ -4,6 +4,7 @@
     ├── ConfigError            the configuration cannot be used            config
     ├── ArgumentError          arguments do not fit a tool's schema        invalid_arguments
     ├── UnknownNameError       no such tool, plugin or format              unknown_tool
+    │   └── HiddenToolError    the operator does not offer the tool
     ├── PluginError            a plugin is at fault, or is kept from running
     │   ├── LoadError          missing, refused, not what the lock says    plugin_unavailable
     │   │   ├── RegistryError  a registry failed, refused, or lied
@@ -186,6 +187,30 @@ class UnknownNameError(CarrelError):
         super().__init__(f"unknown {kind} {name!r}{hint}")
 
 
+class HiddenToolError(UnknownNameError):
+    """The plugin has the tool, and the operator does not offer it.
+
+    Attributes:
+        grant: the configuration that would offer it.
+    """
+
+    def __init__(self, name: str, *, plugin: str, grant: str) -> None:
+        super().__init__("tool", name)
+        self.plugin = plugin
+        self.grant = grant
+        self.message = f"the operator does not offer the tool {name!r}; to offer it: {grant}"
+        self.args = (self.message,)
+
+    @property
+    def action(self) -> str:
+        """Only the operator can help."""
+        return "ask_operator"
+
+    def details(self) -> dict[str, Any]:
+        """Adds the grant."""
+        return {"grant": self.grant}
+
+
 class PluginError(CarrelError):
     """A plugin is at fault, or is kept from running."""
 
@@ -273,6 +298,7 @@ class LimitExceeded(PluginError):
     Attributes:
         limit: `cpu`, `memory`, `stack`, `output`, `fetches` or `fetched_bytes`.
         allowed: the limit's value in its unit.
+        grant: the setting that would allow more.
     """
 
     code = "limit_exceeded"
@@ -283,13 +309,33 @@ class LimitExceeded(PluginError):
         amount = {"cpu": f"{allowed:g} s", "fetches": f"{int(allowed)}"}.get(
             limit, f"{int(allowed)} bytes"
         )
+        self.grant = limit_grant(plugin, _SETTINGS.get(limit, limit))
         super().__init__(
-            f"{plugin}: the call passed its {limit} limit of {amount}", plugin=plugin, tool=tool
+            f"{plugin}: the call passed its {limit} limit of {amount}; "
+            f"to allow more: {self.grant} = …",
+            plugin=plugin,
+            tool=tool,
         )
 
     def details(self) -> dict[str, Any]:
-        """Adds the limit and its value."""
-        return {"limit": self.limit, "allowed": self.allowed}
+        """Adds the limit, its value and the setting that would allow more."""
+        return {"limit": self.limit, "allowed": self.allowed, "grant": self.grant}
+
+
+#: limit, as errors name it → field of `carrel.exchange.Limits`, where the two differ.
+_SETTINGS: Mapping[str, str] = {
+    "cpu": "cpu_seconds",
+    "memory": "memory_bytes",
+    "stack": "stack_bytes",
+    "output": "output_bytes",
+}
+
+
+def limit_grant(plugin: str, field: str) -> str:
+    """The setting of a limit, in the configuration's words; the stack is one for all plugins."""
+    if field == "stack_bytes":
+        return f"limits.{field}"
+    return f"plugins.{plugin}.runtime_config.limits.{field}"
 
 
 class DeadlineExceeded(PluginError):
@@ -299,9 +345,16 @@ class DeadlineExceeded(PluginError):
 
     def __init__(self, *, plugin: str, tool: str, seconds: float) -> None:
         self.seconds = seconds
+        self.grant = limit_grant(plugin, "wall_seconds")
         super().__init__(
-            f"{plugin}: the call did not end within {seconds:g} s", plugin=plugin, tool=tool
+            f"{plugin}: the call did not end within {seconds:g} s; to allow more: {self.grant} = …",
+            plugin=plugin,
+            tool=tool,
         )
+
+    def details(self) -> dict[str, Any]:
+        """Adds the setting that would allow more."""
+        return {"grant": self.grant}
 
 
 class Cancelled(PluginError):

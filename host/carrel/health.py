@@ -26,6 +26,7 @@ def health(config: Config, registry: Registry) -> dict[str, Any]:
         "platform": f"{sys.platform} {platform.machine()}",
         "configuration": str(config.source_path) if config.source_path else None,
         "contact_set": config.fetch.contact is not None,
+        "warnings": list(config.warnings),
         "mode": "replay" if config.replay_dir else "record" if config.record_dir else "live",
         "plugins": plugins,
         "folders": folders,
@@ -40,6 +41,10 @@ def _plugin(state: Any) -> dict[str, Any]:
         told["version"] = state.manifest.version
         told["hosts_granted"] = list(state.granted)
         told["tools"] = len(state.manifest.tools)
+    if state.notes:
+        told["notes"] = list(state.notes)
+    if state.locked is not None:
+        told["locked"] = state.locked
     if not state.enabled:
         told["state"] = "off"
     elif state.error is not None:

@@ -41,7 +41,8 @@ class Resource:
 def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
     """What the plugins that can be loaded offer, by URI, in the configuration's order.
 
-    An operator's `skip_tools` that matches `resource` switches a plugin's resources off.
+    An operator's `skip_resources` hides those whose URI it matches; a `skip_tools` that matches
+    `resource` switches all of a plugin's resources off.
     """
     found: dict[str, Resource] = {}
     for plugin in registry.names():
@@ -50,9 +51,9 @@ def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
         except CarrelError:
             continue
         entry = config.plugin(plugin)
-        if entry is not None and entry.skips(RESOURCE):
-            continue
         for spec in manifest.resources:
+            if entry is not None and entry.grant_of_resource(spec.uri) is not None:
+                continue
             # As for tools, the configuration's order decides between two with one URI.
             found.setdefault(
                 spec.uri, Resource(spec.uri, spec.name, spec.title, spec.description, plugin)

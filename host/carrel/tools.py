@@ -5,11 +5,12 @@ The same toolbox serves the MCP server, the command line and the Python API.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .errors import ArgumentError, CarrelError, UnknownNameError
+from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameError
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
 from .plugins.registry import PluginState, Registry
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from .plugins.plugin import Plugin
     from .resources import Resource
     from .runtime.pending import Pending
+
+
+_log = logging.getLogger("carrel.tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +133,33 @@ class _Entry:
 
 
 class Toolbox:
-    """All tools of a configuration, and the way to call them. Thread-safe."""
+    """All tools of a configuration, and the way to call them. Thread-safe.
 
-    def __init__(self, config: Config, *, registry: Registry | None = None) -> None:
+    Args:
+        config: names the plugins and what they are granted.
+        registry: the plugins; made when None.
+        on_pulled: called from a thread when a plugin has come from its registry; without it,
+            whoever needs such a plugin waits for it.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        registry: Registry | None = None,
+        on_pulled: Callable[[], None] | None = None,
+    ) -> None:
         self._config = config
-        self._registry = registry or Registry(config)
+        self._registry = registry or Registry(config, on_pulled=on_pulled)
+        for warning in config.warnings:
+            _log.warning("%s: %s", config.source_path, warning)
         self._entries: dict[str, _Entry] | None = None
+        self._hidden: dict[str, tuple[str, str]] = {}
         self._lookup: Lookup | None = None
+
+    def successor(self, config: Config) -> Toolbox:
+        """The toolbox of another configuration, loaded beside this one; both are closed."""
+        return Toolbox(config, registry=self._registry.successor(config))
 
     def tools(self) -> Sequence[Tool]:
         """What is on offer, in the configuration's order; runs no guest code of built-in plugins.
@@ -291,14 +315,17 @@ class Toolbox:
             for plugin in self._registry.names():
                 try:
                     manifest = self._registry.manifest(plugin)
-                except CarrelError:
+                except CarrelError as error:
+                    _log.warning("%s", error)
                     continue
                 looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
                 for spec in manifest.tools:
-                    if entry is not None and entry.skips(spec.name):
-                        continue
                     name = f"{manifest.namespace}_{spec.name}"
+                    grant = entry.grant_of_tool(spec.name) if entry is not None else None
+                    if grant is not None:
+                        self._hidden[name] = (plugin, grant)
+                        continue
                     # The configuration's order decides between two plugins with one namespace.
                     entries.setdefault(name, _Entry(_tool(name, spec, plugin), spec.name))
             if looks_up:
@@ -314,6 +341,9 @@ class Toolbox:
     def _entry(self, name: str) -> _Entry:
         entries = self._tools()
         if name not in entries:
+            if name in self._hidden:
+                plugin, grant = self._hidden[name]
+                raise HiddenToolError(name, plugin=plugin, grant=grant)
             raise UnknownNameError("tool", name, known=list(entries))
         return entries[name]
 

@@ -14,7 +14,7 @@ import pytest
 
 import carrel
 from carrel import config as configuration
-from carrel import config_file, config_rules, errors
+from carrel import config_file, config_rules, config_values, errors
 from carrel.contract import contract_file
 from carrel.exchange import Limits
 from support.pages import ROOT, Page, page, pages
@@ -29,9 +29,9 @@ DEFAULTS = {
 # Settings
 
 
-def rules() -> dict[str, config_rules.Rule]:
+def rules() -> dict[str, config_values.Rule]:
     """Setting → rule, for everything that has a value of its own."""
-    found: dict[str, config_rules.Rule] = {}
+    found: dict[str, config_values.Rule] = {}
     for section, keys in config_rules.RULES.items():
         found |= {f"{section}.{key}" if section else key: rule for key, rule in keys.items()}
     found |= {f"limits.{key}": rule for key, rule in config_rules.LIMIT_RULES.items()}
@@ -48,6 +48,7 @@ def settings_rows() -> dict[str, list[str]]:
 
 def test_every_setting_is_described_and_no_other() -> None:
     further = {"plugins.<name>.limits", "plugins.<name>.settings"}
+    further |= {"plugins.<name>.runtime_config.limits"}
     assert set(settings_rows()) == set(rules()) | further
 
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,10 @@ from carrel.errors import ConfigError
 from support.command_line import CommandLine
 from support.guests import guest
 from support.pages import HOME, ROOT, Block, Page, pages, shows
+from support.tiny_registry import tiny_registry
 
+#: The registry that pages speak to; a small one of the test's own takes its place.
+REGISTRY = "localhost:5000"
 RECORDING = "examples/recordings/arxiv-query"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: What a progress line leaves behind: it is painted over itself, and wiped at the end.
@@ -45,13 +48,20 @@ def ids(one: Page) -> str:
 class Desk:
     """A home directory with a clone, as far as one page's commands look at it."""
 
-    def __init__(self, folder: Path, code_folder: Path) -> None:
+    def __init__(self, folder: Path, code_folder: Path, registry: str) -> None:
+        self.registry = registry
         self.home = folder
         self.work = folder / "carrel"
         self.work.mkdir()
         (self.work / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
         (folder / "lists").mkdir()
         (folder / "lists" / "lists.wasm").write_bytes(lists_component())
+        newer = lists_component(
+            version="0.2.0",
+            description="The newest papers of the list.",
+            hosts=["lists.example.org", "cdn.example.org"],
+        )
+        (folder / "lists" / "lists-0.2.0.wasm").write_bytes(newer)
         line = CommandLine(folder, real=True)
         self.environment = line.environment({"CARREL_CACHE_DIR": str(code_folder)})
         scripts = str(Path(sys.executable).parent)
@@ -59,12 +69,12 @@ class Desk:
 
     def written(self, text: str) -> str:
         """What the page's person would write here."""
-        return text.replace(HOME, str(self.home))
+        return text.replace(HOME, str(self.home)).replace(REGISTRY, self.registry)
 
     def read(self, text: str) -> str:
         """What the page's person would see."""
         seen = _ANSI.sub("", _PROGRESS.sub("", text.replace("\r\n", "\n")))
-        return seen.replace(str(self.home), HOME)
+        return seen.replace(str(self.home), HOME).replace(self.registry, REGISTRY)
 
     def write(self, name: str, text: str) -> None:
         file = self.work / name
@@ -104,11 +114,16 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, code_folder: Path) -> Desk:
-    return Desk(tmp_path, code_folder)
+def desk(tmp_path: Path, code_folder: Path) -> Iterator[Desk]:
+    with tiny_registry() as registry:
+        yield Desk(tmp_path, code_folder, registry.host)
 
 
-def lists_component() -> bytes:
+def lists_component(
+    version: str = "0.1.0",
+    description: str = "The papers of the list's latest issue.",
+    hosts: Sequence[str] = ("lists.example.org",),
+) -> bytes:
     """The plugin of the how-to, without its parser: it always gives the how-to's result."""
     item = {"type": "object", "required": ["id", "title"]}
     result = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}
@@ -116,15 +131,15 @@ def lists_component() -> bytes:
     manifest = {
         "contract": "1.0",
         "name": "lists",
-        "version": "0.1.0",
+        "version": version,
         "description": "Reads lists of papers.",
         "licence": "Apache-2.0",
-        "hosts": [{"host": "lists.example.org", "methods": ["GET"], "paths": ["/new.txt"]}],
+        "hosts": [{"host": host, "methods": ["GET"], "paths": ["/new.txt"]} for host in hosts],
         "tools": [
             {
                 "name": "new",
                 "title": "New papers",
-                "description": "The papers of the list's latest issue.",
+                "description": description,
                 "input_schema": {"type": "object"},
                 "output_schema": result,
                 "annotations": hints,
@@ -243,7 +258,8 @@ def test_configurations_load(block: Block, tmp_path: Path) -> None:
         for server in servers.values():
             assert_starts_carrel(server)
         return
-    (tmp_path / "authorities.pem").touch()
+    for name in ("authorities.pem", "carrel.pub"):
+        (tmp_path / name).touch()
     file = tmp_path / f"carrel.{block.info}"
     file.write_text(block.text, "utf-8")
     env = {"HOME": str(tmp_path)}

@@ -105,7 +105,7 @@ def test_the_plugin_is_told_which_secrets_are_set_and_never_what_they_are(toolbo
             manifest(secrets=secrets, resources=[{**STATS, "output_schema": {"type": "object"}}])
         ),
     )
-    box = toolbox(echo, contact="someone@example.org")
+    box = toolbox(echo, contact="someone@example.org", secrets=("contact", "api_key"))
     assert read(box).data == {"uri": STATS["uri"], "secrets": ["contact"]}
 
 

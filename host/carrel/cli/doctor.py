@@ -172,6 +172,8 @@ def _show(told: Mapping[str, Any]) -> None:
         )
     out = console()
     out.print()
+    for warning in told.get("warnings", []):
+        out.print(text(f"not offered: {warning}", "yellow"))
     for problem in told["problems"]:
         out.print(text(f"problem: {problem}", "red"))
     if told["ok"]:

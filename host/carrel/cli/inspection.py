@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.credentials import find_secret, variable
 from carrel.errors import CarrelError
+from carrel.plugins.review import in_vain, limits_of, review
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -21,13 +22,16 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
         "url": entry.url,
         "enabled": entry.enabled,
         "digest": f"sha256:{state.digest}" if state.digest else None,
+        "locked": state.locked,
+        "notes": [*state.notes],
     }
     if state.error is not None:
         told["error"] = state.error.to_dict()
-    told["imports"] = _imports(entry)
+    told["imports"] = _imports(config, entry)
     manifest = state.manifest
     if manifest is None:
         return told
+    items = review(config, entry, manifest)
     told |= {
         "plugin": manifest.name,
         "version": manifest.version,
@@ -36,10 +40,11 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
         "description": manifest.description,
         "licence": manifest.licence,
         "homepage": manifest.homepage,
+        "policy": [asdict(item) for item in items],
+        "in_vain": in_vain(entry, manifest),
         "hosts": _hosts(manifest, state),
-        "granted_but_not_declared": _useless_grants(entry, manifest),
-        "secrets": [_secret(name, config) for name in manifest.secrets],
-        "limits": _limits(config, entry, manifest),
+        "secrets": [_secret(name, config, entry) for name in manifest.secrets],
+        "limits": limits_of(config, entry, manifest),
         "tools": [
             {
                 "name": f"{manifest.namespace}_{tool.name}",
@@ -68,44 +73,26 @@ def _hosts(manifest: Manifest, state: PluginState) -> list[dict[str, Any]]:
     ]
 
 
-def _useless_grants(entry: PluginConfig, manifest: Manifest) -> list[str]:
-    from carrel.fetch.hosts import matches
-
-    declared = [rule.host for rule in manifest.hosts]
-    return [
-        grant
-        for grant in entry.allowed_hosts or ()
-        if not any(host == grant or matches(grant, host) for host in declared)
-    ]
-
-
-def _secret(name: str, config: Config) -> dict[str, Any]:
+def _secret(name: str, config: Config, entry: PluginConfig) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": name, "granted": entry.grants_secret(name)}
     if name == "contact":
-        return {"name": name, "set": config.fetch.contact is not None, "from": "CARREL_CONTACT"}
-    return {"name": name, "set": find_secret(name) is not None, "from": variable(name)}
+        return {**told, "set": config.fetch.contact is not None, "from": "CARREL_CONTACT"}
+    return {**told, "set": find_secret(name) is not None, "from": variable(name)}
 
 
-def _limits(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, float]:
-    from carrel.plugins.limits import effective_limits
-
-    overrides = {**config.limits, **entry.limits}
-    trusted = entry.url.startswith("builtin:")
-    return asdict(effective_limits(manifest.limits, overrides, trusted=trusted))
-
-
-def _imports(entry: PluginConfig) -> list[str] | None:
-    from carrel.plugins.source import read_source
+def _imports(config: Config, entry: PluginConfig) -> list[str] | None:
+    from carrel.plugins.pinning import local_bytes
     from carrel.runtime.imported_names import imported_names
 
     try:
-        return imported_names(read_source(entry.name, entry.url).wasm)
+        return imported_names(local_bytes(config, entry))
     except CarrelError:
         return None  # the state's error says why
 
 
 def show_inspection(told: dict[str, Any]) -> None:
     """Prints an inspection for a person."""
-    from .render import facts, table, text
+    from .render import facts, table
 
     facts(
         [
@@ -118,48 +105,47 @@ def show_inspection(told: dict[str, Any]) -> None:
         ],
         title=told["name"],
     )  # fmt: skip
-    if "hosts" in told:
-        rows = [
-            (
-                host["host"],
-                text("granted", "green") if host["granted"] else text("refused", "red"),
-                ", ".join(host["methods"]),
-                ", ".join(host["paths"]) or "every path",
-                f"{host['interval_seconds']:g} s" if host["interval_seconds"] else "",
-            )
-            for host in told["hosts"]
-        ]
-        rows += [
-            (host, text("not declared", "yellow"), "", "", "")
-            for host in told["granted_but_not_declared"]
-        ]
-        table(("host", "grant", "methods", "paths", "one per"), rows, title="Hosts")
+    if "policy" in told:
+        for kind, title in _TITLES.items():
+            items = [item for item in told["policy"] if item["kind"] == kind]
+            if items:
+                table((kind, "asked", "granted", "refused", "grant"), map(_row, items), title=title)
+        table(("granted and not asked for",), [(line,) for line in told["in_vain"]])
         table(
-            ("tool", "state", "title"),
+            ("secret", "state", "from"),
             [
-                (tool["name"], "skipped" if tool["skipped"] else "offered", tool["title"] or "")
-                for tool in told["tools"]
+                (secret["name"], "set" if secret["set"] else "not set", secret["from"])
+                for secret in told["secrets"]
             ],
-            title="Tools",
+            title="Values",
         )
         table(
             ("format", "document"),
             [(one["name"], one["description"]) for one in told["formats"]],
             title="Formats",
         )
-        if told["secrets"]:
-            table(
-                ("secret", "state", "from"),
-                [
-                    (secret["name"], "set" if secret["set"] else "not set", secret["from"])
-                    for secret in told["secrets"]
-                ],
-                title="Secrets",
-            )
-        table(
-            ("limit", "value"),
-            [(name, f"{value:,}") for name, value in told["limits"].items()],
-            title="Limits",
-        )
+    table(("note",), [(note,) for note in told["notes"]], title="Notes")
     if told["imports"] is not None:
         table(("import",), [(name,) for name in told["imports"]], title="Imports")
+
+
+_TITLES = {
+    "host": "Hosts",
+    "pace": "Pace",
+    "secret": "Secrets",
+    "tool": "Tools",
+    "lookup": "Lookup",
+    "resource": "Resources",
+    "prompt": "Prompts",
+    "limit": "Limits",
+}
+
+
+def _row(item: dict[str, str]) -> list[Any]:
+    from .render import text
+
+    refused = text(item["refused"], "red") if item["refused"] else ""
+    granted = text(item["granted"], "green") if item["granted"] else text("nothing", "red")
+    # Of what is granted whole nothing need be changed; limits and pace can be at any time.
+    grant = item["grant"] if item["refused"] or item["kind"] == "pace" else ""
+    return [item["name"], item["asked"], granted, refused, grant]

@@ -11,6 +11,7 @@ from carrel.errors import UnknownNameError
 
 from .command import AS_JSON, ExampleGroup, command
 from .inspection import inspect_plugin, show_inspection
+from .locking import lock_command
 from .output import stdout_is_terminal, write_json
 from .publishing import pull_command, push_command
 from .report import FAILED, OK, report
@@ -85,6 +86,7 @@ def inspect_command(session: Session, name: str, as_json: bool) -> int:
 
 plugin.add_command(list_command)
 plugin.add_command(inspect_command)
+plugin.add_command(lock_command)
 plugin.add_command(push_command)
 plugin.add_command(pull_command)
 plugin.add_command(sign_command)
@@ -104,6 +106,8 @@ def summary(state: PluginState) -> dict[str, Any]:
         "tools": [tool.name for tool in manifest.tools] if manifest else [],
         "formats": [one.name for one in manifest.formats] if manifest else [],
         "granted_hosts": list(state.granted),
+        "locked": state.locked,
+        "notes": list(state.notes),
     }
     if state.error is not None:
         told["error"] = state.error.to_dict()

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+from carrel.errors import CarrelError
 
 from .command import EXCHANGE, command
 from .session import Session
 
 if TYPE_CHECKING:
-    from carrel.config import ServerConfig
+    from pathlib import Path
+
+    from carrel.config import Config, ServerConfig
     from carrel.server import ServerSettings
+    from carrel.server import Toolbox as ServedToolbox
     from carrel.tools import Toolbox
+
+
+_log = logging.getLogger("carrel.config")
 
 
 @command("serve", example="serve --config carrel.toml", options=EXCHANGE)
@@ -18,19 +28,67 @@ def serve(session: Session) -> int:
     """Serve the tools to one MCP client over stdin and stdout.
 
     stdout carries protocol frames and nothing else; the log goes to stderr. The end of stdin ends
-    the server. A client's configuration names this command: {"command": "carrel", "args":
+    the server. A changed configuration file or lock is taken over while it serves; so is it on
+    SIGHUP. A client's configuration names this command: {"command": "carrel", "args":
     ["serve"]}.
     """
     config = session.config()
     from carrel.server import serve_stdio
 
-    def make_toolbox() -> Toolbox:
+    renewal = ConfigRenewal(session, config)
+    return serve_stdio(renewal.make, server_settings(config.server), renewal=renewal)
+
+
+class ConfigRenewal:
+    """Makes the toolbox of a configuration, and the next one when its files change."""
+
+    def __init__(self, session: Session, config: Config) -> None:
+        self._session = session
+        self._config = config
+        self._wanted: Callable[[], None] = lambda: None
+
+    def make(self) -> Toolbox:
+        """The first toolbox."""
         # Imported here, in the server's own time: the first answer does not wait for it.
         from carrel.tools import Toolbox
 
-        return Toolbox(config)
+        try:
+            # The file may have changed since: whoever watches it knows it from a moment ago.
+            self._config = self._session.config()
+        except CarrelError as error:
+            _log.warning("the configuration has changed since the start: %s", error)
+        return Toolbox(self._config, on_pulled=self._pulled)
 
-    return serve_stdio(make_toolbox, server_settings(config.server))
+    def files(self) -> Sequence[Path]:
+        """The configuration file, or those that would be read if they were there; and the lock."""
+        import os
+
+        from carrel.config import possible_files
+
+        path = self._config.source_path
+        found = [path] if path is not None else possible_files(os.environ)
+        return [*found, self._config.lock_path]
+
+    def renew(self, toolbox: ServedToolbox) -> Toolbox:
+        """The toolbox of the configuration as it is now.
+
+        Raises:
+            CarrelError: it cannot be used.
+        """
+        from carrel.tools import Toolbox
+
+        assert isinstance(toolbox, Toolbox), "it is the one that was made here"
+        config = self._session.config()
+        renewed = toolbox.successor(config)
+        self._config = config
+        return renewed
+
+    def listen(self, wanted: Callable[[], None]) -> None:
+        """Has `wanted` called when a plugin has come from its registry."""
+        self._wanted = wanted
+
+    def _pulled(self) -> None:
+        self._wanted()
 
 
 def server_settings(config: ServerConfig) -> ServerSettings:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from .grants import HostGrant, as_grant
 from .hosts import matches, parse_host_entry
 from .identity import Secret
 from .policy import HostRule, Pace, Policy
@@ -14,8 +15,10 @@ from .policy import HostRule, Pace, Policy
 def read_policy(
     manifest: Mapping[str, Any],
     *,
-    granted: Sequence[str] | None,
+    granted: Sequence[str | HostGrant] | None,
     provided: Mapping[str, str],
+    plugin: str | None = None,
+    repace: Callable[[HostRule], HostRule] = lambda rule: rule,
 ) -> tuple[Policy, tuple[Secret, ...]]:
     """Reads `hosts` and `secrets` of a manifest that satisfies `manifest.schema.json`.
 
@@ -24,6 +27,8 @@ def read_policy(
         granted: the operator's host entries; None grants what the manifest declares.
         provided: the values the operator has for secrets, by name; `contact` is the address.
             A declared secret without a value is not attached.
+        plugin: the plugin's name in the configuration; the manifest's when None.
+        repace: gives a rule the pace that holds, last of all.
 
     Raises:
         ValueError: every entry that is refused, with its place, in one message.
@@ -46,10 +51,11 @@ def read_policy(
                     rules = [_at_pace(rule, secret.hosts, entry["pace"]) for rule in rules]
     for index, text in enumerate(granted or ()):
         with _collecting(faults, f"allowed_hosts[{index}]"):
-            parse_host_entry(text)
+            as_grant(text)
     if faults:
         raise ValueError("; ".join(faults))
-    return Policy(manifest["name"], rules, granted), tuple(secrets)
+    policy = Policy(plugin or manifest["name"], [repace(rule) for rule in rules], granted)
+    return policy, tuple(secrets)
 
 
 @contextmanager

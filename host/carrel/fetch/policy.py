@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from carrel.exchange import Failure, Headers
 
 from . import failures
+from .grants import HostGrant, as_grant, covers, narrow
 from .hosts import matches, parse_host_entry
 from .url import Target
 
@@ -64,26 +65,30 @@ class HostRule:
             return True
         if _decodes_to_traversal(path):
             return False
-        return any(
-            path == prefix or path.startswith(prefix if prefix[-1] == "/" else f"{prefix}/")
-            for prefix in self.paths
-        )
+        return covers(self.paths, path)
 
 
 class Policy:
-    """The requests one plugin may make.
+    """The requests one plugin may make: manifest ∩ grant.
 
     Args:
-        plugin: its name, for messages and grants.
+        plugin: its name in the configuration, for messages and grants.
         rules: the manifest's hosts.
-        granted: host entries that the operator grants; None grants what the manifest declares.
+        granted: what the operator grants; None grants what the manifest declares.
+
+    Attributes:
+        rules: as declared.
+        effective: as declared and granted; what `check` allows is exactly this.
 
     Raises:
         ValueError: an entry of rules or grant is not a host entry.
     """
 
     def __init__(
-        self, plugin: str, rules: Sequence[HostRule], granted: Sequence[str] | None = None
+        self,
+        plugin: str,
+        rules: Sequence[HostRule],
+        granted: Sequence[str | HostGrant] | None = None,
     ) -> None:
         self.plugin = plugin
         # Exact names first: they know their host better than a wildcard does.
@@ -91,41 +96,68 @@ class Policy:
         for rule in self.rules:
             if parse_host_entry(rule.host) != rule.host:
                 raise ValueError(f"{rule.host!r} is not in lower case")
-        self.granted = None if granted is None else tuple(map(parse_host_entry, granted))
+        self.granted = None if granted is None else tuple(map(as_grant, granted))
+        self.effective = self.rules if self.granted is None else narrow(self.rules, self.granted)
 
     def check(self, method: str, target: Target) -> HostRule | Failure:
-        """The rule that allows the request, or why none does."""
+        """The rule that allows the request, or why none does and which grant would."""
+        for rule in self.effective:
+            if (
+                matches(rule.host, target.host)
+                and method in rule.methods
+                and rule.allows_path(target.path)
+            ):
+                return rule
+        return self._undeclared(method, target) or self._ungranted(method, target)
+
+    def _undeclared(self, method: str, target: Target) -> Failure | None:
+        """The denial of what the manifest does not declare, and no grant can allow."""
         rules = [rule for rule in self.rules if matches(rule.host, target.host)]
+        manifest = f"the manifest of {self.plugin} does not declare"
         if not rules:
             return failures.denied(
                 target.url,
                 "host_not_declared",
-                f"the manifest of {self.plugin} does not declare {target.host}",
+                f"{manifest} {target.host}; no grant can allow it",
             )
-        if self.granted is not None and not any(
-            matches(entry, target.host) for entry in self.granted
-        ):
-            return failures.denied(
-                target.url,
-                "host_not_granted",
-                f"{self.plugin} is not granted {target.host}",
-                grant=f'plugins.{self.plugin}.runtime_config.allowed_hosts += "{target.host}"',
-            )
+        if not self._grants_of(target.host):
+            return None  # the grant comes first: it is what an operator can change
         rules = [rule for rule in rules if method in rule.methods]
         if not rules:
             return failures.denied(
                 target.url,
                 "method_not_allowed",
-                f"the manifest of {self.plugin} does not declare this method for {target.host}",
+                f"{manifest} this method for {target.host}; no grant can allow it",
             )
-        for rule in rules:
-            if rule.allows_path(target.path):
-                return rule
+        if not any(rule.allows_path(target.path) for rule in rules):
+            return failures.denied(
+                target.url,
+                "path_not_allowed",
+                f"{manifest} this path of {target.host}; no grant can allow it",
+            )
+        return None
+
+    def _ungranted(self, method: str, target: Target) -> Failure:
+        """The denial of what is declared and not granted, with the grant that is missing."""
+        grants = self._grants_of(target.host)
+        missing, reason, what = HostGrant(target.host), "host_not_granted", target.host
+        if grants and not any(one.methods is None or method in one.methods for one in grants):
+            missing = HostGrant(target.host, methods=frozenset({method}))
+            reason, what = "method_not_allowed", f"this method for {target.host}"
+        elif grants:
+            missing = HostGrant(target.host, frozenset({method}), paths=(target.path,))
+            reason, what = "path_not_allowed", f"this path of {target.host}"
         return failures.denied(
             target.url,
-            "path_not_allowed",
-            f"the manifest of {self.plugin} does not declare this path of {target.host}",
+            reason,
+            f"{self.plugin} is not granted {what}",
+            grant=f"plugins.{self.plugin}.runtime_config.allowed_hosts += {missing}",
         )
+
+    def _grants_of(self, host: str) -> list[HostGrant]:
+        if self.granted is None:
+            return [HostGrant(host)]
+        return [grant for grant in self.granted if matches(grant.host, host)]
 
 
 def check_headers(url: str, headers: Headers) -> Failure | None:

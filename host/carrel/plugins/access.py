@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.credentials import find_secret
 from carrel.errors import ConfigError
-from carrel.fetch.hosts import matches
 from carrel.fetch.manifest import read_policy
+from carrel.fetch.policy import Policy
+
+from .pace import paced
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.exchange import Fetcher
     from carrel.fetch.client import FetchClient
+    from carrel.fetch.identity import Secret
     from carrel.fetch.recording import Recordings
 
     from .manifest import Manifest
@@ -44,14 +48,7 @@ class Access:
         from carrel.fetch.recording import Recordings
 
         config = self._config
-        try:
-            policy, secrets = read_policy(
-                manifest.raw,
-                granted=entry.allowed_hosts,
-                provided=provided_secrets(config, manifest),
-            )
-        except ValueError as error:
-            raise ConfigError([f"plugins.{entry.name}: {error}"]) from None
+        policy, secrets = effective_policy(config, entry, manifest)
         with self._lock:
             folder = config.replay_dir or config.record_dir
             if folder is not None and self._recordings is None:
@@ -72,23 +69,41 @@ class Access:
             self._client.close()
 
 
-def provided_secrets(config: Config, manifest: Manifest) -> dict[str, str]:
-    """The secrets that a manifest names, each with its value; empty for one that is not set."""
-    provided = {name: find_secret(name, os.environ) or "" for name in manifest.secrets}
-    if "contact" in manifest.secrets and config.fetch.contact:
+def effective_policy(
+    config: Config, entry: PluginConfig, manifest: Manifest
+) -> tuple[Policy, tuple[Secret, ...]]:
+    """Manifest ∩ grant: the requests that a plugin may make, and the secrets that go along.
+
+    This is what fetching goes by and what `carrel plugin inspect` shows.
+
+    Raises:
+        ConfigError: an entry of the grant is refused.
+    """
+    try:
+        return read_policy(
+            manifest.raw,
+            granted=entry.allowed_hosts,
+            provided=provided_secrets(config, entry, manifest),
+            plugin=entry.name,
+            repace=partial(paced, entry),
+        )
+    except ValueError as error:
+        raise ConfigError([f"plugins.{entry.name}: {error}"]) from None
+
+
+def provided_secrets(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, str]:
+    """The secrets that a manifest names and the grant covers; empty for one that is not set."""
+    granted = [name for name in manifest.secrets if entry.grants_secret(name)]
+    provided = {name: find_secret(name, os.environ) or "" for name in granted}
+    if "contact" in granted and config.fetch.contact:
         provided["contact"] = config.fetch.contact
     return provided
 
 
 def granted_hosts(entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:
-    """The declared hosts that the operator's grant covers."""
-    declared = [rule.host for rule in manifest.hosts]
-    if entry.allowed_hosts is None:
-        return tuple(declared)
-    grants = [grant.lower() for grant in entry.allowed_hosts]
-    return tuple(
-        host for host in declared if any(grant == host or matches(grant, host) for grant in grants)
-    )
+    """The hosts that are both declared and granted."""
+    effective = Policy(entry.name, manifest.hosts, entry.allowed_hosts).effective
+    return tuple(dict.fromkeys(rule.host for rule in effective))
 
 
 def _make_client(config: Config) -> FetchClient:

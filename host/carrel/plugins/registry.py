@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,22 +16,19 @@ from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section
 
 from .limits import effective_limits
+from .machinery import Machinery
+from .pinning import Pins
 from .plugin import Plugin
-from .source import Source, read_source
+from .source import MANIFEST_SECTION, Source, read_source
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
-    from carrel.exchange import Fetcher, Limits
+    from carrel.exchange import Limits
     from carrel.fetch.client import FetchClient
-    from carrel.runtime.loader import Runtime
 
-    from .access import Access
     from .manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
-
-#: The custom section that holds what `describe()` returns, so that listing tools compiles nothing.
-MANIFEST_SECTION = "carrel:manifest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,8 @@ class PluginState:
         manifest: None when it could not be read.
         granted: hosts that both the manifest declares and the operator grants.
         error: why it cannot be used; None when it can.
+        notes: what the configuration asks for and it does not get, for a person.
+        locked: whether it is what the lock says; None when there is no lock for it.
     """
 
     name: str
@@ -52,6 +51,8 @@ class PluginState:
     manifest: Manifest | None
     granted: tuple[str, ...]
     error: CarrelError | None
+    notes: tuple[str, ...] = ()
+    locked: bool | None = None
 
     @property
     def loaded(self) -> bool:
@@ -60,17 +61,62 @@ class PluginState:
 
 
 class Registry:
-    """All plugins of a configuration. Thread-safe."""
+    """All plugins of a configuration. Thread-safe.
 
-    def __init__(self, config: Config, *, fetch_client: FetchClient | None = None) -> None:
+    Args:
+        config: names them.
+        fetch_client: what reaches upstreams; made at first need when None.
+        on_pulled: called from a thread when a plugin has come from its registry. With it, a plugin
+            that is missing on this machine is pulled in the background and unavailable meanwhile;
+            without it, whoever needs the plugin waits.
+        machinery: what is shared with another registry; made when None.
+        pins: what the lock says; read at first need when None.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        fetch_client: FetchClient | None = None,
+        on_pulled: Callable[[], None] | None = None,
+        machinery: Machinery | None = None,
+        pins: Pins | None = None,
+    ) -> None:
         self._config = config
         self._lock = threading.RLock()
-        self._runtime: Runtime | None = None
-        self._fetch_client = fetch_client
-        self._access: Access | None = None
+        self._machinery = machinery or Machinery(config, fetch_client)
+        self._pins = pins or Pins(config, on_pulled)
         self._plugins: dict[str, Plugin | CarrelError] = {}
         self._manifests: dict[str, Manifest] = {}
         self._sources: dict[str, Source] = {}
+        self._closed = False
+
+    def successor(self, config: Config) -> Registry:
+        """A registry of another configuration; what did not change is shared with this one.
+
+        Both are closed, in any order.
+        """
+        shared = self._machinery.taken_for(config)
+        registry = Registry(config, machinery=shared, pins=self._pins.successor(config))
+        if shared is not None:
+            for name in self.names():
+                plugin = self.loaded(name)
+                if plugin is not None and config.plugin(name) == self._config.plugin(name):
+                    registry.adopt(name, plugin)
+        return registry
+
+    def adopt(self, name: str, plugin: Plugin) -> None:
+        """Takes over a loaded plugin of another registry, if its bytes are still the ones."""
+        entry = self._entry(name)
+        try:
+            source = self._source(entry)  # read and verified anew
+            if source.digest == plugin.digest:
+                self._pins.require(entry, source, plugin.manifest)
+                self._plugins[name] = self._machinery.hold(plugin)
+                self._manifests[name] = plugin.manifest
+                del self._sources[name]
+        except CarrelError:
+            self._sources.pop(name, None)  # what is wrong is told when it is asked for
 
     def names(self) -> tuple[str, ...]:
         """Names of the plugins that are on, in the configuration's order."""
@@ -94,7 +140,7 @@ class Registry:
                     found = error
                 self._plugins[name] = found
                 if name in self._manifests:
-                    del self._sources[name]  # its bytes are in use as code now
+                    self._sources.pop(name, None)  # its bytes are in use as code now
         if isinstance(found, CarrelError):
             raise found
         return found
@@ -114,26 +160,36 @@ class Registry:
         with self._lock:
             if name not in self._manifests:
                 entry = self._entry(name)
-                section = custom_section(self._source(entry).wasm, MANIFEST_SECTION)
-                if section is not None:
-                    text = section.decode("utf-8", "replace")
-                else:
-                    text = self._component_text(entry)
-                from .manifest import parse_manifest
-
-                manifest = parse_manifest(text, name)
-                if manifest.name != name and not entry.url.startswith("file:"):
-                    raise LoadError(
-                        f"{name}: the component calls itself {manifest.name!r}", plugin=name
-                    )
+                source = self._source(entry)
+                manifest = self.read_manifest(entry, source)
+                self._pins.require(entry, source, manifest)
                 self._manifests[name] = manifest
             return self._manifests[name]
+
+    def read_manifest(self, entry: PluginConfig, source: Source) -> Manifest:
+        """What a component says of itself: its custom section, else what `describe` returns.
+
+        Raises:
+            LoadError: it cannot be read, or is refused.
+        """
+        from .manifest import parse_manifest
+
+        name = entry.name
+        section = custom_section(source.wasm, MANIFEST_SECTION)
+        if section is not None:
+            text = section.decode("utf-8", "replace")
+        else:
+            text = self._component_text(name, source)
+        manifest = parse_manifest(text, name)
+        if manifest.name != name and entry.is_builtin:
+            raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
+        return manifest
 
     def secrets_set(self, name: str) -> list[str]:
         """Names of those secrets of a plugin's manifest that the operator has set."""
         from .access import provided_secrets
 
-        provided = provided_secrets(self._config, self.manifest(name))
+        provided = provided_secrets(self._config, self._entry(name), self.manifest(name))
         return sorted(one for one, value in provided.items() if value)
 
     def states(self) -> list[PluginState]:
@@ -145,11 +201,11 @@ class Registry:
         with self._lock:
             for plugin in self._plugins.values():
                 if isinstance(plugin, Plugin):
-                    plugin.close()
-            if self._runtime is not None:
-                self._runtime.close()
-            if self._access is not None:
-                self._access.close()
+                    self._machinery.release(plugin)
+            self._plugins = {}
+            if not self._closed:
+                self._closed = True
+                self._machinery.drop()
 
     # -- loading -----------------------------------------------------------------------------------
 
@@ -161,65 +217,45 @@ class Registry:
 
     def _source(self, entry: PluginConfig) -> Source:
         if entry.name not in self._sources:
-            self._sources[entry.name] = read_source(entry.name, entry.url)
+            if entry.url.startswith("oci:"):
+                source = self._pins.read(entry)
+            else:
+                source = read_source(entry.name, entry.url)
+            self._pins.require_bytes(entry, source)
+            self._sources[entry.name] = source
         return self._sources[entry.name]
 
     def _load(self, entry: PluginConfig) -> Plugin:
         source = self._source(entry)
-        component = self._get_runtime().load(entry.name, source.wasm, source.digest)
+        if not source.builtin:
+            self.manifest(entry.name)  # nothing runs that says other than what was approved
+        component = self._machinery.runtime().load(entry.name, source.wasm, source.digest)
+        machinery, config = self._machinery, self._config
 
         def limits(manifest: Manifest | None) -> Limits:
-            overrides = {**self._config.limits, **entry.limits}
+            overrides = {**config.limits, **entry.limits}
             asked = manifest.limits if manifest is not None else {}
             return effective_limits(asked, overrides, trusted=source.builtin)
 
-        return Plugin(
-            entry.name,
-            component,
-            lambda: self.manifest(entry.name),
-            make_fetcher=lambda manifest: self._fetcher(entry, manifest),
-            limits=limits,
-            settings=entry.settings,
-            trusted=source.builtin,
-            result_bytes=self._config.runtime.result_bytes,
+        return machinery.hold(
+            Plugin(
+                entry.name,
+                component,
+                lambda: self.manifest(entry.name),
+                make_fetcher=lambda manifest: machinery.access().fetcher(entry, manifest),
+                limits=limits,
+                settings=entry.settings,
+                trusted=source.builtin,
+                result_bytes=config.runtime.result_bytes,
+            )
         )
 
-    def _component_text(self, entry: PluginConfig) -> str:
-        source = self._source(entry)
-        component = self._get_runtime().load(entry.name, source.wasm, source.digest)
+    def _component_text(self, name: str, source: Source) -> str:
+        component = self._machinery.runtime().load(name, source.wasm, source.digest)
         try:
             return component.describe()
         finally:
             component.close()
-
-    def _get_runtime(self) -> Runtime:
-        with self._lock:
-            if self._runtime is None:
-                from carrel.exchange import Limits
-                from carrel.runtime.loader import Runtime, RuntimeSettings
-
-                runtime = self._config.runtime
-                self._runtime = Runtime(
-                    RuntimeSettings(
-                        code_folder=self._config.cache_dir / "code",
-                        workers=runtime.workers,
-                        stack_bytes=int(
-                            self._config.limits.get("stack_bytes", Limits().stack_bytes)
-                        ),
-                        max_component_bytes=runtime.max_component_bytes,
-                        compile_seconds=runtime.compile_seconds,
-                        compile_memory_bytes=runtime.compile_memory_bytes,
-                    )
-                )
-            return self._runtime
-
-    def _fetcher(self, entry: PluginConfig, manifest: Manifest) -> Fetcher:
-        from .access import Access
-
-        with self._lock:
-            if self._access is None:
-                self._access = Access(self._config, self._fetch_client)
-        return self._access.fetcher(entry, manifest)
 
     def _state(self, entry: PluginConfig) -> PluginState:
         digest: str | None = None
@@ -228,7 +264,9 @@ class Registry:
         granted: Sequence[str] = ()
         if entry.enabled:
             try:
-                digest = self._source(entry).digest
+                if entry.url.startswith("oci:"):
+                    self._pins.require_present(entry)
+                digest = self._source_digest(entry)
                 manifest = self.manifest(entry.name)
                 from .access import granted_hosts
 
@@ -244,4 +282,10 @@ class Registry:
             manifest=manifest,
             granted=tuple(granted),
             error=error,
+            notes=entry.notes,
+            locked=self._pins.locked(entry, error),
         )
+
+    def _source_digest(self, entry: PluginConfig) -> str:
+        plugin = self.loaded(entry.name)
+        return plugin.digest if plugin is not None else self._source(entry).digest

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from carrel.errors import LoadError
 
+#: The custom section that holds what `describe()` returns, so that listing tools compiles nothing.
+MANIFEST_SECTION = "carrel:manifest"
+
 _COMPONENTS = Path(__file__).parents[1] / "components"
 _LOCK = _COMPONENTS / "components.lock"
 
@@ -21,11 +24,15 @@ class Source:
         digest: SHA-256, lower-case hex. For a local file without a lock it is that of the bytes
             read now, so that what was read is what runs.
         builtin: whether it is one of Carrel's own.
+        oci_digest: of the OCI manifest, `sha256:…`; None for what comes from no registry.
+        signer: who signed that digest; None when no signature was asked for.
     """
 
     wasm: bytes
     digest: str
     builtin: bool
+    oci_digest: str | None = None
+    signer: str | None = None
 
 
 def read_source(name: str, url: str) -> Source:
@@ -49,8 +56,8 @@ def read_source(name: str, url: str) -> Source:
         wasm = _read(name, Path(url2pathname(unquote(urlsplit(url).path))))
         return Source(wasm, hashlib.sha256(wasm).hexdigest(), builtin=False)
     raise LoadError(
-        f"{name}: plugins from {scheme}: addresses cannot be installed by this version; "
-        "download the component and name it as file:///PATH",
+        f"{name}: no component is loaded over {scheme}; publish it to a registry (oci://…) or "
+        "name a file (file:///…)",
         plugin=name,
     )
 

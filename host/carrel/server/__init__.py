@@ -12,12 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .settings import ServerSettings
-from .toolbox import Result, Tool, Toolbox
+from .toolbox import Renewal, Result, Tool, Toolbox
 
-__all__ = ["Result", "ServerSettings", "Tool", "Toolbox", "serve_stdio"]
+__all__ = ["Renewal", "Result", "ServerSettings", "Tool", "Toolbox", "serve_stdio"]
 
 
-def serve_stdio(make_toolbox: Callable[[], Toolbox], settings: ServerSettings | None = None) -> int:
+def serve_stdio(
+    make_toolbox: Callable[[], Toolbox],
+    settings: ServerSettings | None = None,
+    *,
+    renewal: Renewal | None = None,
+) -> int:
     """Serves one client over the process's standard streams until it leaves.
 
     Ends at the end of stdin, on SIGTERM and on SIGINT, within `settings.shutdown_seconds`. While it
@@ -27,10 +32,12 @@ def serve_stdio(make_toolbox: Callable[[], Toolbox], settings: ServerSettings | 
         make_toolbox: called once, in a thread, after the first answer or at first need. When it
             raises, the request that needed it fails and the next one tries again.
         settings: the caps; the defaults when None.
+        renewal: what takes the toolbox's place when the configuration changes, or on SIGHUP; None
+            serves the same toolbox to the end.
 
     Returns:
         The exit code: 0 for a clean end, 1 if the server itself failed.
     """
     from . import stdio
 
-    return stdio.serve(make_toolbox, settings or ServerSettings())
+    return stdio.serve(make_toolbox, settings or ServerSettings(), renewal=renewal)

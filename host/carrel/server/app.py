@@ -8,14 +8,20 @@ exception's text reaches a client.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -78,6 +84,7 @@ class App:
     Attributes:
         sdk: the SDK's server, to be run on a transport.
         calls: the tool calls that run.
+        last_reload: gives how the last change of the configuration went.
     """
 
     def __init__(self, loader: ToolboxLoader, settings: ServerSettings, *, raw: bool) -> None:
@@ -104,10 +111,12 @@ class App:
         self.sdk.middleware[:] = [self._guard]
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
         self.log = ClientLog()
+        self.last_reload: Callable[[], dict[str, Any] | None] = lambda: None
 
     def initialization_options(self) -> InitializationOptions:
         """What `initialize` answers."""
-        return self.sdk.create_initialization_options(NotificationOptions(tools_changed=True))
+        changes = NotificationOptions(tools_changed=True, resources_changed=True)
+        return self.sdk.create_initialization_options(changes)
 
     async def notify_tools_changed(self) -> None:
         """Tells every client that the list of tools has changed, in the way of its era."""
@@ -115,6 +124,18 @@ class App:
         await self._bus.publish(ToolsListChanged())
         if self._session is not None:
             await self._session.send_tool_list_changed()
+
+    async def notify_changed(self, what: str) -> None:
+        """Tells every client that the list of `tools`, `resources` or `prompts` has changed."""
+        if what == "tools":
+            await self.notify_tools_changed()
+            return
+        prompts = what == "prompts"
+        await self._bus.publish(PromptsListChanged() if prompts else ResourcesListChanged())
+        if self._session is not None and prompts:
+            await self._session.send_prompt_list_changed()
+        elif self._session is not None:
+            await self._session.send_resource_list_changed()
 
     def close_subscriptions(self) -> None:
         """Ends every subscription, each with its result, so that clients know it was meant."""
@@ -225,6 +246,9 @@ class App:
                 "calls_answered": self.calls.answered,
             }
         }
+        reload = self.last_reload()
+        if reload is not None:
+            report["reload"] = reload
         try:
             toolbox = await self._loader.get()
         except CarrelError as error:

@@ -168,7 +168,8 @@ class ToolCalls:
             self._running[id(call)] = call
 
         try:
-            yield started
+            with self._loader.lease():
+                yield started
         except asyncio.CancelledError:
             # The client gave up, or the connection ended: the guest is interrupted, not only left.
             for call in calls:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .toolbox import Toolbox
 
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
 
 
 def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
@@ -49,12 +54,14 @@ def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
 
 
 class ToolboxLoader:
-    """Makes the toolbox once, in a thread, for whoever asks first."""
+    """Makes the toolbox once, in a thread, for whoever asks first; another may take its place."""
 
     def __init__(self, make: Callable[[], Toolbox]) -> None:
         self._make = make
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
+        self._leases: Counter[int] = Counter()  # by identity: a toolbox is no value
+        self._retired: dict[int, Toolbox] = {}
 
     @property
     def loaded(self) -> Toolbox | None:
@@ -77,7 +84,7 @@ class ToolboxLoader:
     def _keep(self, making: asyncio.Future[Toolbox]) -> None:
         # Reading the exception also marks it as seen: a failure that nobody waited for comes up
         # again, and is told, when a request needs the toolbox.
-        if making.exception() is None:
+        if making.exception() is None and self._toolbox is None:
             self._toolbox = making.result()
 
     async def get(self) -> Toolbox:
@@ -89,3 +96,39 @@ class ToolboxLoader:
         if self._toolbox is not None:
             return self._toolbox
         return await asyncio.shield(self.start())
+
+    @contextmanager
+    def lease(self) -> Iterator[None]:
+        """Keeps the toolbox that is loaded now open, whatever takes its place meanwhile."""
+        key = id(self._toolbox)
+        self._leases[key] += 1
+        try:
+            yield
+        finally:
+            self._leases[key] -= 1
+            self._close_unused(key)
+
+    def replace(self, toolbox: Toolbox) -> None:
+        """Puts another toolbox in place; the one before is closed when its last lease ends."""
+        before = self._toolbox
+        self._toolbox = toolbox
+        if before is not None:
+            self._retired[id(before)] = before
+            self._close_unused(id(before))
+
+    def retired(self) -> list[Toolbox]:
+        """Toolboxes that were replaced and are not closed yet."""
+        return list(self._retired.values())
+
+    def _close_unused(self, key: int) -> None:
+        if self._leases[key] > 0:
+            return
+        del self._leases[key]
+        toolbox = self._retired.pop(key, None)
+        if toolbox is not None:
+            run_in_thread(toolbox.close).add_done_callback(_log_failure)
+
+
+def _log_failure(closing: asyncio.Future[None]) -> None:
+    if not closing.cancelled() and (error := closing.exception()) is not None:
+        logger.error("a toolbox did not close", exc_info=error)

@@ -9,12 +9,16 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from .settings import ServerSettings
 from .standard_streams import standard_streams_taken
 from .stderrlog import logging_to_stderr
-from .toolbox import Toolbox
+from .toolbox import Renewal, Toolbox
+
+if TYPE_CHECKING:
+    from .loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +29,17 @@ _DROP_AT: Final = 0.9
 _CLOSE_AT: Final = 0.95
 
 
-def serve(make_toolbox: Callable[[], Toolbox], settings: ServerSettings) -> int:
+def serve(
+    make_toolbox: Callable[[], Toolbox],
+    settings: ServerSettings,
+    *,
+    renewal: Renewal | None = None,
+) -> int:
     """As `carrel.server.serve_stdio`."""
     watchdog = Watchdog(settings.shutdown_seconds)
     with standard_streams_taken() as (stdin, stdout), logging_to_stderr(settings.log_level):
         try:
-            asyncio.run(_serve(make_toolbox, settings, stdin, stdout, watchdog))
+            asyncio.run(_serve(make_toolbox, settings, renewal, (stdin, stdout), watchdog))
         except KeyboardInterrupt:
             pass  # before the handlers were set; nothing was running yet
         except Exception:
@@ -44,21 +53,32 @@ def serve(make_toolbox: Callable[[], Toolbox], settings: ServerSettings) -> int:
 async def _serve(
     make_toolbox: Callable[[], Toolbox],
     settings: ServerSettings,
-    stdin: int,
-    stdout: int,
+    renewal: Renewal | None,
+    streams: tuple[int, int],
     watchdog: Watchdog,
 ) -> None:
     # Imported here: these bring the MCP SDK, which is most of the time to a first answer.
     from .app import App
     from .loader import ToolboxLoader
     from .pipes import open_sink, open_source
+    from .reload import Reloader
     from .transport import Transport
 
     loop = asyncio.get_running_loop()
+    stdin, stdout = streams
     loader = ToolboxLoader(make_toolbox)
     app = App(loader, settings, raw=True)
+    reloader = Reloader(loader, app, renewal) if renewal is not None else None
+    if reloader is not None:
+        app.last_reload = reloader.report
+
+    def when_answered() -> None:
+        loader.start()
+        if reloader is not None:
+            reloader.start()
+
     transport = Transport(
-        open_source(loop, stdin), open_sink(loop, stdout), settings, on_first_answer=loader.start
+        open_source(loop, stdin), open_sink(loop, stdout), settings, on_first_answer=when_answered
     )
     transport.use_lane(app.calls)
     hurry = asyncio.Event()
@@ -69,7 +89,7 @@ async def _serve(
             hurry.set()
         transport.stop_reading()
 
-    with _signals(loop, stop):
+    with _signals(loop, stop, reloader.ask if reloader is not None else None):
         serving = loop.create_task(
             app.sdk.run(transport.reading, transport.writing, app.initialization_options())
         )
@@ -77,6 +97,8 @@ async def _serve(
         await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
         watchdog.start()
+        if reloader is not None:
+            reloader.stop()
         end = Countdown(loop, settings.shutdown_seconds)
         app.close_subscriptions()
         await end.until(_CANCEL_AT, transport.settled(), serving, hurry.wait())
@@ -89,20 +111,21 @@ async def _serve(
         await end.until(_CLOSE_AT, transport.flushed())
         transport.close()
         app.log.detach()
-        await _close(loader.loaded, end)
+        await _close(loader, end)
         if serving.done() and not serving.cancelled():
             serving.result()  # raises what the server failed of, if it did
 
 
-async def _close(toolbox: Toolbox | None, end: Countdown) -> None:
-    if toolbox is None:
-        return
+async def _close(loader: ToolboxLoader, end: Countdown) -> None:
     from .loader import run_in_thread
 
-    closing = run_in_thread(toolbox.close)
-    await end.until(1.0, closing)
-    if closing.done() and (error := closing.exception()) is not None:
-        logger.error("the toolbox did not close", exc_info=error)
+    for toolbox in (loader.loaded, *loader.retired()):
+        if toolbox is None:
+            continue
+        closing = run_in_thread(toolbox.close)
+        await end.until(1.0, closing)
+        if closing.done() and (error := closing.exception()) is not None:
+            logger.error("the toolbox did not close", exc_info=error)
 
 
 class Countdown:
@@ -150,20 +173,29 @@ class Watchdog:
         os._exit(0)
 
 
+def _ignoring_the_frame(wake: Callable[[], object], _number: int, _frame: object) -> None:
+    wake()
+
+
 @contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> Iterator[None]:
-    """While the context is open, SIGINT and SIGTERM call `stop` on the loop."""
+def _signals(
+    loop: asyncio.AbstractEventLoop, stop: Callable[[], None], reload: Callable[[], None] | None
+) -> Iterator[None]:
+    """While the context is open, SIGINT and SIGTERM call `stop` on the loop, SIGHUP `reload`."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals belong to the main thread's owner
         return
-    names = ("SIGINT", "SIGTERM", "SIGBREAK")
-    wanted = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in wanted}
-    for number in wanted:
+    wanted = dict.fromkeys(("SIGINT", "SIGTERM", "SIGBREAK"), stop)
+    if reload is not None:
+        wanted["SIGHUP"] = reload
+    handlers = {getattr(signal, name): one for name, one in wanted.items() if hasattr(signal, name)}
+    before = {number: signal.getsignal(number) for number in handlers}
+    for number, handle in handlers.items():
         try:
-            loop.add_signal_handler(number, stop)
+            loop.add_signal_handler(number, handle)
         except NotImplementedError:
-            signal.signal(number, lambda _number, _frame: loop.call_soon_threadsafe(stop))
+            wake = partial(loop.call_soon_threadsafe, handle)
+            signal.signal(number, partial(_ignoring_the_frame, wake))
     try:
         yield
     finally:

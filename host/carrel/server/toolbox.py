@@ -6,6 +6,7 @@ These are protocols, so that neither side imports the other; `carrel.tools` has 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from carrel.exchange import Call, ProgressHandler
@@ -193,4 +194,24 @@ class Toolbox(Protocol):
 
     def close(self) -> None:
         """Lets go of everything; running calls are over by then."""
+        ...
+
+
+class Renewal(Protocol):
+    """Where a server's next toolbox comes from when the configuration changes."""
+
+    def files(self) -> Sequence[Path]:
+        """The files whose content is watched; none of them need exist."""
+        ...
+
+    def renew(self, toolbox: Toolbox) -> Toolbox:
+        """A toolbox of the configuration as it is now, to take the place of `toolbox`.
+
+        Raises:
+            CarrelError: the configuration cannot be used.
+        """
+        ...
+
+    def listen(self, wanted: Callable[[], None]) -> None:
+        """Has `wanted` called, from any thread, when a renewal would bring something new."""
         ...

@@ -65,7 +65,9 @@ class TestInspect:
             "api.example.org": True,
             "cdn.example.org": False,
         }
-        assert told["granted_but_not_declared"] == ["elsewhere.example.net"]
+        assert told["in_vain"] == [
+            "plugins.sample.runtime_config.allowed_hosts: elsewhere.example.net"
+        ]
 
     def test_it_shows_tools_formats_limits_digest_and_imports(
         self, component: Path, tmp_path: Path
@@ -88,7 +90,12 @@ class TestInspect:
         done = carrel("plugin", "inspect", "sample", "--config", "c.toml", env=env)
         assert done.code == 0
         assert json.loads(done.out)["secrets"] == [
-            {"name": "sample_key", "set": True, "from": "CARREL_SECRET_SAMPLE_KEY"}
+            {
+                "name": "sample_key",
+                "granted": False,
+                "set": True,
+                "from": "CARREL_SECRET_SAMPLE_KEY",
+            }
         ]
         assert "hunter2" not in done.out + done.err
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from carrel.fetch import read_policy
+from carrel.fetch.grants import HostGrant
 
 MANIFEST: dict[str, Any] = {
     "name": "eutils",
@@ -54,7 +55,7 @@ def test_a_secret_that_is_set_is_attached_and_buys_its_pace() -> None:
     first, second = policy.rules
     assert (first.pace.interval, first.pace.burst, first.upstream) == (0.1, 1, "ncbi")
     assert second.pace.interval == 0
-    assert policy.granted == ("example.org",)
+    assert policy.granted == (HostGrant("example.org"),)
 
 
 def test_all_faults_are_reported_at_once_with_their_places() -> None:

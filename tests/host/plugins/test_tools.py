@@ -197,7 +197,7 @@ def test_a_plugin_that_cannot_be_loaded_leaves_the_others_on_offer(
     [
         ("file:///no/such/plugin.wasm", "cannot read"),
         ("builtin:nothing", "no built-in plugin"),
-        ("oci://registry.example.org/plugin:1", "cannot be installed"),
+        ("oci://registry.example.org/plugin:1", "not in the lock"),
     ],
 )
 def test_a_plugin_that_is_not_there_says_where_it_was_looked_for(

@@ -1,0 +1,101 @@
+"""`carrel plugin lock`: shows what plugins are now, and writes down what is approved of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from carrel.errors import CarrelError, LockError
+from carrel.printable import printable
+
+from .command import AS_JSON, command
+from .output import stdout_is_terminal, write_json, write_text
+from .progress import Progress
+from .report import FAILED, OK, report
+from .session import Session
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.approval import Proposal
+
+
+@command("lock", example="plugin lock preprints", options=(AS_JSON,))
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@click.option("--yes", is_flag=True, help="Approve without being asked.")
+@click.option("--remove", is_flag=True, help="Take the named plugins out of the lock instead.")
+def lock_command(
+    session: Session, names: tuple[str, ...], yes: bool, remove: bool, as_json: bool
+) -> int:
+    """Show what plugins are now beside what was approved, and approve it.
+
+    Without NAME: every plugin that comes from a registry, and every file that is in the lock. What
+    an address names is fetched, its signature verified, and the difference shown; it is written to
+    carrel.lock once it is approved: on a terminal by an answer, otherwise by --yes. The exit code
+    is 1 when something is left unapproved or cannot be had.
+    """
+    config = session.config()
+    if remove:
+        return _remove(config, names)
+    from carrel.plugins.approval import wanted_names
+    from carrel.plugins.lockfile import change_lock
+
+    proposals, failed = _propose(session, config, wanted_names(config, names))
+    changed = [one for one in proposals if one.lines]
+    told = [{"name": one.name, "changes": one.lines} for one in proposals]
+    if as_json or not stdout_is_terminal():
+        write_json({"lock": str(config.lock_path), "plugins": told})
+    else:
+        _show(proposals)
+    if changed and not (yes or _agreed(changed)):
+        words = ", ".join(one.name for one in changed)
+        report(LockError(f"{words}: not approved; nothing was written. Approve with --yes"))
+        return FAILED
+    if changed:
+        change_lock(config.lock_path, {one.name: one.found for one in changed})
+    return FAILED if failed else OK
+
+
+def _propose(session: Session, config: Config, names: list[str]) -> tuple[list[Proposal], bool]:
+    from carrel.plugins.approval import propose
+
+    proposals, failed = [], False
+    for name in names:
+        try:
+            with Progress(f"fetching {name}") as progress:
+                proposals.append(propose(config, name, progress.update))
+        except CarrelError as error:
+            report(error, as_json=session.options.json_errors)
+            failed = True
+    return proposals, failed
+
+
+def _remove(config: Config, names: tuple[str, ...]) -> int:
+    from carrel.plugins.lockfile import change_lock, read_lock
+
+    if not names:
+        raise click.UsageError("--remove needs the names of the plugins to take out")
+    missing = [name for name in names if name not in read_lock(config.lock_path)]
+    if missing:
+        report(LockError(f"{', '.join(missing)}: not in {config.lock_path}"))
+        return FAILED
+    change_lock(config.lock_path, {}, frozenset(names))
+    return OK
+
+
+def _show(proposals: list[Proposal]) -> None:
+    lines: list[str] = []
+    for one in proposals:
+        state = "new" if one.approved is None else "changed" if one.lines else "as approved"
+        lines += [f"{one.name}: {state}", *(f"  {line}" for line in one.lines)]
+    write_text("".join(f"{printable(line, 4000)}\n" for line in lines or ["nothing to lock"]))
+
+
+def _agreed(changed: list[Proposal]) -> bool:
+    """Asks on a terminal; without one nobody agrees."""
+    streams: tuple[Any, ...] = (sys.stdin, sys.stdout)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        return False
+    words = ", ".join(one.name for one in changed)
+    return click.confirm(f"Approve {words}?", default=False)

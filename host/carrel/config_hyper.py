@@ -1,0 +1,208 @@
+"""hyper-mcp's configuration files, put into Carrel's words.
+
+A file that holds nothing but hyper-mcp's keys is one of hyper-mcp's; TOML, which is Carrel's own
+format, only when one of them is a key that Carrel does not have. It loads as it stands: what Carrel
+offers is translated, what it does not offer becomes a warning that names the key and says why
+nothing happens. Where passing over a key could take something from a plugin, the plugin's own notes
+say so too. No grant becomes wider than what the file says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_TOP = frozenset({"auths", "dynamic_loading", "oci", "plugins"})
+_ENTRY = frozenset({"url", "path", "description", "runtime_config"})
+_SKIPS = ("skip_tools", "skip_prompts", "skip_resources", "skip_resource_templates")
+_RUNTIME_CONFIG = frozenset(
+    {*_SKIPS, "allowed_hosts", "allowed_paths", "allowed_secrets", "env_vars", "memory_limit"}
+)
+_FOREIGN = frozenset({"allowed_paths", "memory_limit"})
+_OCI_UNUSED = ("fulcio_certs", "rekor_pub_keys", "use_sigstore_tuf_data")
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+
+@dataclass(slots=True)
+class Translation:
+    """A file of hyper-mcp's in Carrel's words.
+
+    Attributes:
+        document: the tables as Carrel reads them.
+        as_declared: plugins whose grant is every host that their manifest declares.
+        notes: plugin → what the file says for it and it does not get.
+    """
+
+    document: dict[str, Any] = field(default_factory=dict)
+    as_declared: set[str] = field(default_factory=set)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _warnings: list[str] = field(default_factory=list)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Every warning, each beginning with its key."""
+        return tuple(self._warnings)
+
+    def warn(self, place: str, text: str, plugin: str | None = None) -> None:
+        """Takes note of something that does not happen."""
+        self._warnings.append(f"{place}: {text}")
+        if plugin is not None:
+            self.notes[plugin] = (*self.notes.get(plugin, ()), f"{place}: {text}")
+
+
+def translate(document: object, *, is_toml: bool) -> Translation | None:
+    """The document in Carrel's words; None when it is no file of hyper-mcp's."""
+    if not _is_hyper(document) or (is_toml and not _has_foreign_key(document)):
+        return None
+    assert isinstance(document, dict), "just looked at"
+    told = Translation()
+    if document.get("auths"):
+        told.warn("auths", "not used: registries' credentials come from Docker's configuration")
+    if document.get("dynamic_loading"):
+        told.warn("dynamic_loading", "not offered: clients cannot load plugins")
+    _translate_oci(_present(document.get("oci")), told)
+    plugins = document["plugins"]
+    if isinstance(plugins, dict):
+        plugins = {name: _entry(str(name), entry, told) for name, entry in plugins.items()}
+    told.document["plugins"] = plugins
+    return told
+
+
+def _is_hyper(document: object) -> bool:
+    if not isinstance(document, dict) or "plugins" not in document or set(document) - _TOP:
+        return False
+    plugins = document["plugins"]
+    if not isinstance(plugins, dict):
+        return set(document) > {"plugins"}
+    for entry in plugins.values():
+        if not isinstance(entry, dict) or set(entry) - _ENTRY:
+            return False
+        granted = entry.get("runtime_config") or {}
+        if not isinstance(granted, dict) or set(granted) - _RUNTIME_CONFIG:
+            return False
+        hosts = granted.get("allowed_hosts") or []
+        if isinstance(hosts, list) and any(isinstance(host, dict) for host in hosts):
+            return False
+    return True
+
+
+def _has_foreign_key(document: object) -> bool:
+    """Whether a key stands in it that only hyper-mcp has."""
+    assert isinstance(document, dict), "just looked at"
+    if len(document) > 1:
+        return True
+    entries = document["plugins"].values()
+    return any(set(entry.get("runtime_config") or {}) & _FOREIGN for entry in entries)
+
+
+def _present(value: object) -> dict[str, Any]:
+    """The members of a table that are not null."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {key: one for key, one in value.items() if one is not None}
+
+
+def _translate_oci(oci: dict[str, Any], told: Translation) -> None:
+    """hyper-mcp's signature settings; a signature that it would ask for is asked for here too."""
+    for key in _OCI_UNUSED:
+        if key in oci:
+            told.warn(f"oci.{key}", "not used, as by hyper-mcp itself; `trust` says whose count")
+    subject = oci.get("cert_email") or oci.get("cert_url")
+    issuer = oci.get("cert_issuer")
+    if oci.get("insecure_skip_signature", not (subject or issuer)):
+        return
+    told.document["trust"] = {
+        "identities": [
+            {
+                "subject": subject or ".*", "subject_is_pattern": True,
+                "issuer": issuer or ".*", "issuer_is_pattern": True,
+            }
+        ]
+    }  # fmt: skip
+
+
+def _entry(name: str, entry: Mapping[str, Any], told: Translation) -> dict[str, Any]:
+    place = f"plugins.{name}"
+    kept = _present(entry)
+    url = str(kept.get("url") or kept.get("path") or "")
+    scheme = url.partition(":")[0].lower()
+    if scheme in {"http", "https", "s3"}:
+        told.warn(f"{place}.url", f"not loaded: no component comes over {scheme}", name)
+    granted = _present(kept.pop("runtime_config", None))
+    place += ".runtime_config"
+    if granted.pop("allowed_paths", None):
+        told.warn(f"{place}.allowed_paths", "not offered: a plugin sees no files", name)
+    for key in _SKIPS:
+        if isinstance(granted.get(key), list):
+            granted[key] = [_anchored(one) for one in granted[key]]
+    if isinstance(granted.get("env_vars"), dict):
+        granted["env_vars"] = {
+            key: str(value) if isinstance(value, int | float) else value
+            for key, value in granted["env_vars"].items()
+        }
+    _translate_memory(granted, place, name, told)
+    _translate_hosts(granted, place, name, told)
+    return {**kept, "runtime_config": granted}
+
+
+def _anchored(pattern: object) -> object:
+    """A pattern that matches the same whole names as hyper-mcp's does.
+
+    hyper-mcp anchors a pattern at both ends unless it has an anchor already: `^admin` alone means
+    every name that begins so.
+    """
+    if not isinstance(pattern, str):
+        return pattern
+    pattern = pattern.replace(r"\z", r"\Z")
+    if pattern.startswith(("^", r"\A")) or pattern.endswith(("$", r"\Z")):
+        return f"(?s:.*?)(?:{pattern})(?s:.*)"
+    return pattern
+
+
+def _translate_memory(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
+    size = granted.pop("memory_limit", None)
+    if size is None:
+        return
+    found = _SIZE.fullmatch(str(size).strip())
+    if found is None:
+        told.warn(f"{place}.memory_limit", f"not a size, the default holds: {size!r:.40}", name)
+        return
+    number, unit, binary = found.groups()
+    wanted = int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
+    given = min(max(wanted, 2**20), 2**32)
+    if given != wanted:
+        told.warn(f"{place}.memory_limit", f"limited to {given:,} bytes", name)
+    granted["limits"] = {"memory_bytes": given}
+
+
+def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
+    """Globs: a name is a name, `*.name` is one more label, `*` is what the manifest declares."""
+    from .fetch.hosts import parse_host_entry
+
+    hosts = granted.get("allowed_hosts")
+    if not isinstance(hosts, list):
+        return
+    kept: list[object] = []
+    for index, host in enumerate(hosts):
+        at = f"{place}.allowed_hosts[{index}]"
+        if host == "*":
+            told.as_declared.add(name)
+            told.warn(
+                at,
+                "'*' grants the hosts that a component's manifest declares; a module without one "
+                "gets no host by it: name its hosts",
+                name,
+            )
+            continue
+        try:
+            kept.append(parse_host_entry(host) if isinstance(host, str) else host)
+        except ValueError as error:
+            told.warn(at, f"{host!r:.100} is not granted: {error}", name)
+    if name in told.as_declared:
+        del granted["allowed_hosts"]
+    else:
+        granted["allowed_hosts"] = kept

@@ -1,0 +1,130 @@
+"""One entry of the `plugins` table: which plugin, and everything that it is granted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .fetch.grants import HostGrant
+    from .trust.policy import TrustPolicy
+
+#: An override of a field of `carrel.exchange.Limits`.
+Overrides = Mapping[str, float | int]
+
+
+@dataclass(frozen=True, slots=True)
+class PaceGrant:
+    """The pace that the operator wants at a host, in place of the manifest's.
+
+    Attributes:
+        interval_ms: milliseconds between two requests in the long run.
+        burst: requests that may go at once after a rest. Default: 1.
+        ignore_upstream_rule: whether it holds even where it is quicker than the rule of an upstream
+            that Carrel knows. Default: false; then the slower of the two holds.
+    """
+
+    interval_ms: int
+    burst: int = 1
+    ignore_upstream_rule: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PluginConfig:
+    """One entry of the `plugins` table: which plugin, and what it may do.
+
+    Attributes:
+        name: the entry's key: lower-case letters, digits and single underscores between them.
+        url: where the component is: `builtin:NAME`, `file:///PATH` or `oci://REGISTRY/NAME:TAG`.
+            Default for an entry named like a built-in plugin: that plugin. Otherwise required.
+        description: for people who read the file; not shown to clients. Default: empty.
+        enabled: whether the plugin is loaded. Default: true.
+        allowed_hosts: the operator's grant (`runtime_config.allowed_hosts`): host names, `*.name`,
+            or these with the methods and paths that are granted. What a plugin may reach is this
+            and its manifest. None means as declared. Default: None for a built-in plugin, else no
+            host.
+        limits: overrides by the field names of `carrel.exchange.Limits`; they win over the
+            top-level `limits` table. Default: none.
+        settings: the plugin's own settings, handed to it as JSON; never secrets. Default: none.
+        tools: the only tools that are offered (`runtime_config.tools`): regular expressions that
+            match a whole tool name. None offers all. Default: None.
+        skip_tools: tools that are not offered, likewise; they win over `tools`. Default: none.
+        skip_prompts: prompts that are not offered, likewise. Default: none.
+        skip_resources: resources that are not offered, by URI, likewise. Default: none.
+        skip_resource_templates: resource templates that are not offered, by URI template, likewise.
+            Default: none.
+        env_vars: the configuration that an Extism module may read (`runtime_config.env_vars`); not
+            the environment. Default: none.
+        allowed_secrets: keyring entries, each a service and a user, that an Extism module may
+            read (`runtime_config.allowed_secrets`). Default: none.
+        secrets: the secrets of the manifest that the host attaches, by name. None means all for a
+            built-in plugin and none for any other. Default: None.
+        pace: host entry → the pace that holds there. Default: as declared.
+        trust: whose signature the plugin has to carry; None means as the top-level `trust` says.
+        notes: what the file asks for and this plugin does not get, for a person.
+    """
+
+    name: str
+    url: str
+    description: str = ""
+    enabled: bool = True
+    allowed_hosts: tuple[str | HostGrant, ...] | None = ()
+    limits: Overrides = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tools: tuple[str, ...] | None = None
+    skip_tools: tuple[str, ...] = ()
+    skip_prompts: tuple[str, ...] = ()
+    skip_resources: tuple[str, ...] = ()
+    skip_resource_templates: tuple[str, ...] = ()
+    env_vars: Mapping[str, str] = field(default_factory=dict)
+    allowed_secrets: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[str, ...] | None = None
+    pace: Mapping[str, PaceGrant] = field(default_factory=dict)
+    trust: TrustPolicy | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it is one of Carrel's own."""
+        return self.url.startswith("builtin:")
+
+    def skips(self, tool: str) -> bool:
+        """Whether the operator does not want `tool`, named as in the plugin's manifest."""
+        return self.grant_of_tool(tool) is not None
+
+    def grant_of_tool(self, tool: str) -> str | None:
+        """What would offer a tool that is hidden, in the file's words; None when it is offered."""
+        hidden = self._skipped("skip_tools", tool)
+        if hidden is not None or self.tools is None:
+            return hidden
+        import json
+        import re
+
+        if any(re.fullmatch(pattern, tool) for pattern in self.tools):
+            return None
+        return f"plugins.{self.name}.runtime_config.tools += {json.dumps(tool)}"
+
+    def grant_of_resource(self, uri: str) -> str | None:
+        """The same of a resource; hiding the tool `resource` hides all of a component's."""
+        return self.grant_of_tool("resource") or self._skipped("skip_resources", uri)
+
+    def grant_of_prompt(self, prompt: str) -> str | None:
+        """The same of a prompt."""
+        return self._skipped("skip_prompts", prompt)
+
+    def _skipped(self, key: str, name: str) -> str | None:
+        patterns = getattr(self, key)
+        if not patterns:
+            return None
+        import json
+        import re
+
+        for pattern in patterns:
+            if re.fullmatch(pattern, name):
+                return f"plugins.{self.name}.runtime_config.{key} -= {json.dumps(pattern)}"
+        return None
+
+    def grants_secret(self, name: str) -> bool:
+        """Whether the host may attach the secret for this plugin."""
+        return self.is_builtin if self.secrets is None else name in self.secrets

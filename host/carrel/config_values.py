@@ -1,0 +1,155 @@
+"""The plain values that a configuration may hold: numbers, texts, paths, small tables.
+
+A rule takes a value as the file gave it and the folder that relative paths start at, and returns
+the value to keep. It raises ValueError with "expected … but found …" otherwise, never with the
+text itself where that could be a secret or an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .paths import expand
+
+Rule = Callable[[object, Path], Any]
+
+
+class MisfitError(ValueError):
+    """A value that breaks its rule in one of its items; `at` is the item's place in the value."""
+
+    def __init__(self, message: str, at: str) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+def kind_of(value: object) -> str:
+    """What a person calls the type of a value of JSON or TOML."""
+    names = {bool: "a boolean", int: "a whole number", float: "a number", str: "text",
+             list: "a list", dict: "a table", type(None): "null"}  # fmt: skip
+    for kind, name in names.items():
+        if isinstance(value, kind):
+            return name
+    return "a date or time"
+
+
+def wrong(expected: str, value: object) -> ValueError:
+    """The error of a value of another kind; a text is not shown."""
+    shown = f"{value!r}" if isinstance(value, int | float) else kind_of(value)
+    return ValueError(f"expected {expected} but found {shown}")
+
+
+def number(minimum: float, maximum: float, unit: str = "", *, above: bool = False) -> Rule:
+    """A number of `unit` from `minimum` (or `above` it) to `maximum`."""
+    low = f"above {minimum:g}" if above else f"from {minimum:g}"
+    expected = f"a number{' of ' + unit if unit else ''} {low} to {maximum:g}"
+
+    def rule(value: object, _base: Path) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise wrong(expected, value)
+        # Written so that NaN, which compares false with everything, is refused.
+        if not (minimum < value <= maximum if above else minimum <= value <= maximum):
+            raise wrong(expected, value)
+        return float(value)
+
+    return rule
+
+
+def whole(minimum: int, maximum: int, unit: str = "") -> Rule:
+    """A whole number of `unit` from `minimum` to `maximum`."""
+    expected = f"a whole number{' of ' + unit if unit else ''} from {minimum:,} to {maximum:,}"
+
+    def rule(value: object, _base: Path) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise wrong(expected, value)
+        if not minimum <= value <= maximum:
+            raise wrong(expected, value)
+        return value
+
+    return rule
+
+
+def flag(value: object, _base: Path) -> bool:
+    """A boolean."""
+    if not isinstance(value, bool):
+        raise wrong("true or false", value)
+    return value
+
+
+def text(value: object, _base: Path) -> str:
+    """Any text."""
+    if not isinstance(value, str):
+        raise wrong("text", value)
+    return value
+
+
+def one_of(*choices: str) -> Rule:
+    """One of a closed list of words, in any case."""
+    expected = f"one of {', '.join(choices)}"
+
+    def rule(value: object, _base: Path) -> str:
+        if not isinstance(value, str):
+            raise wrong(expected, value)
+        if value.lower() not in choices:
+            raise ValueError(f"expected {expected} but found {value!r}")
+        return value.lower()
+
+    return rule
+
+
+def folder(value: object, base: Path) -> Path:
+    """The path of a folder; it need not exist yet."""
+    path = path_of(value, base)
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"expected a folder but {path} is a file")
+    return path
+
+
+def readable_file(value: object, base: Path) -> Path:
+    """The path of a file that exists."""
+    path = path_of(value, base)
+    if not path.is_file():
+        raise ValueError(f"expected a file but there is none at {path}")
+    return path
+
+
+def path_of(value: object, base: Path) -> Path:
+    """A path; nothing need be there."""
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise wrong("a path", value)
+    try:
+        return expand(value, base)
+    except RuntimeError as error:
+        raise ValueError("expected a path but its ~ names no home directory") from error
+
+
+def items(value: object, expected: str) -> list[tuple[str, str]]:
+    """The texts of a list, each with its place in it."""
+    if not isinstance(value, list):
+        raise wrong(expected, value)
+    for index, item in enumerate(value):
+        if not isinstance(item, str):
+            raise MisfitError(f"expected text but found {kind_of(item)}", f"[{index}]")
+    return [(f"[{index}]", item) for index, item in enumerate(value)]
+
+
+def members(
+    table: Mapping[str, Any], at: str, known: Mapping[str, Rule], base: Path
+) -> dict[str, Any]:
+    """The members of a small table, each by its rule.
+
+    Raises:
+        MisfitError: a member is unknown or breaks its rule; the place leads to it.
+    """
+    found = {}
+    for key, value in table.items():
+        if key not in known:
+            raise MisfitError(f"unknown key; expected one of {', '.join(known)}", f"{at}.{key}")
+        try:
+            found[key] = known[key](value, base)
+        except MisfitError as error:
+            raise MisfitError(str(error), f"{at}.{key}{error.at}") from None
+        except ValueError as error:
+            raise MisfitError(str(error), f"{at}.{key}") from None
+    return found

@@ -1,0 +1,93 @@
+"""What there is to approve: plugins as they are now, beside what was approved of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.errors import ArgumentError, UnknownNameError
+
+from .lock import LockEntry, changes, first_sight
+from .lockfile import read_lock
+from .pinning import entry_of
+from .registry import Registry
+
+if TYPE_CHECKING:
+    from carrel.config import Config, PluginConfig
+
+ProgressHandler = Callable[[float, float | None, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One plugin as it is now.
+
+    Attributes:
+        name: the plugin's.
+        approved: what the lock has; None when it was never approved.
+        found: what would be approved.
+    """
+
+    name: str
+    approved: LockEntry | None
+    found: LockEntry
+
+    @property
+    def lines(self) -> list[str]:
+        """What a person is asked to approve; empty when it is approved already."""
+        if self.approved is None:
+            return first_sight(self.found)
+        return changes(self.approved, self.found)
+
+
+def wanted_names(config: Config, names: Sequence[str]) -> list[str]:
+    """The plugins to look at: those that are named, else all that need the lock or are in it.
+
+    Raises:
+        UnknownNameError: nothing of that name is configured.
+        ArgumentError: a built-in plugin is named, whose bytes come with Carrel.
+    """
+    if not names:
+        locked = read_lock(config.lock_path)
+        return [
+            entry.name
+            for entry in config.plugins
+            if entry.enabled and (entry.url.startswith("oci:") or entry.name in locked)
+            if not entry.is_builtin
+        ]
+    known = [entry.name for entry in config.plugins]
+    for name in names:
+        entry = config.plugin(name)
+        if entry is None:
+            raise UnknownNameError("plugin", name, known=known)
+        if entry.is_builtin:
+            raise ArgumentError([f"{name}: a built-in plugin is pinned by Carrel itself"])
+    return list(dict.fromkeys(names))
+
+
+def propose(config: Config, name: str, on_progress: ProgressHandler | None = None) -> Proposal:
+    """Fetches what the plugin's address names now, verifies it, and reads what it says of itself.
+
+    Raises:
+        LoadError: it cannot be had, carries no signature that counts, or is no plugin.
+    """
+    entry = config.plugin(name)
+    assert entry is not None, "names were checked"
+    approved = read_lock(config.lock_path).get(name)
+    return Proposal(name, approved, _found(config, entry, on_progress))
+
+
+def _found(config: Config, entry: PluginConfig, on_progress: ProgressHandler | None) -> LockEntry:
+    from .oci_source import pull_newest
+    from .source import read_source
+
+    if entry.url.startswith("oci:"):
+        source = pull_newest(config, entry, on_progress)
+    else:
+        source = read_source(entry.name, entry.url)
+    registry = Registry(config)
+    try:
+        return entry_of(entry, source, registry.read_manifest(entry, source))
+    finally:
+        registry.close()

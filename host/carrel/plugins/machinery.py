@@ -1,0 +1,121 @@
+"""What the plugins of a configuration share, and who still uses it.
+
+A reload makes a new registry beside the old one. Plugins that did not change belong to both for a
+while, and so do the runtime and the way to upstreams: each is closed when the last registry lets
+go of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.fetch.client import FetchClient
+    from carrel.runtime.loader import Runtime
+
+    from .access import Access
+    from .plugin import Plugin
+
+
+class Machinery:
+    """The runtime and the access to upstreams of one configuration, each made at first need."""
+
+    def __init__(self, config: Config, fetch_client: FetchClient | None = None) -> None:
+        self._config = config
+        self._fetch_client = fetch_client
+        self._lock = threading.Lock()
+        self._users = 1
+        self._runtime: Runtime | None = None
+        self._access: Access | None = None
+        self._held: Counter[Plugin] = Counter()
+
+    def taken_for(self, config: Config) -> Machinery | None:
+        """The same for a further user, if it suits the configuration; else None."""
+        if _without_plugins(config) != _without_plugins(self._config):
+            return None
+        with self._lock:
+            if self._users == 0:
+                return None
+            self._users += 1
+        return self
+
+    def runtime(self) -> Runtime:
+        """The sandbox's runtime."""
+        with self._lock:
+            if self._runtime is None:
+                self._runtime = _make_runtime(self._config)
+            return self._runtime
+
+    def access(self) -> Access:
+        """What makes fetchers."""
+        with self._lock:
+            if self._access is None:
+                from .access import Access
+
+                self._access = Access(self._config, self._fetch_client)
+            return self._access
+
+    def hold(self, plugin: Plugin) -> Plugin:
+        """Notes that one more registry uses the plugin."""
+        with self._lock:
+            self._held[plugin] += 1
+        return plugin
+
+    def release(self, plugin: Plugin) -> None:
+        """Closes the plugin if no other registry uses it."""
+        with self._lock:
+            self._held[plugin] -= 1
+            last = self._held[plugin] <= 0
+            if last:
+                del self._held[plugin]
+        if last:
+            plugin.close()
+
+    def drop(self) -> None:
+        """Ends threads and connections if nobody else uses them."""
+        with self._lock:
+            self._users -= 1
+            if self._users > 0:
+                return
+            runtime, access = self._runtime, self._access
+            self._runtime = self._access = None
+        if runtime is not None:
+            runtime.close()
+        if access is not None:
+            access.close()
+
+
+def _without_plugins(config: Config) -> Config:
+    """What the machinery goes by: everything but what concerns single plugins or the server."""
+    from carrel.config import ServerConfig
+
+    return dataclasses.replace(
+        config,
+        plugins=(),
+        server=ServerConfig(),
+        trust=None,
+        registries={},
+        source_path=None,
+        warnings=(),
+    )
+
+
+def _make_runtime(config: Config) -> Runtime:
+    from carrel.exchange import Limits
+    from carrel.runtime.loader import Runtime, RuntimeSettings
+
+    runtime = config.runtime
+    return Runtime(
+        RuntimeSettings(
+            code_folder=config.cache_dir / "code",
+            workers=runtime.workers,
+            stack_bytes=int(config.limits.get("stack_bytes", Limits().stack_bytes)),
+            max_component_bytes=runtime.max_component_bytes,
+            compile_seconds=runtime.compile_seconds,
+            compile_memory_bytes=runtime.compile_memory_bytes,
+        )
+    )

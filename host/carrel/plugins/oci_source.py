@@ -1,0 +1,177 @@
+"""Plugins from registries: pulled into a store, and read from it as they were approved.
+
+Reading needs no network and trusts nothing that lies on the disk: the content is held against its
+digest, the digest against the lock, and the signature is verified anew each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from carrel.errors import LoadError, LockError, RegistryError, SignatureError
+
+from .source import Source
+
+if TYPE_CHECKING:
+    from carrel.config import Config, PluginConfig
+    from carrel.oci.layout import PluginArtifact
+    from carrel.oci.reference import Reference
+    from carrel.oci.repository import RepositoryReader
+    from carrel.oci.settings import RegistrySettings
+    from carrel.oci.store import PluginStore
+
+    from .lock import LockEntry
+
+ProgressHandler = Callable[[float, float | None, str], None]
+
+
+def read_locked(config: Config, entry: PluginConfig, locked: LockEntry) -> Source | None:
+    """The bytes that were approved, from the store; None when they are not on this machine.
+
+    Raises:
+        LoadError: they are there and not what was approved, or nobody's signature counts.
+    """
+    from carrel.oci.layout import read_plugin
+
+    digest = _locked_digest(entry, locked)
+    stored = _store(config).repository(_reference(entry))
+    if stored.manifest(digest) is None:
+        return None
+    try:
+        artifact = read_plugin(stored, digest, max_bytes=config.runtime.max_component_bytes)
+    except RegistryError:
+        return None  # a part of it is missing or damaged, and was discarded
+    return _source(config, entry, artifact, stored)
+
+
+def pull_locked(
+    config: Config,
+    entry: PluginConfig,
+    locked: LockEntry,
+    on_progress: ProgressHandler | None = None,
+) -> None:
+    """Fetches the bytes that were approved, by their digest, into the store.
+
+    Raises:
+        RegistryError: the registry does not have them, or cannot be reached.
+    """
+    import dataclasses
+
+    reference = dataclasses.replace(_reference(entry), digest=_locked_digest(entry, locked))
+    _pull(config, entry, reference, on_progress)
+
+
+def pull_newest(
+    config: Config, entry: PluginConfig, on_progress: ProgressHandler | None = None
+) -> Source:
+    """Fetches what the entry's address names now, verified, for somebody to approve.
+
+    Raises:
+        LoadError: it cannot be had, or nobody's signature counts.
+    """
+    artifact, stored = _pull(config, entry, _reference(entry), on_progress)
+    return _source(config, entry, artifact, stored)
+
+
+def _pull(
+    config: Config,
+    entry: PluginConfig,
+    reference: Reference,
+    on_progress: ProgressHandler | None,
+) -> tuple[PluginArtifact, RepositoryReader]:
+    from carrel.oci.pull import pull
+    from carrel.oci.registry import open_repository
+
+    store = _store(config)
+    settings = registry_settings(config, reference.host)
+    try:
+        with open_repository(reference, settings, on_progress=on_progress) as repository:
+            artifact = pull(
+                reference,
+                repository,
+                store,
+                max_bytes=config.runtime.max_component_bytes,
+                on_progress=on_progress,
+            )
+    except RegistryError as error:
+        if error.plugin is None:
+            raise RegistryError(
+                f"{entry.name}: {error.message}", plugin=entry.name, status=error.status
+            ) from error
+        raise
+    return artifact, store.repository(reference)
+
+
+def _source(
+    config: Config, entry: PluginConfig, artifact: PluginArtifact, stored: RepositoryReader
+) -> Source:
+    policy = config.trust_for(entry.name)
+    signer = None
+    if policy is not None and (policy.keys or policy.identities):
+        from carrel.trust.verify import verify
+
+        try:
+            signer = str(verify(stored, artifact.digest, policy, plugin=entry.name))
+        except SignatureError as error:
+            raise SignatureError(
+                f"{entry.name}: {error.message}", plugin=entry.name, tried=error.tried
+            ) from None
+    return Source(
+        artifact.wasm,
+        artifact.wasm_digest.removeprefix("sha256:"),
+        builtin=False,
+        oci_digest=artifact.digest,
+        signer=signer,
+    )
+
+
+def registry_settings(config: Config, host: str) -> RegistrySettings:
+    """How the registry at `HOST[:PORT]` is reached."""
+    from carrel.config import RegistryConfig
+    from carrel.oci.settings import RegistrySettings
+
+    registries = config.registries
+    return RegistrySettings(
+        plain_http_hosts=frozenset(name for name, one in registries.items() if one.plain_http),
+        private_hosts=frozenset(name for name, one in registries.items() if one.private),
+        realm_hosts=frozenset(
+            (name, realm) for name, one in registries.items() for realm in one.realms
+        ),
+        ca_bundle=registries.get(host, RegistryConfig()).ca_bundle or config.fetch.ca_bundle,
+    )
+
+
+def _store(config: Config) -> PluginStore:
+    from carrel.oci.store import PluginStore
+
+    return PluginStore(config.data_dir / "plugins")
+
+
+def _reference(entry: PluginConfig) -> Reference:
+    from carrel.oci.reference import parse_reference
+
+    try:
+        return parse_reference(entry.url)
+    except RegistryError as error:
+        raise LoadError(f"{entry.name}: {error.message}", plugin=entry.name) from None
+
+
+def _locked_digest(entry: PluginConfig, locked: LockEntry) -> str:
+    """The digest that was approved for the entry's address.
+
+    Raises:
+        LockError: another address was approved, or one that comes from no registry.
+    """
+    pinned = _reference(entry).digest
+    if locked.digest is not None and locked.url == entry.url and pinned in {None, locked.digest}:
+        return locked.digest
+    change = f"address: {locked.url} → {entry.url}"
+    if locked.url == entry.url:
+        change = f"digest: {locked.digest or 'none'} → {pinned or 'none'}"
+    raise LockError(
+        f"{entry.name}: not what was approved: {change}; "
+        f"to see and approve it: carrel plugin lock {entry.name}",
+        plugin=entry.name,
+        changes=[change],
+    )

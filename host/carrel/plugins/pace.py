@@ -1,0 +1,73 @@
+"""The pace at a host: what the manifest asks, what the operator says, what the upstream rules.
+
+The built-in plugins know the rules of their upstreams. Whatever another plugin's manifest asks, at
+a host of theirs it goes through the same bucket, no quicker: a stranger cannot have an address
+blocked that everybody here shares. The operator may slow any plugin down, and quicken it up to that
+rule; past the rule only by saying so, with `ignore_upstream_rule`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from typing import TYPE_CHECKING
+
+from carrel.fetch.grants import common_host
+from carrel.fetch.manifest import read_policy
+from carrel.fetch.policy import HostRule, Pace
+from carrel.runtime.sections import custom_section
+
+from .source import MANIFEST_SECTION, builtin_names, read_source
+
+if TYPE_CHECKING:
+    from carrel.config import PaceGrant, PluginConfig
+
+
+def paced(entry: PluginConfig, rule: HostRule) -> HostRule:
+    """The rule at the pace that holds for the plugin."""
+    wanted = _override(entry, rule.host)
+    if entry.is_builtin and wanted is None:
+        return rule
+    floors = [rule] if entry.is_builtin else _floors(rule.host)
+    if wanted is not None:
+        pace = Pace(wanted.interval_ms / 1000, wanted.burst, rule.upstream)
+        rule = dataclasses.replace(rule, pace=pace)
+        if wanted.ignore_upstream_rule:
+            return rule
+    for floor in floors:
+        rule = _no_quicker(rule, floor)
+    return rule
+
+
+def _override(entry: PluginConfig, host: str) -> PaceGrant | None:
+    """The operator's pace of the host: its own, or else that of a wildcard that covers it."""
+    covering = [name for name in entry.pace if common_host(name, host) == host]
+    return entry.pace[min(covering, key=lambda name: name.startswith("*"))] if covering else None
+
+
+def _no_quicker(rule: HostRule, floor: HostRule) -> HostRule:
+    pace = Pace(
+        max(rule.pace.interval, floor.pace.interval),
+        min(rule.pace.burst, floor.pace.burst),
+        floor.upstream,
+    )
+    return dataclasses.replace(
+        rule, pace=pace, concurrency=min(rule.concurrency, floor.concurrency)
+    )
+
+
+def _floors(host: str) -> list[HostRule]:
+    return [rule for rule in _upstream_rules() if common_host(rule.host, host) is not None]
+
+
+@functools.cache
+def _upstream_rules() -> tuple[HostRule, ...]:
+    """The hosts of the built-in plugins, each at the pace that holds without a key."""
+    rules: list[HostRule] = []
+    for name in builtin_names():
+        section = custom_section(read_source(name, f"builtin:{name}").wasm, MANIFEST_SECTION)
+        assert section is not None, "built-in components carry their manifest"
+        policy, _ = read_policy(json.loads(section), granted=None, provided={})
+        rules += policy.rules
+    return tuple(rules)

@@ -1,0 +1,189 @@
+"""Manifest against grant, item by item: what a plugin asks for, what it gets, what is refused.
+
+The answers come from where calls get theirs: the effective policy, the entry's own rules for tools
+and secrets, and the effective limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import limit_grant
+from carrel.fetch.grants import HostGrant, common_host, narrow
+from carrel.fetch.policy import HostRule, Policy
+
+from .access import effective_policy
+from .limits import effective_limits
+
+if TYPE_CHECKING:
+    from carrel.config import Config, PluginConfig
+
+    from .manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a plugin asks for.
+
+    Attributes:
+        kind: `host`, `pace`, `secret`, `tool`, `limit`, `lookup`, `resource` or `prompt`.
+        name: which one.
+        asked: what the manifest says; empty where it asks for nothing in particular.
+        granted: what the plugin gets; empty for nothing.
+        refused: what it asks for and does not get; empty for nothing.
+        grant: the configuration that would grant the rest, or that can change it.
+    """
+
+    kind: str
+    name: str
+    asked: str
+    granted: str
+    refused: str = ""
+    grant: str = ""
+
+
+def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[Item]:
+    """Everything that the manifest asks for, against what the entry grants.
+
+    Raises:
+        ConfigError: an entry of the grant is refused.
+    """
+    policy, _ = effective_policy(config, entry, manifest)
+    return [
+        *(_host(entry, policy, rule) for rule in policy.rules),
+        *_paces(entry, policy, manifest),
+        *_secrets(entry, manifest),
+        *_tools(entry, manifest),
+        *_reserved(entry, manifest),
+        *_limits(config, entry, manifest),
+    ]
+
+
+def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
+    """What is granted and not asked for, in the configuration's words."""
+    place = f"plugins.{entry.name}.runtime_config"
+    hosts = [rule.host for rule in manifest.hosts]
+    granted = [
+        grant if isinstance(grant, str) else grant.host for grant in entry.allowed_hosts or ()
+    ]
+    lines = [f"{place}.allowed_hosts: {host}" for host in _strange(granted, hosts)]
+    lines += [
+        f"{place}.pace: {host}"
+        for host in entry.pace
+        if not any(common_host(host, declared) == declared for declared in hosts)
+    ]
+    lines += [
+        f"{place}.secrets: {name}" for name in entry.secrets or () if name not in manifest.secrets
+    ]
+    return lines
+
+
+def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, float]:
+    """The limits that hold for a call of the plugin, by the names of `Limits`."""
+    overrides = {**config.limits, **entry.limits}
+    return asdict(effective_limits(manifest.limits, overrides, trusted=entry.is_builtin))
+
+
+def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:
+    return [
+        host for host in granted if not any(common_host(host, one) is not None for one in declared)
+    ]
+
+
+def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> Item:
+    granted = (rule,) if policy.granted is None else narrow([rule], policy.granted)
+    refused = ["everything"] if not granted else []
+    if granted and rule.host not in {one.host for one in granted}:
+        refused.append("other names")
+    methods = set[str]().union(*(one.methods for one in granted))
+    if granted and (missing := rule.methods - methods):
+        refused.append(", ".join(sorted(missing)))
+    if granted and not any(one.paths == rule.paths for one in granted):
+        refused.append("other paths")
+    place = f"plugins.{entry.name}.runtime_config.allowed_hosts"
+    return Item(
+        "host",
+        rule.host,
+        _requests(rule),
+        "; ".join(
+            _requests(one) if one.host == rule.host else f"{one.host}: {_requests(one)}"
+            for one in granted
+        ),
+        ", ".join(refused),
+        f"{place} += {HostGrant(rule.host)}" if refused else "",
+    )
+
+
+def _requests(rule: HostRule) -> str:
+    return f"{', '.join(sorted(rule.methods))} {', '.join(rule.paths) or 'every path'}"
+
+
+def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[Item]:
+    """The pace at each host; `manifest.hosts` has what is declared, the policy what holds."""
+    declared = {rule.host: rule for rule in manifest.hosts}
+    for rule in policy.rules:
+        asked, holds = _pace(declared[rule.host]), _pace(rule)
+        if asked or holds:
+            yield Item(
+                "pace",
+                rule.host,
+                asked,
+                holds or "any",
+                grant=f'plugins.{entry.name}.runtime_config.pace."{rule.host}"',
+            )
+
+
+def _pace(rule: HostRule) -> str:
+    if not rule.pace.interval:
+        return ""
+    burst = f", {rule.pace.burst} at once" if rule.pace.burst > 1 else ""
+    return f"one per {rule.pace.interval:g} s{burst}"
+
+
+def _secrets(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+    for raw in manifest.raw.get("secrets", []):
+        name, hosts = raw["name"], ", ".join(raw["hosts"])
+        if entry.grants_secret(name):
+            yield Item("secret", name, f"to {hosts}", f"to {hosts}")
+        else:
+            grant = f'plugins.{entry.name}.runtime_config.secrets += "{name}"'
+            yield Item("secret", name, f"to {hosts}", "", "everything", grant)
+
+
+def _tools(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+    for tool in manifest.tools:
+        grant = entry.grant_of_tool(tool.name)
+        yield _shown("tool", f"{manifest.namespace}_{tool.name}", "listed", grant)
+
+
+def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+    """What the host calls by itself, and what later manifests offer besides tools."""
+    if manifest.lookup is not None:
+        identifiers = ", ".join(manifest.lookup.identifiers)
+        yield _shown("lookup", identifiers, "asked", entry.grant_of_tool("lookup"))
+    for resource in manifest.resources:
+        yield _shown("resource", resource.uri, "listed", entry.grant_of_resource(resource.uri))
+    for prompt in manifest.raw.get("prompts", []):
+        yield _shown("prompt", prompt["name"], "listed", entry.grant_of_prompt(prompt["name"]))
+
+
+def _shown(kind: str, name: str, word: str, grant: str | None) -> Item:
+    if grant is None:
+        return Item(kind, name, word, word)
+    return Item(kind, name, word, "", "hidden", grant)
+
+
+def _limits(config: Config, entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+    for name, value in limits_of(config, entry, manifest).items():
+        asked: Any = manifest.limits.get(name)
+        less = asked is not None and asked > value
+        yield Item(
+            "limit",
+            name,
+            "" if asked is None else f"{asked:,}",
+            f"{value:,}",
+            f"{asked:,}" if less else "",
+            limit_grant(entry.name, name),
+        )

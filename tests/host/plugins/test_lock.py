@@ -1,0 +1,400 @@
+"""The lock: what was approved, what is refused, and how it is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import Config, PluginConfig, RegistryConfig
+from carrel.errors import LoadError, LockError, SignatureError, StorageError
+from carrel.oci.package import write_plugin
+from carrel.oci.push import push
+from carrel.oci.reference import parse_reference
+from carrel.oci.registry import open_repository
+from carrel.oci.settings import RegistrySettings
+from carrel.plugins.approval import Proposal, propose, wanted_names
+from carrel.plugins.lock import LockEntry, changes
+from carrel.plugins.lockfile import change_lock, encode_lock, read_lock
+from carrel.plugins.registry import Registry
+from carrel.tools import Toolbox
+from support.guests import Guest, guest
+from support.manifests import manifest, manifest_text
+from support.tiny_registry import TinyRegistry, tiny_registry
+
+NAME = "plugins/sample"
+
+
+@pytest.fixture
+def registry() -> Iterator[TinyRegistry]:
+    with tiny_registry() as running:
+        yield running
+
+
+class Shelf:
+    """A configuration with one plugin from a registry, and the registry."""
+
+    def __init__(self, registry: TinyRegistry, folder: Path, code: Path) -> None:
+        self.registry = registry
+        entry = PluginConfig("sample", f"oci://{registry.host}/{NAME}:1")
+        self.config = Config(
+            cache_dir=code,
+            data_dir=folder / "data",
+            plugins=(entry,),
+            registries={registry.host: RegistryConfig(plain_http=True)},
+            source_path=folder / "carrel.toml",
+        )
+
+    def publish(self, one: Guest, tag: str = "1", **told: Any) -> str:
+        """Publishes a guest with the sample's manifest and returns the digest."""
+        reference = parse_reference(f"oci://{self.registry.host}/{NAME}:{tag}")
+        settings = RegistrySettings(plain_http_hosts=frozenset({self.registry.host}))
+        with open_repository(reference, settings) as repository:
+            package = write_plugin(one.wasm, name="sample", plugin_manifest=manifest(**told))
+            digest = push(package, reference, repository).digest
+        self.registry.requests.clear()
+        return digest
+
+    def approve(self) -> Proposal:
+        proposal = propose(self.config, "sample")
+        change_lock(self.config.lock_path, {"sample": proposal.found})
+        return proposal
+
+    def call(self, **changes: Any) -> dict[str, Any]:
+        """What the plugin's tool gives in a host that has just started."""
+        box = Toolbox(replace(self.config, **changes))
+        try:
+            box._registry.plugin("sample")  # so that its error comes up
+            return box.call_sync("sample_echo", {}).data
+        finally:
+            box.close()
+
+    def refusal(self, **changes: Any) -> LoadError:
+        with pytest.raises(LoadError) as caught:
+            self.call(**changes)
+        return caught.value
+
+
+@pytest.fixture
+def shelf(registry: TinyRegistry, tmp_path: Path, code_folder: Path) -> Shelf:
+    return Shelf(registry, tmp_path, code_folder)
+
+
+def sample(number: int = 1, **told: Any) -> Guest:
+    return guest(result=json.dumps({"n": number}), manifest=manifest_text(**told))
+
+
+def told(**changes: Any) -> dict[str, Any]:
+    """Changes to the manifest that replace keys of its one tool."""
+    tools = manifest()["tools"]
+    tools[0].update(changes)
+    return {"tools": tools}
+
+
+class TestLoading:
+    @pytest.mark.requirement("plugin:pinned:lock-required")
+    def test_a_plugin_from_a_registry_is_refused_until_it_is_approved(self, shelf: Shelf) -> None:
+        shelf.publish(sample())
+        refusal = shelf.refusal()
+        assert isinstance(refusal, LockError)
+        assert "carrel plugin lock sample" in refusal.message
+        assert shelf.registry.requests == []  # nobody was asked for what nobody approved
+        shelf.approve()
+        assert shelf.call() == {"n": 1}
+
+    @pytest.mark.requirement("plugin:pinned:lock-digest-not-tag")
+    def test_a_moved_tag_changes_nothing_until_the_new_bytes_are_approved(
+        self, shelf: Shelf
+    ) -> None:
+        first = shelf.publish(sample(1))
+        shelf.approve()
+        second = shelf.publish(sample(2))
+        assert shelf.call() == {"n": 1}
+        lines = propose(shelf.config, "sample").lines
+        assert f"digest: {first} → {second}" in lines
+        shelf.approve()
+        assert shelf.call() == {"n": 2}
+
+    @pytest.mark.requirement("plugin:pinned:lock-offline")
+    def test_what_is_on_the_machine_is_loaded_without_a_network(self, shelf: Shelf) -> None:
+        shelf.publish(sample())
+        shelf.approve()
+        shelf.registry.requests.clear()
+        assert shelf.call() == {"n": 1}
+        assert shelf.registry.requests == []
+
+    @pytest.mark.requirement("plugin:pinned:lock-pull-by-digest")
+    def test_what_is_missing_on_the_machine_is_fetched_by_its_digest(
+        self, shelf: Shelf, tmp_path: Path
+    ) -> None:
+        shelf.publish(sample(1))
+        shelf.approve()
+        shelf.publish(sample(2))
+        assert shelf.call(data_dir=tmp_path / "another machine") == {"n": 1}
+
+    @pytest.mark.requirement("plugin:pinned:lock-background")
+    def test_a_server_fetches_in_the_background_and_is_told_when_it_is_there(
+        self, shelf: Shelf, tmp_path: Path
+    ) -> None:
+        shelf.publish(sample())
+        shelf.approve()
+        there = threading.Event()
+        config = replace(shelf.config, data_dir=tmp_path / "another machine")
+        box = Toolbox(config, on_pulled=there.set)
+        assert list(box.tools()) == []
+        assert there.wait(20)
+        renewed = box.successor(config)
+        assert [tool.name for tool in renewed.tools()] == ["sample_echo"]
+        box.close()
+        renewed.close()
+
+    @pytest.mark.requirement("plugin:pinned:lock-store-tampered")
+    def test_tampered_bytes_in_the_store_are_never_run(self, shelf: Shelf) -> None:
+        shelf.publish(sample(1))
+        shelf.approve()
+        forged = sample(666).wasm
+        for path in (shelf.config.data_dir / "plugins").rglob("*"):
+            if path.is_file() and path.read_bytes().startswith(b"\0asm"):
+                path.chmod(0o600)
+                path.write_bytes(forged)
+        assert shelf.call() == {"n": 1}  # discarded, and fetched again by the digest
+
+    @pytest.mark.requirement("plugin:pinned:lock-edited")
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"wasm": "sha256:" + "0" * 64}, "component: "),
+            ({"hosts": ()}, "host added: api.example.org"),
+            ({"signer": "key:sha256:1"}, "signer: key:sha256:1 → none"),
+            ({"tools": {}}, "tool added: echo"),
+            ({"manifest": "sha256:" + "0" * 64}, "manifest: "),
+            ({"url": "oci://other.example/x:1"}, "address: oci://other.example/x:1 → "),
+        ],
+    )
+    def test_whatever_differs_from_the_lock_is_refused_by_name(
+        self, shelf: Shelf, change: dict[str, Any], says: str
+    ) -> None:
+        shelf.publish(sample())
+        found = shelf.approve().found
+        change_lock(shelf.config.lock_path, {"sample": replace(found, **change)})
+        refusal = shelf.refusal()
+        assert isinstance(refusal, LockError)
+        assert any(says in line for line in refusal.changes), refusal.changes
+        assert "carrel plugin lock sample" in refusal.message
+
+    @pytest.mark.requirement("plugin:pinned:lock-signature-each-load")
+    def test_a_policy_for_signatures_is_asked_at_every_load_and_offline(
+        self, shelf: Shelf, tmp_path: Path
+    ) -> None:
+        from carrel.trust.policy import TrustPolicy
+
+        shelf.publish(sample())
+        shelf.approve()
+        assert shelf.call() == {"n": 1}
+        key = tmp_path / "key.pub"
+        key.write_bytes(public_key())
+        shelf.registry.requests.clear()
+        refusal = shelf.refusal(trust=TrustPolicy(keys=(key,)))
+        assert isinstance(refusal, SignatureError)
+        assert shelf.registry.requests == []
+
+
+class TestFiles:
+    def config(self, tmp_path: Path, code_folder: Path, one: Guest) -> Config:
+        path = tmp_path / "sample.wasm"
+        path.write_bytes(one.wasm)
+        entry = PluginConfig("sample", path.as_uri())
+        return Config(cache_dir=code_folder, data_dir=tmp_path, plugins=(entry,))
+
+    @pytest.mark.requirement("plugin:pinned:lock-file")
+    def test_a_file_is_free_until_it_is_locked_and_bound_from_then_on(
+        self, tmp_path: Path, code_folder: Path
+    ) -> None:
+        config = self.config(tmp_path, code_folder, sample())
+        assert wanted_names(config, []) == []
+        registry = Registry(config)
+        registry.plugin("sample")
+        registry.close()
+        change_lock(config.lock_path, {"sample": propose(config, "sample").found})
+        assert wanted_names(config, []) == ["sample"]
+        self.config(tmp_path, code_folder, sample(2))
+        registry = Registry(config)
+        with pytest.raises(LockError, match="carrel plugin lock sample"):
+            registry.plugin("sample")
+        [state] = registry.states()
+        assert state.locked is False
+        registry.close()
+
+    @pytest.mark.requirement("plugin:pinned:lock-nothing-runs")
+    def test_bytes_that_were_not_approved_are_not_run_to_be_asked_what_they_are(
+        self, tmp_path: Path, code_folder: Path
+    ) -> None:
+        config = self.config(tmp_path, code_folder, sample())
+        change_lock(config.lock_path, {"sample": propose(config, "sample").found})
+        ran = guest(manifest="not even JSON")  # what running it would bring up
+        self.config(tmp_path, code_folder, ran)
+        registry = Registry(config)
+        with pytest.raises(LockError, match="component: sha256:"):
+            registry.manifest("sample")
+        registry.close()
+
+
+class TestChanges:
+    """Each difference is a line that a person can judge."""
+
+    @staticmethod
+    def entry(tmp_path: Path, code_folder: Path, one: Guest) -> LockEntry:
+        return propose(TestFiles().config(tmp_path, code_folder, one), "sample").found
+
+    @pytest.mark.requirement("plugin:pinned:lock-diff")
+    @pytest.mark.parametrize(
+        ("after", "says"),
+        [
+            (told(description="Sends it all away."),
+             'tool echo: description changed from "Returns an object." to "Sends it all away."'),
+            (told(title="Ecko"), 'tool echo: title changed from "Echo" to "Ecko"'),
+            (told(input_schema={"type": "object"}), "tool echo: its input schema changed"),
+            (told(output_schema={"type": "object"}), "tool echo: its output schema changed"),
+            (told(annotations={"read_only": False, "destructive": False, "idempotent": True,
+                               "open_world": True}), "tool echo: its annotations changed"),
+            (told(name="shout"), "tool added: shout"),
+            ({"hosts": []}, "host removed: api.example.org"),
+            ({"version": "0.2.0"}, "manifest: "),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )  # fmt: skip
+    def test_a_change_of_what_the_plugin_says_is_told(
+        self, tmp_path: Path, code_folder: Path, after: dict[str, Any], says: str
+    ) -> None:
+        before = self.entry(tmp_path, code_folder, sample())
+        lines = changes(before, self.entry(tmp_path, code_folder, sample(**after)))
+        assert any(line.startswith(says) for line in lines), lines
+
+    def test_the_same_plugin_gives_the_same_entry(self, tmp_path: Path, code_folder: Path) -> None:
+        before = self.entry(tmp_path, code_folder, sample())
+        assert changes(before, self.entry(tmp_path, code_folder, sample())) == []
+
+
+def entry(number: int) -> LockEntry:
+    digest = f"sha256:{number:064x}"
+    return LockEntry(f"oci://r.example/p:{number}", digest, digest, digest, digest, ("a.example",))
+
+
+class TestFile:
+    @pytest.mark.requirement("plugin:pinned:lock-stable")
+    def test_it_is_sorted_and_equal_entries_give_equal_bytes(self, tmp_path: Path) -> None:
+        path = tmp_path / "carrel.lock"
+        change_lock(path, {"b": entry(2)})
+        change_lock(path, {"a": entry(1)})
+        assert path.read_bytes() == encode_lock({"b": entry(2), "a": entry(1)})
+        assert list(json.loads(path.read_bytes())["plugins"]) == ["a", "b"]
+        assert read_lock(path) == {"a": entry(1), "b": entry(2)}
+        change_lock(path, {}, frozenset({"a"}))
+        assert read_lock(path) == {"b": entry(2)}
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "[]", "{", '{"version": 2, "plugins": {}}', '{"version": 1}',
+         '{"version": 1, "plugins": {"a": {}}}', '{"version": 1, "plugins": {"a": 1}}'],
+    )  # fmt: skip
+    def test_a_file_that_is_no_lock_is_refused_and_left_alone(
+        self, tmp_path: Path, text: str
+    ) -> None:
+        path = tmp_path / "carrel.lock"
+        path.write_text(text)
+        with pytest.raises(StorageError, match=r"carrel\.lock"):
+            read_lock(path)
+        with pytest.raises(StorageError):
+            change_lock(path, {"a": entry(1)})
+        assert path.read_text() == text
+
+    @pytest.mark.requirement("plugin:pinned:lock-together")
+    def test_processes_that_write_at_once_lose_nothing(self, tmp_path: Path) -> None:
+        path = tmp_path / "carrel.lock"
+        writers = [writer(path, start, 12) for start in (0, 100, 200)]
+        assert [len(one.communicate(timeout=60)[0].split()) for one in writers] == [12, 12, 12]
+        assert len(read_lock(path)) == 36
+
+    @pytest.mark.requirement("plugin:pinned:lock-killed")
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are POSIX's")
+    def test_a_writer_that_is_killed_anywhere_leaves_a_whole_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "carrel.lock"
+        change_lock(path, {"first": entry(0)})
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(path)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout) > 50  # lines at which it was killed
+        change_lock(path, {"last": entry(9)})  # the dead hold no lock
+        assert set(read_lock(path)) == {"first", "second", "last"}
+
+
+#: Writes an entry again and again in a child of its own, which is killed one line of Python later
+#: each time, until it comes to its end. What is there after each is what was there before, or all.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import tempfile
+from carrel.plugins.lock import LockEntry
+from carrel.plugins.lockfile import change_lock, read_lock
+
+path = Path(sys.argv[1])
+entry = LockEntry("oci://r.example/p", None, "w" * 3000, "m", "t")
+before = read_lock(path)
+for lines in range(1, 100_000):
+    child = os.fork()
+    if child == 0:
+        left = lines
+        def trace(frame, event, argument):
+            global left
+            if "json" in frame.f_code.co_filename:
+                return None  # thousands of lines that touch no file
+            left -= event == "line"
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+        os.fsync = lambda _file: None  # it is for a loss of power, and takes its time
+        sys.settrace(trace)
+        change_lock(path, {"second": entry})
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    found = read_lock(path)
+    assert found in (before, {**before, "second": entry}), (lines, found)
+    if os.WIFEXITED(status):
+        assert "second" in found
+        print(lines)
+        break
+"""
+
+
+def writer(path: Path, start: int, count: int) -> subprocess.Popen[str]:
+    """A process that writes entries one after the other, and each one's name when it is kept."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from carrel.plugins.lock import LockEntry\n"
+        "from carrel.plugins.lockfile import change_lock\n"
+        f"for n in range({start}, {start + count}):\n"
+        "    entry = LockEntry('oci://r.example/p', None, 'w' * 3000, 'm', 't')\n"
+        f"    change_lock(Path({str(path)!r}), {{f'p{{n % 50 + {start}}}': entry}})\n"
+        f"    print(f'p{{n % 50 + {start}}}', flush=True)\n"
+    )
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+def public_key() -> bytes:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return (
+        ec.generate_private_key(ec.SECP256R1())
+        .public_key()
+        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    )

@@ -1,0 +1,322 @@
+"""A changed configuration takes over while the server serves; a bad one does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.server.app import App
+from carrel.server.loader import ToolboxLoader
+from carrel.server.settings import ServerSettings
+from support.guests import guest
+from support.manifests import manifest_text
+from support.mcp_schema import assert_frames_valid
+from support.scripted_toolbox import ScriptedToolbox
+from support.stdio_client import MODERN, StdioClient
+from support.tiny_registry import tiny_registry
+
+BUILTIN = {name: {"enabled": False} for name in ("arxiv", "crossref", "eutils")}
+
+
+class Served:
+    """A server with a configuration file that the test writes."""
+
+    def __init__(self, folder: Path, cache: Path, *, file: Path | None = None) -> None:
+        self.folder = folder
+        self.cache = cache
+        self.file = file or folder / "carrel.json"
+
+    def plugin(self, name: str = "sample", number: int = 1, **told: Any) -> str:
+        """Writes a plugin whose one tool gives `number`, and returns its address."""
+        path = self.folder / f"{name}.wasm"
+        text = manifest_text(name=name, **told)
+        path.write_bytes(guest(result=json.dumps({"n": number}), manifest=text).wasm)
+        return path.as_uri()
+
+    def configure(self, replace: bool = True, **plugins: Any) -> None:
+        document = {
+            "cache_dir": str(self.cache),
+            "data_dir": str(self.folder / "data"),
+            "plugins": {**BUILTIN, **plugins},
+        }
+        self.write(json.dumps(document), replace=replace)
+
+    def write(self, text: str, *, replace: bool = True) -> None:
+        """Writes the file anew under its name as editors do, or in place."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        target = self.file.with_suffix(".new") if replace else self.file
+        target.write_text(text, "utf-8")
+        if replace:
+            target.replace(self.file)
+
+    def client(self, *options: str) -> StdioClient:
+        options = options or ("--config", str(self.file))
+        return StdioClient([sys.executable, "-m", "carrel", "serve", *options])
+
+
+@pytest.fixture
+def served(tmp_path: Path, code_folder: Path) -> Served:
+    return Served(tmp_path, code_folder)
+
+
+def names(client: StdioClient) -> list[str]:
+    return [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
+
+
+def changed(client: StdioClient, what: str = "tools") -> None:
+    client.notification(f"notifications/{what}/list_changed")
+
+
+def health(client: StdioClient) -> dict[str, Any]:
+    answer = client.request("resources/read", {"uri": "carrel://health"})
+    found: dict[str, Any] = json.loads(answer["result"]["contents"][0]["text"])
+    return found
+
+
+def until(wanted: Callable[[], bool]) -> None:
+    end = threading.Event()
+    for _ in range(400):
+        if wanted():
+            return
+        end.wait(0.05)
+    raise AssertionError("it did not happen")
+
+
+@pytest.mark.requirement("serve:alive:reload-takes-over")
+@pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
+def test_a_changed_file_takes_over_and_clients_are_told(served: Served, revision: str) -> None:
+    one = {"url": served.plugin("one")}
+    two = {"url": served.plugin("two", 2)}
+    served.configure(one=one)
+    with served.client() as client:
+        client.open(revision)
+        if revision == MODERN:
+            client.start("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        assert names(client) == ["one_echo"]
+        served.configure(one=one, two=two)
+        changed(client)
+        assert names(client) == ["one_echo", "two_echo"]
+        assert client.result("two_echo")["structuredContent"] == {"n": 2}
+        served.configure(replace=False, two=two)
+        changed(client)
+        assert names(client) == ["two_echo"]
+        assert health(client)["reload"]["ok"] is True
+        assert client.finish() == 0
+        assert_frames_valid(revision, client.pairs)
+
+
+@pytest.mark.requirement("serve:alive:reload-bad-file")
+def test_a_bad_file_leaves_the_old_state_serving_and_says_why(served: Served) -> None:
+    url = served.plugin()
+    served.configure(sample={"url": url})
+    with served.client() as client:
+        client.open()
+        assert names(client) == ["sample_echo"]
+        served.configure(sample={"url": url, "skip": ["everything"], "limits": {}})
+        until(lambda: b"plugins.sample.skip: unknown key" in client.stderr)
+        assert names(client) == ["sample_echo"]
+        assert client.result("sample_echo")["structuredContent"] == {"n": 1}
+        told = health(client)["reload"]
+        assert told["ok"] is False
+        assert "plugins.sample.skip" in told["error"]["message"]
+        served.write("{")
+        until(lambda: client.stderr.count(b"is not taken over") == 2)
+        served.configure(sample={"url": url, "runtime_config": {"tools": []}})
+        changed(client)
+        assert names(client) == []
+        error = client.call("sample_echo")["error"]
+        assert 'plugins.sample.runtime_config.tools += \\"echo\\"' in json.dumps(error)
+        assert client.finish() == 0
+
+
+@pytest.mark.requirement("serve:alive:reload-resources")
+def test_a_change_of_resources_is_told_as_such(served: Served) -> None:
+    stats = {
+        "uri": "sample-data://stats", "name": "stats", "description": "How much there is.",
+        "output_schema": {"type": "object"},
+    }  # fmt: skip
+    url = served.plugin(resources=[stats])
+    served.configure(sample={"url": url})
+    with served.client() as client:
+        client.open()
+        assert len(client.request("resources/list")["result"]["resources"]) == 2
+        served.configure(sample={"url": url, "runtime_config": {"skip_resources": [".*stats"]}})
+        changed(client, "resources")
+        assert len(client.request("resources/list")["result"]["resources"]) == 1
+        assert client.finish() == 0
+
+
+@pytest.mark.requirement("serve:alive:reload-sighup")
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no SIGHUP")
+def test_sighup_reads_plugins_anew_whose_files_changed(served: Served) -> None:
+    served.configure(sample={"url": served.plugin(number=1)})
+    with served.client() as client:
+        client.open()
+        assert client.result("sample_echo")["structuredContent"] == {"n": 1}
+        served.plugin(number=2)
+        client.process.send_signal(signal.SIGHUP)
+        until(lambda: client.stderr.count(b"is taken over") == 1)
+        assert client.result("sample_echo")["structuredContent"] == {"n": 2}
+        assert client.finish() == 0
+
+
+@pytest.mark.requirement("serve:alive:reload-missing-folder")
+def test_a_configuration_that_comes_into_being_is_taken_over(
+    served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "not" / "there"))
+    monkeypatch.setenv("CARREL_CACHE_DIR", str(served.cache))
+    monkeypatch.setenv("CARREL_DATA_DIR", str(tmp_path / "data"))
+    served.file = home / "not" / "there" / "carrel" / "carrel.json"
+    url = served.plugin()
+    with served.client("--debug") as client:
+        client.open()
+        assert "arxiv_query" in names(client)
+        served.configure(sample={"url": url})
+        changed(client)
+        assert names(client) == ["sample_echo"]
+        assert client.finish() == 0
+
+
+@pytest.mark.requirement("plugin:pinned:lock-reload")
+def test_an_approval_is_taken_over_and_the_plugin_fetched_beside_the_serving(
+    served: Served, tmp_path: Path
+) -> None:
+    with tiny_registry() as registry:
+        reference = f"{registry.host}/plugins/sample:1"
+        served.plugin()
+        run = [sys.executable, "-m", "carrel", "plugin"]
+        file = str(served.folder / "sample.wasm")
+        subprocess.run([*run, "push", "--plain-http", file, reference], check=True)
+        document = {
+            "cache_dir": str(served.cache),
+            "data_dir": str(tmp_path / "data"),
+            "registries": {registry.host: {"plain_http": True}},
+            "plugins": {**BUILTIN, "sample": {"url": f"oci://{reference}"}},
+        }
+        served.write(json.dumps(document))
+        with served.client() as client:
+            client.open()
+            assert names(client) == []
+            until(lambda: b"carrel plugin lock sample" in client.stderr)
+            options = ["lock", "--yes", "--config", str(served.file)]
+            subprocess.run([*run, *options], check=True, capture_output=True)
+            changed(client)
+            assert client.result("sample_echo")["structuredContent"] == {"n": 1}
+            assert client.finish() == 0
+
+
+class Slow(ScriptedToolbox):
+    """A toolbox that knows whether it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = threading.Event()
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+@pytest.mark.requirement("serve:alive:reload-running-calls")
+def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last() -> None:
+    async def run() -> None:
+        old, new = Slow(), Slow()
+        loader = ToolboxLoader(lambda: old)
+        app = App(loader, ServerSettings(), raw=True)
+        await loader.get()
+        running = asyncio.ensure_future(
+            app.calls._run(_Context(), "wait", {"key": "k"})  # type: ignore[arg-type]
+        )
+        while not app.calls.running:  # noqa: ASYNC110 -- there is no event for it
+            await asyncio.sleep(0)
+        loader.replace(new)
+        assert loader.loaded is new
+        assert not old.closed.is_set()
+        await old.call("release", {"key": "k"})
+        assert (await running).data == {"released": "k"}
+        await asyncio.to_thread(old.closed.wait, 20)
+        assert old.closed.is_set()
+        assert not new.closed.is_set()
+        assert loader.retired() == []
+
+    asyncio.run(run())
+
+
+class _Context:
+    """What a call looks at of its request, when it asks for nothing."""
+
+    params: dict[str, Any] | None = None
+
+
+@pytest.mark.requirement("stdio:pure:reload-costs-no-start")
+def test_watching_costs_nothing_before_the_first_answer() -> None:
+    code = (
+        "import sys, carrel.server.stdio, carrel.server.reload, carrel.server.watch\n"
+        "print('watchfiles' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+#: Everything that a client can ask for. Whatever is added here must not change what is granted.
+METHODS = {
+    "completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get",
+    "prompts/list", "resources/list", "resources/read", "resources/templates/list",
+    "server/discover", "subscriptions/listen", "tools/call", "tools/list",
+}  # fmt: skip
+
+
+@pytest.fixture
+def open_server(served: Served) -> Iterator[tuple[Served, StdioClient]]:
+    served.configure(
+        arxiv={"enabled": True}, crossref={"enabled": True}, eutils={"enabled": True},
+        sample={"url": served.plugin(), "runtime_config": {"skip_tools": ["never"]}},
+    )  # fmt: skip
+    recordings = served.folder / "recordings"
+    recordings.mkdir()
+    options = ["--config", str(served.file), "--replay", str(recordings)]
+    with served.client(*options) as client:
+        client.open()
+        yield served, client
+        assert client.finish() == 0
+
+
+@pytest.mark.requirement("sandbox:hosts:grant-out-of-reach")
+def test_nothing_that_a_model_can_call_changes_a_grant(
+    open_server: tuple[Served, StdioClient],
+) -> None:
+    served, client = open_server
+    handled = App(ToolboxLoader(ScriptedToolbox), ServerSettings(), raw=True).sdk
+    assert set(handled._request_handlers) <= METHODS
+    tools = client.request("tools/list")["result"]["tools"]
+    # The host's own tools reach no file and no setting; all others run in the sandbox.
+    assert [tool["name"] for tool in tools if tool["_meta"]["carrel/plugin"] == "carrel"] == [
+        "work_lookup"
+    ]
+    assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
+    before = files(served)
+    for tool in tools:
+        client.call(tool["name"])
+    for method in METHODS - {"initialize", "subscriptions/listen", "tools/call"}:
+        client.request(method, {"uri": "carrel://health", "level": "error"})
+    assert files(served) == before
+    assert "reload" not in health(client)
+
+
+def files(served: Served) -> dict[str, bytes]:
+    return {
+        str(path): path.read_bytes()
+        for path in served.folder.rglob("*")
+        if path.is_file() and os.path.commonpath([path, served.cache]) != str(served.cache)
+    }
