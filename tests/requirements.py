@@ -35,6 +35,17 @@ PROMISES: dict[str, str] = {
         "A signature counts only if somebody whom the policy names made it over the digest that is "
         "loaded; it is checked in process, as cosign would, on what is cached too."
     ),
+    "registry:bytes": (
+        "What a registry hands out is held against digests computed here; one that lies, breaks or "
+        "never ends costs one typed error."
+    ),
+    "registry:secrets": (
+        "A registry's credentials go to its own site and its named realm; realms, redirects and "
+        "places of uploads are followed over https to checked addresses, without them."
+    ),
+    "registry:store": (
+        "What was pulled is there whole or not at all, however a process ended or a disk failed."
+    ),
     "result:typed": (
         "A result conforms to the tool's output schema; a failure is one of a closed list of codes "
         "and says what to do; a source that failed is never shown as no results."

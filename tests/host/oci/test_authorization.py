@@ -60,6 +60,7 @@ def token(value: str = "the-token") -> Reply:
     return Reply(body=json.dumps({"token": value}).encode())
 
 
+@pytest.mark.requirement("registry:secrets:realm")
 class TestRealm:
     def test_the_registry_s_own_realm_gets_the_credentials(self, staged: Staged) -> None:
         staged.log_in()
@@ -223,6 +224,7 @@ def test_challenges_are_read_as_rfc_9110_writes_them(
     assert read_challenge(header) == challenge
 
 
+@pytest.mark.requirement("registry:secrets:helpers")
 class TestDockerConfiguration:
     def write(self, folder: Path, config: object) -> None:
         (folder / "config.json").write_text(

@@ -45,6 +45,7 @@ def blob_refusal(staged: Staged, descriptor: Descriptor = BLOB) -> str:
     return caught.value.message
 
 
+@pytest.mark.requirement("registry:bytes:manifests")
 class TestManifests:
     def test_the_digest_is_computed_and_never_taken_from_a_header(self, staged: Staged) -> None:
         lie = ("Docker-Content-Digest", "sha256:" + "0" * 64)
@@ -106,6 +107,7 @@ class TestManifests:
             repository.referrers(BLOB.digest)
 
 
+@pytest.mark.requirement("registry:bytes:blobs")
 class TestBlobs:
     def test_a_blob_comes_with_its_progress(self, staged: Staged) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA))
@@ -218,6 +220,7 @@ class TestRetries:
         assert (staged.seen, staged.waits) == ([], [])
 
 
+@pytest.mark.requirement("registry:secrets:redirects")
 class TestRedirects:
     def test_a_blob_elsewhere_is_fetched_and_the_credentials_stay(self, staged: Staged) -> None:
         staged.log_in()
@@ -278,6 +281,7 @@ class TestRedirects:
         assert manifest_at(staged) == sha256(MANIFEST)
 
 
+@pytest.mark.requirement("registry:secrets:uploads")
 class TestUploads:
     def test_the_place_of_an_upload_may_be_elsewhere_but_gets_no_credentials(
         self, staged: Staged

@@ -163,6 +163,7 @@ class TestIndexes:
         assert "another index" in refusal(repository, made.digest)
 
 
+@pytest.mark.requirement("registry:bytes:archives")
 class TestArchives:
     def find(self, *layers: bytes) -> bytes | None:
         return find_component(layers, "it", max_bytes=MAX)

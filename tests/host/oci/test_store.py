@@ -39,7 +39,7 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-@pytest.mark.requirement("plugin:pinned:store")
+@pytest.mark.requirement("registry:store:damage")
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "swap"])
 def test_content_that_was_changed_is_a_miss_and_is_fetched_again(
     tmp_path: Path, damage: str
@@ -104,6 +104,7 @@ def test_a_plugin_that_is_there_is_not_fetched_again(tmp_path: Path) -> None:
     assert sha256(COMPONENT) not in repository.asked[len(asked) :]
 
 
+@pytest.mark.requirement("registry:store:full-disk")
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the file of a handle in /proc")
 @pytest.mark.parametrize("kind", ["blobs", "names"])
 def test_a_full_disk_is_a_typed_error_and_leaves_what_was_there(
