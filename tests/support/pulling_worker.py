@@ -1,4 +1,4 @@
-"""Pulls a tag that keeps moving between two plugins, until it is killed.
+"""Pulls a tag that keeps moving from a to b to c and back to a, until it is killed.
 
 python pulling_worker.py REGISTRY STORE
 """
@@ -42,10 +42,10 @@ def main() -> None:
     settings = RegistrySettings(plain_http_hosts=frozenset({host}), docker_config=Path(folder))
     with open_repository(where, settings) as repository:
         moving = _Moving(repository)
-        repository.manifest("a")  # connected before the clock runs
+        following = successors(repository)
         say("ready")
         while True:
-            moving.tag = "b" if store.resolve(where) == digest_of(repository, "a") else "a"
+            moving.tag = following[store.resolve(where)]
             artifact = pull(where, moving, store, max_bytes=2**24)
             say(f"done {artifact.digest}")
             if moving.tag == "b":
@@ -57,10 +57,14 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def digest_of(repository: RepositoryReader, tag: str) -> str:
-    document = repository.manifest(tag)
-    assert document is not None
-    return document.digest
+def successors(repository: RepositoryReader) -> dict[str | None, str]:
+    """Digest that is there now (None: none) → the tag to pull next."""
+    digests = []
+    for tag in "abc":
+        document = repository.manifest(tag)
+        assert document is not None
+        digests.append(document.digest)
+    return {None: "a", digests[0]: "b", digests[1]: "c", digests[2]: "a"}
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ MAX = 2**24
 
 
 def publish(registry: Registry) -> dict[str, bytes]:
-    """Two plugins under the tags a and b; digest → component."""
+    """Three plugins under the tags a, b and c; digest → component, in that order."""
     published = {}
     where = registry.reference("plugins/killed:moving")
     with open_repository(where, registry.settings) as repository:
-        for tag in ("a", "b"):
+        for tag in "abc":
             wasm = b"\0asm\x0d\x00\x01\x00" + tag.encode() * 300_000
             target = registry.reference(f"plugins/killed:{tag}")
             digest = push(write_plugin(wasm, name=tag), target, repository).digest
@@ -45,7 +45,11 @@ def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
     with docker_registry(tmp_path) as registry:
         published = publish(registry)
         where = registry.reference("plugins/killed:moving")
-        acknowledged: dict[Path, str] = {}
+        order = list(published)
+        following: dict[str | None, str] = dict(
+            zip([None, *order], [*order, order[0]], strict=True)
+        )
+        last: dict[Path, str | None] = {}
         finished = 0
 
         def folder(number: int) -> Path:
@@ -60,11 +64,10 @@ def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
         )
         for number, done in enumerate(killed):
             store, finished = PluginStore(folder(number)), finished + len(done)
-            if done:
-                acknowledged[folder(number)] = done[-1]
-            now = store.resolve(where)
+            before = done[-1] if done else last.get(folder(number))
+            now = last[folder(number)] = store.resolve(where)
             # The one that was under way when the kill came may have been finished, or not.
-            assert now in published if folder(number) in acknowledged else now in {*published, None}
+            assert now in {before, following[before]}
             check_content(folder(number))
             if now is not None:
                 kept = read_plugin(store.repository(where), now, max_bytes=MAX)
