@@ -134,16 +134,27 @@ def read_reference(text: str) -> Reference:
         raise ArgumentError([error.message]) from error
 
 
-def registry_settings(where: Reference, *, plain_http: bool) -> RegistrySettings:
+def registry_settings(
+    where: Reference, *, plain_http: bool, base: RegistrySettings | None = None
+) -> RegistrySettings:
     """How the registry of a reference that was typed at the command line is reached.
 
     Whoever types a host may mean one on a private address; where it redirects to may not.
+
+    Args:
+        where: what was typed.
+        plain_http: whether it is to be reached over http.
+        base: what the configuration says of registries; None when it says nothing.
     """
+    from dataclasses import replace
+
     from carrel.oci.settings import RegistrySettings
 
-    named = frozenset({where.host})
-    return RegistrySettings(
-        private_hosts=named, plain_http_hosts=named if plain_http else frozenset()
+    base, named = base or RegistrySettings(), {where.host}
+    return replace(
+        base,
+        private_hosts=base.private_hosts | named,
+        plain_http_hosts=base.plain_http_hosts | (named if plain_http else set()),
     )
 
 

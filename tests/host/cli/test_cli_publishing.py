@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import carrel as package
+from carrel.cli.publishing import registry_settings
+from carrel.oci.reference import parse_reference
+from carrel.oci.settings import RegistrySettings
 from support.command_line import CommandLine
 from support.registries import Registry, docker_registry
 
@@ -115,3 +118,13 @@ def test_on_a_terminal_a_person_reads_it(
     assert done.code == 0
     assert "published" in done.out
     assert not done.out.lstrip().startswith("{")
+
+
+def test_what_is_typed_adds_to_what_the_configuration_says() -> None:
+    where = parse_reference("registry.example.org:5000/plugins/a:1")
+    base = RegistrySettings(plain_http_hosts=frozenset({"other:1"}), retries=9)
+    settings = registry_settings(where, plain_http=False, base=base)
+    assert settings.private_hosts == {where.host}
+    assert (settings.plain_http_hosts, settings.retries) == ({"other:1"}, 9)
+    plain = registry_settings(where, plain_http=True, base=base)
+    assert plain.plain_http_hosts == {"other:1", where.host}
