@@ -290,18 +290,20 @@ class RegistryClient:
         return self._found[0]
 
     def _may_be_plain(self, site: Site) -> bool:
-        return self._names(site) & self.settings.plain_http_hosts != frozenset()
+        return self._granted(site, self.settings.plain_http_hosts)
 
     def _may_be_private(self, site: Site) -> bool:
-        hosts = self.settings.private_hosts | self.settings.plain_http_hosts
-        return self._names(site) & hosts != frozenset()
+        return self._granted(site, self.settings.private_hosts | self.settings.plain_http_hosts)
 
-    def _names(self, site: Site) -> frozenset[str]:
-        """What settings may call a site.
+    def _granted(self, site: Site, hosts: frozenset[str]) -> bool:
+        """Whether a site is reached in a way that the operator allowed for these hosts.
 
-        The registry has the name of references too; a realm that the operator named for it is
-        where the registry is, and may be reached in the same way.
+        A realm that was named for this registry goes with it. Any other site has to be among the
+        hosts together with the registry: a registry that is not gets nobody to where it cannot go.
         """
-        named_realm = (self.host, site.authority) in self.settings.realm_hosts
-        own = {self.host} if site == self.base.site or named_realm else set()
-        return frozenset({site.authority} | own)
+        granted = self.host in hosts or self.base.site.authority in hosts
+        if site == self.base.site:
+            return granted
+        if (self.host, site.authority) in self.settings.realm_hosts:
+            return granted or site.authority in hosts
+        return granted and site.authority in hosts

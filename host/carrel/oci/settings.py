@@ -22,7 +22,8 @@ class RegistrySettings:
 
     Attributes:
         plain_http_hosts: registries that speak http; they may be on private addresses too.
-        private_hosts: registries, realms and blob stores that may be on private addresses.
+        private_hosts: registries that may be on private addresses, and the realms and blob stores
+            there that they may point to.
         realm_hosts: pairs of a registry and another host that its credentials may be sent to for a
             token, besides those that are known; it may be private, and speak http, where the
             registry may.

@@ -268,6 +268,16 @@ class TestRedirects:
         assert len(staged.seen) == 1
         assert set(staged.upstream.dialled) == {PUBLIC}
 
+    def test_a_public_registry_leads_nobody_to_a_private_one(self, staged: Staged) -> None:
+        there = f"https://{ELSEWHERE}/blob"
+        staged.upstream.names.table[ELSEWHERE] = ["10.0.0.2"]
+        staged.on(BLOB_PATH, Reply(307, headers=(("Location", there),)))
+        staged.on("/blob", Reply(body=DATA))
+        staged.configure(private_hosts=frozenset({ELSEWHERE}))
+        assert "not public (private)" in blob_refusal(staged)
+        staged.configure(private_hosts=frozenset({ELSEWHERE, REGISTRY}))
+        assert blob_of(staged) == DATA
+
     def test_redirects_have_an_end(self, staged: Staged) -> None:
         staged.on("*", Reply(307, headers=(("Location", BLOB_PATH),)))
         assert "redirects more than 5 times" in blob_refusal(staged)
