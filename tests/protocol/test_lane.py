@@ -1,0 +1,118 @@
+"""The short way for plain tool calls: what takes it, and that it keeps the long way's promises."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp_types import JSONRPCRequest
+
+from carrel.server.calls import ToolCalls
+from carrel.server.lane import Lane
+from carrel.server.loader import ToolboxLoader
+from carrel.server.settings import ServerSettings
+from support.scripted_toolbox import ScriptedToolbox
+from support.stdio_client import StdioClient
+
+REVISION = "2025-11-25"
+
+
+def request(params: dict[str, Any] | None, method: str = "tools/call") -> JSONRPCRequest:
+    return JSONRPCRequest(jsonrpc="2.0", id=1, method=method, params=params)
+
+
+def on_a_lane(use: Callable[[Lane], object], **settings: Any) -> list[bytes | None]:
+    """What a lane answers until it is quiet again."""
+
+    async def run() -> list[bytes | None]:
+        from mcp_types import Implementation
+
+        loader = ToolboxLoader(ScriptedToolbox)
+        await loader.get()
+        calls = ToolCalls(
+            loader, ServerSettings(**settings), Implementation(name="t", version="1"), raw=True
+        )
+        answers: list[bytes | None] = []
+        lane = Lane(calls, lambda _id, line: answers.append(line))
+        use(lane)
+        for _ in range(500):
+            if not calls.running:
+                break
+            await asyncio.sleep(0.01)
+        return answers
+
+    return asyncio.run(run())
+
+
+def test_a_plain_call_is_answered() -> None:
+    def use(lane: Lane) -> None:
+        assert lane.take(request({"name": "echo", "arguments": {"value": 1}}), REVISION)
+
+    (line,) = on_a_lane(use)
+    assert line is not None
+    assert json.loads(line)["result"]["structuredContent"] == {"value": 1}
+
+
+@pytest.mark.parametrize(
+    ("params", "method"),
+    [
+        (None, "tools/call"),
+        ({"name": "echo", "_meta": {"progressToken": 1}}, "tools/call"),
+        ({"name": "echo", "arguments": None}, "tools/call"),
+        ({"name": 7}, "tools/call"),
+        ({"name": "unheard"}, "tools/call"),
+        ({"name": "hang"}, "tools/call"),
+        ({"name": "echo"}, "tools/list"),
+    ],
+)
+def test_any_other_request_is_left_to_the_sdk(params: dict[str, Any] | None, method: str) -> None:
+    def use(lane: Lane) -> None:
+        assert not lane.take(request(params, method), REVISION)
+
+    assert on_a_lane(use) == []
+
+
+def test_a_call_that_must_wait_its_turn_is_left_to_the_sdk() -> None:
+    def use(lane: Lane) -> None:
+        assert lane.take(request({"name": "echo"}), REVISION)
+        assert not lane.take(request({"name": "echo"}), REVISION)
+
+    assert len(on_a_lane(use, calls_per_second=0.01, burst=1)) == 1
+
+
+def test_calls_that_run_when_the_connection_ends_are_told_so() -> None:
+    def use(lane: Lane) -> None:
+        assert lane.take(request({"name": "wait", "arguments": {"key": "end"}}), REVISION)
+        lane.close()
+
+    (line,) = on_a_lane(use)
+    assert line is not None
+    assert json.loads(line)["error"]["message"] == "Connection closed"
+
+
+@pytest.mark.requirement("serve:alive:cancelled")
+def test_a_cancelled_call_that_does_not_notice_gives_its_place_free() -> None:
+    with StdioClient(max_in_flight=2) as client:
+        client.open()
+        client.result("echo", value=0)  # from here on the tools are there
+        for _ in range(5):
+            stuck = client.start_call("ignore")
+            client.notify("notifications/cancelled", {"requestId": str(stuck)})
+        assert client.result("echo", value=1)["structuredContent"] == {"value": 1}
+
+
+def test_calls_of_a_batch_are_answered_together() -> None:
+    with StdioClient() as client:
+        client.open("2025-03-26")
+        frames = []
+        for value in (1, 2, 3):
+            frame = client.request_frame(
+                "tools/call", {"name": "echo", "arguments": {"value": value}}
+            )
+            frames.append(frame)
+        client.send(frames)
+        answers = client.next_frame()
+        assert [one["id"] for one in frames] == sorted(one["id"] for one in answers)
