@@ -18,8 +18,8 @@ from .engine import guest_config
 #: Bytes of a guest's memory that stay with the process: documents of 4 MB, their results and what
 #: stands between. What a guest touched beyond goes back to the system.
 _KEPT = 16 * 2**20
-#: Addresses of a pool: a guest's memory and guard pages, and as much for the collector's heap.
-_ADDRESSES = 9 * 2**30
+#: Addresses of a pool: two memories with their guard pages, and as much for the collector's heap.
+_ADDRESSES = 14 * 2**30
 
 #: One component at a time, of any make: these are counts and bounds, and cost addresses at most.
 _ROOM = {
@@ -28,8 +28,8 @@ _ROOM = {
     "total_core_instances": 1000,
     "max_core_instances_per_component": 1000,
     "max_core_instance_size": 16 * 2**20,
-    "total_memories": 1,
-    "max_memories_per_component": 1,
+    "total_memories": 2,
+    "max_memories_per_component": 2,
     "total_tables": 32,
     "max_tables_per_component": 32,
     "max_tables_per_module": 32,

@@ -1,0 +1,71 @@
+"""The pool of guest memory: what does not fit in it, and where there is no room for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from carrel.exchange import Call
+from carrel.runtime.instance import OfflineFetcher
+from carrel.runtime.pool import pooled_engine
+from support.guests import guest
+
+from .conftest import Invoke, Load
+
+_MEMORIES = "".join(
+    f"(core module $m{number} (memory 1)) (core instance (instantiate $m{number}))"
+    for number in range(5)
+)
+_WITH_LITTLE_ROOM = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
+from carrel.exchange import Call
+from carrel.runtime.instance import OfflineFetcher
+from carrel.runtime.pool import pooled_engine
+print(pooled_engine(2**20))
+import carrel
+print(carrel.Carrel().parse("arxiv", "feed", '<feed xmlns="http://www.w3.org/2005/Atom"/>'))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on addresses there")
+def test_there_is_a_pool_where_addresses_are_free() -> None:
+    assert pooled_engine(2**20) is not None
+
+
+@pytest.mark.requirement("serve:alive:pool")
+def test_a_component_larger_than_the_pool_runs_without_it(invoke: Invoke) -> None:
+    assert invoke(guest(imports=_MEMORIES)) == "{}"
+
+
+@pytest.mark.requirement("sandbox:fresh:pool")
+def test_what_a_call_wrote_into_kept_memory_is_gone_at_the_next(load: Load) -> None:
+    # Writes a byte in each of three pages and fails when one was there already.
+    body = """
+      (loop $l
+        (if (i32.load8_u (i32.add (i32.const 70000) (local.get $i))) (then unreachable))
+        (i32.store8 (i32.add (i32.const 70000) (local.get $i)) (i32.const 1))
+        (local.set $i (i32.add (local.get $i) (i32.const 65536)))
+        (br_if $l (i32.lt_u (local.get $i) (i32.const 196608))))
+    """
+    component = load(guest(body, pages=6))
+    for _ in range(3):
+        call = Call("guest", "tool")
+        done = component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
+        assert done.result(timeout=10) == "{}"
+    component.close()
+
+
+@pytest.mark.requirement("serve:alive:pool")
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on addresses is Linux's")
+def test_a_limit_on_addresses_costs_the_pool_and_nothing_else() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WITH_LITTLE_ROOM],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "None\n{'entries': []}\n", done.stderr[-1000:]
