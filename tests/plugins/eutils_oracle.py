@@ -87,6 +87,11 @@ def known(**fields: Any) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
+def fields(node: Any, **paths: str) -> dict[str, Any]:
+    """The texts at the paths that have some."""
+    return known(**{key: text_of(node, path) for key, path in paths.items()})
+
+
 def read_efetch(document: bytes) -> list[dict[str, Any]]:
     """The articles of a document of EFetch, as the format `efetch` names things."""
     root = read_tree(document)
@@ -155,15 +160,16 @@ def _article(record: Any) -> dict[str, Any]:
             for heading in citation.xpath("MeshHeadingList/MeshHeading")
         ],
         chemicals=[
-            known(
-                name=text_of(chemical, "NameOfSubstance"),
-                ui=text_of(chemical, "NameOfSubstance/@UI"),
-                registry_number=text_of(chemical, "RegistryNumber[. != '0']"),
+            fields(
+                chemical,
+                name="NameOfSubstance",
+                ui="NameOfSubstance/@UI",
+                registry_number="RegistryNumber[. != '0']",
             )
             for chemical in citation.xpath("ChemicalList/Chemical")
         ],
         supplementary_concepts=[
-            known(name=text_of(name), ui=text_of(name, "@UI"), type=text_of(name, "@Type"))
+            fields(name, name=".", ui="@UI", type="@Type")
             for name in citation.xpath("SupplMeshList/SupplMeshName")
         ],
         gene_symbols=texts_of(citation, "GeneSymbolList/GeneSymbol"),
@@ -175,12 +181,7 @@ def _article(record: Any) -> dict[str, Any]:
             for bank in article.xpath("DataBankList/DataBank")
         ],
         grant_list=[
-            known(
-                grant_id=text_of(grant, "GrantID"),
-                acronym=text_of(grant, "Acronym"),
-                agency=text_of(grant, "Agency"),
-                country=text_of(grant, "Country"),
-            )
+            fields(grant, grant_id="GrantID", acronym="Acronym", agency="Agency", country="Country")
             for grant in article.xpath("GrantList/Grant")
         ],
         doi=doi,
@@ -189,22 +190,14 @@ def _article(record: Any) -> dict[str, Any]:
         or text_of(record, "PubmedData/ArticleIdList/ArticleId[@IdType='pii']"),
         languages=texts_of(article, "Language"),
         comments_corrections=[
-            known(
-                ref_type=text_of(one, "@RefType"),
-                pmid=text_of(one, "PMID"),
-                ref_source=text_of(one, "RefSource"),
-                note=text_of(one, "Note"),
-            )
+            fields(one, ref_type="@RefType", pmid="PMID", ref_source="RefSource", note="Note")
             for one in citation.xpath("CommentsCorrectionsList/CommentsCorrections")
         ],
         references=_references(record, "PubmedData//ReferenceList/Reference"),
         coi_statement=text_of(citation, "CoiStatement"),
         notes=texts_of(citation, "GeneralNote"),
         space_flight_missions=texts_of(citation, "SpaceFlightMission"),
-        other_ids=[
-            known(source=text_of(one, "@Source"), id=text_of(one))
-            for one in citation.xpath("OtherID")
-        ],
+        other_ids=[fields(one, source="@Source", id=".") for one in citation.xpath("OtherID")],
         status=text_of(citation, "@Status"),
         publication_status=text_of(record, "PubmedData/PublicationStatus"),
         history=[
@@ -217,10 +210,13 @@ def _article(record: Any) -> dict[str, Any]:
 def _book(record: Any) -> dict[str, Any]:
     document = record.find("BookDocument")
     info = known(
-        title=text_of(document, "Book/BookTitle"),
-        collection_title=text_of(document, "Book/CollectionTitle"),
-        publisher=text_of(document, "Book/Publisher/PublisherName"),
-        publisher_location=text_of(document, "Book/Publisher/PublisherLocation"),
+        **fields(
+            document,
+            title="Book/BookTitle",
+            collection_title="Book/CollectionTitle",
+            publisher="Book/Publisher/PublisherName",
+            publisher_location="Book/Publisher/PublisherLocation",
+        ),
         publication_date=_date(document, "Book/PubDate"),
         contribution_date=_iso(document, "ContributionDate"),
         date_revised=_iso(document, "DateRevised"),
@@ -258,11 +254,7 @@ def _book(record: Any) -> dict[str, Any]:
 
 def _sections(node: Any, path: str) -> list[dict[str, str]]:
     return [
-        known(
-            label=text_of(section, "@Label"),
-            nlm_category=text_of(section, "@NlmCategory"),
-            text=text_of(section),
-        )
+        fields(section, label="@Label", nlm_category="@NlmCategory", text=".")
         for section in node.xpath(path)
         if text_of(section)
     ]
@@ -271,11 +263,14 @@ def _sections(node: Any, path: str) -> list[dict[str, str]]:
 def _people(node: Any, path: str) -> list[dict[str, Any]]:
     return [
         known(
-            last_name=text_of(person, "LastName"),
-            first_name=text_of(person, "ForeName"),
-            initials=text_of(person, "Initials"),
-            suffix=text_of(person, "Suffix"),
-            collective_name=text_of(person, "CollectiveName"),
+            **fields(
+                person,
+                last_name="LastName",
+                first_name="ForeName",
+                initials="Initials",
+                suffix="Suffix",
+                collective_name="CollectiveName",
+            ),
             orcid=_orcid(text_of(person, "Identifier[@Source='ORCID']")),
             affiliations=texts_of(person, "AffiliationInfo/Affiliation"),
         )

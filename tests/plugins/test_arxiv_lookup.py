@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import trustme
 
-from carrel.config import Config
 from carrel.exchange import Call
-from carrel.fetch import FetchClient, FetchSettings
 from carrel.lookup import LookupResult
-from carrel.plugins.registry import Registry
 from carrel.records import Link
 from carrel.tools import Toolbox
-from support.upstream import Reply, Seen, SkippingClock, Upstream
+from support.boxes import MakeBox
+from support.upstream import Reply, Seen, Upstream
 
 Look = Callable[[Sequence[str]], LookupResult]
 
@@ -43,29 +39,9 @@ def asked(seen: Seen) -> list[str]:
     return parse_qs(urlsplit(seen.path).query)["id_list"][0].split(",")
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
-def upstream(authority: trustme.CA) -> Iterator[Upstream]:
-    with Upstream("export.arxiv.org", authority=authority) as server:
-        yield server
-
-
-@pytest.fixture
-def toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Toolbox]:
-    client = FetchClient(
-        FetchSettings(ca_bundle=upstream.write_authority(tmp_path)),
-        resolver=upstream.names,
-        dialer=upstream.dial,
-        clock=SkippingClock(),
-        jitter=lambda: 0.0,
-    )
-    box = Toolbox(config, registry=Registry(config, fetch_client=client))
-    yield box
-    box.close()
+def toolbox(make_box: MakeBox) -> Toolbox:
+    return make_box("arxiv")
 
 
 @pytest.fixture

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import trustme
 
 from carrel.config import Config
 from carrel.errors import CarrelError
-from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
 from carrel.tools import Result, Toolbox
-from support.upstream import Reply, Seen, SkippingClock, Upstream
+from support.boxes import MakeBox, parameters
+from support.upstream import Reply, Seen, Upstream
 
 Query = Callable[..., Result]
 
@@ -51,47 +48,9 @@ def error_feed(status: int) -> Reply:
     return Reply(status, body=body)
 
 
-def arguments_of(seen: Seen) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(urlsplit(seen.path).query).items()}
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
-def upstream(authority: trustme.CA) -> Iterator[Upstream]:
-    with Upstream("export.arxiv.org", "arxiv.org", authority=authority) as server:
-        yield server
-
-
-@pytest.fixture
-def make_box(
-    upstream: Upstream, config: Config, tmp_path: Path
-) -> Iterator[Callable[..., Toolbox]]:
-    boxes: list[Toolbox] = []
-
-    def make(**changes: Any) -> Toolbox:
-        client = FetchClient(
-            FetchSettings(ca_bundle=upstream.write_authority(tmp_path)),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
-        changed = replace(config, **changes)
-        boxes.append(Toolbox(changed, registry=Registry(changed, fetch_client=client)))
-        return boxes[-1]
-
-    yield make
-    for box in boxes:
-        box.close()
-
-
-@pytest.fixture
-def query(make_box: Callable[..., Toolbox]) -> Query:
-    box = make_box()
+def query(make_box: MakeBox) -> Query:
+    box = make_box("arxiv")
 
     def query(**arguments: Any) -> Result:
         return box.call_sync("arxiv_query", arguments)
@@ -110,7 +69,7 @@ def test_a_search_gives_entries_with_verified_sources(query: Query, upstream: Up
     assert "source_url" not in second
     assert result.data["next_start"] == 2
     assert [seen.method for seen in upstream.seen] == ["GET", "HEAD", "HEAD"]
-    assert arguments_of(upstream.seen[0]) == {
+    assert parameters(upstream.seen[0]) == {
         "search_query": "all:desk",
         "start": "0",
         "max_results": "2",
@@ -129,7 +88,7 @@ def test_every_argument_of_the_document_reaches_arxiv(query: Query, upstream: Up
         verify_source_url=False,
     )
     [seen] = upstream.seen
-    assert arguments_of(seen) == {
+    assert parameters(seen) == {
         "search_query": 'ti:"quantum criticality"',
         "id_list": "2001.00001,hep-ex/0307015",
         "start": "0",
@@ -142,7 +101,7 @@ def test_every_argument_of_the_document_reaches_arxiv(query: Query, upstream: Up
 def test_blank_arguments_count_as_absent(query: Query, upstream: Upstream) -> None:
     upstream.on("/api/query", Reply(body=feed()))
     query(search_query="all:x", id_list=" ", sortBy="", verify_source_url=False)
-    assert set(arguments_of(upstream.seen[0])) == {"search_query", "start", "max_results"}
+    assert set(parameters(upstream.seen[0])) == {"search_query", "start", "max_results"}
 
 
 @pytest.mark.parametrize(
@@ -224,10 +183,10 @@ def test_a_name_that_resolves_inside_is_denied(query: Query, upstream: Upstream)
 
 
 def test_an_ungranted_host_is_denied_with_the_grant_that_would_allow_it(
-    make_box: Callable[..., Toolbox], config: Config, upstream: Upstream
+    make_box: MakeBox, config: Config, upstream: Upstream
 ) -> None:
     [plugin] = config.plugins
-    box = make_box(plugins=(replace(plugin, allowed_hosts=("arxiv.org",)),))
+    box = make_box(replace(plugin, allowed_hosts=("arxiv.org",)))
     with pytest.raises(CarrelError) as caught:
         box.call_sync("arxiv_query", {"search_query": "x"})
     assert caught.value.error_code == "denied"
@@ -272,7 +231,7 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
     query: Query, upstream: Upstream
 ) -> None:
     def answer(seen: Seen) -> Reply:
-        ids = arguments_of(seen)["id_list"].split(",")
+        ids = parameters(seen)["id_list"].split(",")
         found = [one for one in ids if not one.endswith("7")]
         return Reply(body=feed(*(f"{one}v1" for one in found[:28]), total=len(found)))
 
@@ -280,7 +239,7 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
     ids = [f"2001.{number:05d}" for number in range(300)]
     data = query(id_list=",".join(ids), max_results=2000, verify_source_url=False).data
     assert all(len("https://export.arxiv.org" + seen.path) <= 2000 for seen in upstream.seen)
-    asked = [one for seen in upstream.seen for one in arguments_of(seen)["id_list"].split(",")]
+    asked = [one for seen in upstream.seen for one in parameters(seen)["id_list"].split(",")]
     assert asked == ids
     assert len(upstream.seen) > 1
     assert data["total_results"] == 270
@@ -288,14 +247,14 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
 
 
 def test_sources_that_the_deadline_leaves_unverified_are_omitted_and_told(
-    make_box: Callable[..., Toolbox], config: Config, upstream: Upstream
+    make_box: MakeBox, config: Config, upstream: Upstream
 ) -> None:
     """Two hundred HEADs at five a second do not fit into ten seconds."""
     ids = [f"2001.{number:05d}v1" for number in range(28)]
     upstream.on("/api/query", Reply(body=feed(*ids)))
     upstream.on("*", Reply(200))
     [plugin] = config.plugins
-    box = make_box(plugins=(replace(plugin, limits={"wall_seconds": 5.0}),))
+    box = make_box(replace(plugin, limits={"wall_seconds": 5.0}))
     data = box.call_sync("arxiv_query", {"search_query": "x", "max_results": 28}).data
     verified = [entry for entry in data["entries"] if "source_url" in entry]
     assert 0 < len(verified) < 28
@@ -304,13 +263,13 @@ def test_sources_that_the_deadline_leaves_unverified_are_omitted_and_told(
 
 @pytest.mark.requirement("replay:exact:tool")
 def test_a_recorded_call_replayed_offline_gives_the_same_bytes(
-    make_box: Callable[..., Toolbox], config: Config, upstream: Upstream, tmp_path: Path
+    make_box: MakeBox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/api/query", Reply(body=feed("2001.00001v1", "2001.00002v1")))
     upstream.on("/e-print/2001.00001v1", Reply(200))
     arguments = {"search_query": "all:desk"}
     folder = tmp_path / "recording"
-    recorded = make_box(record_dir=folder).call_sync("arxiv_query", arguments)
+    recorded = make_box("arxiv", record_dir=folder).call_sync("arxiv_query", arguments)
     seen = len(upstream.seen)
     replaying = Toolbox(replace(config, replay_dir=folder))
     assert replaying.call_sync("arxiv_query", arguments).text == recorded.text

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote
 
 import pytest
-import trustme
 
 from carrel.config import Config, FetchConfig, builtin
 from carrel.errors import CarrelError
-from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
 from carrel.tools import Toolbox
-from support.upstream import Reply, Seen, SkippingClock, Upstream
+from support.boxes import MakeBox, parameters
+from support.upstream import Reply, Upstream
 
 Ask = Callable[..., Any]
 
@@ -62,50 +60,9 @@ REFUSED = Reply(
 )
 
 
-def parameters(seen: Seen) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(urlsplit(seen.path).query).items()}
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
-def upstream(authority: trustme.CA) -> Iterator[Upstream]:
-    with Upstream("api.crossref.org", authority=authority) as server:
-        yield server
-
-
-@pytest.fixture
-def make_box(
-    upstream: Upstream, config: Config, tmp_path: Path
-) -> Iterator[Callable[..., Toolbox]]:
-    boxes: list[Toolbox] = []
-
-    def make(**changes: Any) -> Toolbox:
-        client = FetchClient(
-            FetchSettings(
-                ca_bundle=upstream.write_authority(tmp_path),
-                cache_path=tmp_path / "answers.sqlite3",
-            ),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
-        changed = replace(config, **{"plugins": (builtin("crossref"),), **changes})
-        boxes.append(Toolbox(changed, registry=Registry(changed, fetch_client=client)))
-        return boxes[-1]
-
-    yield make
-    for box in boxes:
-        box.close()
-
-
-@pytest.fixture
-def ask(make_box: Callable[..., Toolbox]) -> Ask:
-    box = make_box()
+def ask(make_box: MakeBox) -> Ask:
+    box = make_box("crossref", keep=True)
 
     def ask(tool: str, **arguments: Any) -> Any:
         return box.call_sync(f"crossref_{tool}", arguments).data
@@ -380,14 +337,14 @@ def test_a_reference_that_nothing_agrees_with_has_no_candidate(
 
 
 def test_a_lookup_gives_records_and_tells_absent_from_failed(
-    make_box: Callable[..., Toolbox], upstream: Upstream
+    make_box: MakeBox, upstream: Upstream
 ) -> None:
     upstream.on("/works", works(item("10.5555/a"), item("10.5555/b")))
     upstream.on("/works/10.5555%2Fgone", MISSING)
     upstream.on("/works/10.5555%2Fdown", Reply(503))
     upstream.on("/works/10.5555%2Fx%2Cy", work("10.5555/x,y"))
     dois = ["10.5555/a", "https://doi.org/10.5555/B", "10.5555/gone", "10.5555/down", "10.5555/x,y"]
-    looked = make_box().lookup
+    looked = make_box("crossref", keep=True).lookup
     result = looked.run(dois, looked.new_call())
     assert [item.outcome for item in result.items] == [
         "found",
@@ -403,11 +360,11 @@ def test_a_lookup_gives_records_and_tells_absent_from_failed(
 
 @pytest.mark.requirement("sandbox:secrets:contact")
 def test_the_contact_address_goes_along_and_nowhere_else(
-    make_box: Callable[..., Toolbox], upstream: Upstream, tmp_path: Path
+    make_box: MakeBox, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/works", works(item("10.5555/a")))
     folder = tmp_path / "recording"
-    box = make_box(fetch=FetchConfig(contact=CONTACT), record_dir=folder)
+    box = make_box("crossref", fetch=FetchConfig(contact=CONTACT), record_dir=folder)
     result = box.call_sync("crossref_works", {"query": "x"})
     assert parameters(upstream.seen[0])["mailto"] == CONTACT
     assert f"mailto:{CONTACT}" in upstream.seen[0].headers["user-agent"]
@@ -419,7 +376,7 @@ def test_the_contact_address_goes_along_and_nowhere_else(
 
 @pytest.mark.requirement("replay:exact:tool")
 def test_recorded_calls_replayed_offline_give_the_same_bytes(
-    make_box: Callable[..., Toolbox], config: Config, upstream: Upstream, tmp_path: Path
+    make_box: MakeBox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/works", works(item("10.5555/n", **{"update-to": [notice(None, 1)]})))
     upstream.on("/works/10.5555%2Fw", work("10.5555/w"))
@@ -430,7 +387,7 @@ def test_recorded_calls_replayed_offline_give_the_same_bytes(
         ("crossref_citation_match", {"citation": "Núñez 2019 On the habits of quiet readers"}),
     ]
     folder = tmp_path / "recording"
-    recording = make_box(record_dir=folder)
+    recording = make_box("crossref", record_dir=folder)
     recorded = [recording.call_sync(*call).text for call in calls]
     seen = len(upstream.seen)
     replaying = Toolbox(replace(config, plugins=(builtin("crossref"),), replay_dir=folder))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
-from carrel.config import Config, FetchConfig, PluginConfig
-from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
+from carrel.config import FetchConfig
 from carrel.tools import Toolbox
-from support.upstream import Reply, SkippingClock, Upstream
+from support.boxes import MakeBox
+from support.upstream import Reply, Upstream
 
 EINFO = b"""<?xml version="1.0" encoding="UTF-8" ?>
 <!DOCTYPE eInfoResult PUBLIC "-//NLM//DTD einfo 20190110//EN"
@@ -30,35 +25,10 @@ EINFO = b"""<?xml version="1.0" encoding="UTF-8" ?>
 <Description>Cited In</Description><DbTo>pubmed</DbTo></Link></LinkList></DbInfo></eInfoResult>"""
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
-def upstream(authority: trustme.CA) -> Iterator[Upstream]:
-    with Upstream("eutils.ncbi.nlm.nih.gov", authority=authority) as server:
-        server.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO))
-        yield server
-
-
-@pytest.fixture
-def toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Toolbox]:
-    client = FetchClient(
-        FetchSettings(ca_bundle=upstream.write_authority(tmp_path)),
-        resolver=upstream.names,
-        dialer=upstream.dial,
-        clock=SkippingClock(),
-        jitter=lambda: 0.0,
-    )
-    changed = replace(
-        config,
-        plugins=(PluginConfig("eutils", "builtin:eutils", allowed_hosts=None),),
-        fetch=FetchConfig(contact="someone@example.org"),
-    )
-    box = Toolbox(changed, registry=Registry(changed, fetch_client=client))
-    yield box
-    box.close()
+def toolbox(make_box: MakeBox, upstream: Upstream) -> Toolbox:
+    upstream.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO))
+    return make_box("eutils", fetch=FetchConfig(contact="someone@example.org"))
 
 
 def read(box: Toolbox, uri: str) -> dict[str, Any]:

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import trustme
 
-from carrel.config import Config, PluginConfig
-from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
 from carrel.tools import Toolbox
-from support.upstream import Reply, SkippingClock, Upstream
-
-HOSTS = (
-    "export.arxiv.org",
-    "api.crossref.org",
-    "eutils.ncbi.nlm.nih.gov",
-    "pmc.ncbi.nlm.nih.gov",
-)
-PLUGINS = ("crossref", "eutils", "arxiv")
+from support.boxes import MakeBox
+from support.upstream import Reply, Upstream
 
 ARXIV = b"""<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
  xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
@@ -76,36 +62,14 @@ def json_reply(value: object) -> Reply:
     return Reply(body=json.dumps(value).encode(), headers=[("Content-Type", "application/json")])
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 @pytest.fixture
-def upstream(authority: trustme.CA) -> Iterator[Upstream]:
-    with Upstream(*HOSTS, authority=authority) as server:
-        server.on("/api/query", Reply(body=ARXIV))
-        server.on("/works/10.5555%2FDesk.1", json_reply(CROSSREF))
-        server.on("/works/10.5555%2Fdesk.1", json_reply(CROSSREF))
-        server.on("/entrez/eutils/efetch.fcgi", Reply(body=EFETCH))
-        server.on("/tools/idconv/api/v1/articles/", json_reply(IDCONV))
-        yield server
-
-
-@pytest.fixture
-def toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Toolbox]:
-    plugins = tuple(PluginConfig(name, f"builtin:{name}", allowed_hosts=None) for name in PLUGINS)
-    client = FetchClient(
-        FetchSettings(ca_bundle=upstream.write_authority(tmp_path)),
-        resolver=upstream.names,
-        dialer=upstream.dial,
-        clock=SkippingClock(),
-        jitter=lambda: 0.0,
-    )
-    changed = replace(config, plugins=plugins)
-    box = Toolbox(changed, registry=Registry(changed, fetch_client=client))
-    yield box
-    box.close()
+def toolbox(make_box: MakeBox, upstream: Upstream) -> Toolbox:
+    upstream.on("/api/query", Reply(body=ARXIV))
+    upstream.on("/works/10.5555%2FDesk.1", json_reply(CROSSREF))
+    upstream.on("/works/10.5555%2Fdesk.1", json_reply(CROSSREF))
+    upstream.on("/entrez/eutils/efetch.fcgi", Reply(body=EFETCH))
+    upstream.on("/tools/idconv/api/v1/articles/", json_reply(IDCONV))
+    return make_box("crossref", "eutils", "arxiv")
 
 
 @pytest.mark.parametrize("text", ["arXiv:2001.00001", "10.5555/DESK.1", "pmid:7654321"])

@@ -1,4 +1,9 @@
-//! A host for unit tests: answers from a function, remembers what it was asked.
+//! For a plugin's tests: a host that answers from a function and remembers what it was asked, damaged
+//! documents, cases in folders, and what holds for every outcome.
+
+pub mod damage;
+pub mod fixtures;
+pub mod promises;
 
 use std::cell::RefCell;
 

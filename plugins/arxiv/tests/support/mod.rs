@@ -1,11 +1,28 @@
 //! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
-#![allow(unreachable_pub, reason = "each test takes this file in as a module of its own")]
+#![allow(
+    unreachable_pub,
+    dead_code,
+    reason = "each test takes this file in as a module of its own"
+)]
 
 use carrel_arxiv::{Arxiv, feed};
+#[cfg(test)]
+use carrel_pdk::testing::fixtures::Case;
+use carrel_pdk::testing::promises::check_error;
 use carrel_pdk::{Code, Plugin, url};
 use serde_json::Value;
+
+/// The fixtures of this plugin.
+#[cfg(test)]
+pub fn fixtures() -> Vec<Case> {
+    Case::all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/arxiv"))
+}
+
+/// Where the fixtures are listed.
+#[cfg(test)]
+pub const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/README.md");
 
 /// Parses the document and checks everything that must hold of the outcome.
 pub fn check(document: &str) {
@@ -23,19 +40,7 @@ pub fn check(document: &str) {
                 check_entry(entry);
             }
         }
-        Err(error) => {
-            assert!(
-                matches!(error.code, Code::InvalidDocument | Code::UpstreamError),
-                "a document is invalid or an error report, but found {error}"
-            );
-            assert!(!error.message.is_empty() && error.message.len() < 100_000, "{error}");
-            if error.code == Code::InvalidDocument {
-                let position = error.position.as_ref().expect("an invalid document has a place");
-                assert!(position.offset <= document.len() as u64, "{error}");
-                assert!(!error.message.contains('\n'), "{error}");
-            }
-            serde_json::from_str::<Value>(&error.to_json()).expect("the error is JSON");
-        }
+        Err(error) => check_error(&error, document, &[Code::InvalidDocument, Code::UpstreamError]),
     }
 }
 

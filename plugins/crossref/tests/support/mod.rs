@@ -1,33 +1,29 @@
 //! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use carrel_crossref::{Crossref, parse};
+#[cfg(test)]
+use carrel_pdk::testing::fixtures::Case;
+use carrel_pdk::testing::promises::check_error;
 use carrel_pdk::{Code, Error, Plugin, url};
 use serde_json::Value;
 
-/// The fixtures' folders, in order.
-pub fn fixtures() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/crossref");
-    let mut cases: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.sort();
-    cases
+/// The fixtures of this plugin.
+#[cfg(test)]
+pub fn fixtures() -> Vec<Case> {
+    Case::all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/crossref"))
 }
 
-/// A file of a fixture.
-pub fn read(case: &Path, name: &str) -> String {
-    fs::read_to_string(case.join(name)).unwrap()
-}
+/// Where the fixtures are listed.
+#[cfg(test)]
+pub const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/README.md");
 
-/// The format that a fixture is read in: `works`, unless a file says otherwise.
-pub fn format_of(case: &Path) -> String {
-    fs::read_to_string(case.join("format"))
-        .map_or("works".to_owned(), |text| text.trim().to_owned())
+/// The format that a fixture is read in: `works`, unless it says otherwise.
+#[cfg(test)]
+pub fn format_of(case: &Case) -> String {
+    case.format().unwrap_or_else(|| "works".to_owned())
 }
 
 /// Parses the document in both formats and checks everything that must hold of the outcomes.
@@ -48,7 +44,7 @@ pub fn check(document: &str) {
                 check_work(work);
             }
         }
-        Err(error) => check_error(error, document),
+        Err(error) => check_failure(error, document),
     }
     match Crossref::parse("work", document) {
         Ok(json) => {
@@ -57,22 +53,13 @@ pub fn check(document: &str) {
                 .expect("the result is JSON");
             assert_eq!(result["work"], works["works"][0], "both formats agree");
         }
-        Err(error) => check_error(&error, document),
+        Err(error) => check_failure(&error, document),
     }
 }
 
-fn check_error(error: &Error, document: &str) {
-    assert!(
-        matches!(error.code, Code::InvalidDocument | Code::UpstreamError | Code::NotFound),
-        "a document is invalid or a report, but found {error}"
-    );
-    assert!(!error.message.is_empty() && error.message.len() < 20_000, "{error}");
+fn check_failure(error: &Error, document: &str) {
+    check_error(error, document, &[Code::InvalidDocument, Code::UpstreamError, Code::NotFound]);
     assert!(!error.message.contains('\n'), "{error}");
-    if error.code == Code::InvalidDocument {
-        let position = error.position.as_ref().expect("an invalid document has a place");
-        assert!(position.offset <= document.len() as u64, "{error}");
-    }
-    serde_json::from_str::<Value>(&error.to_json()).expect("the error is JSON");
 }
 
 /// Absent is absent: no nulls and no blank strings; whitespace is collapsed in what readers see.

@@ -9,11 +9,21 @@
 
 use carrel_eutils::{Eutils, efetch};
 use carrel_pdk::id::{Doi, Pmcid};
+#[cfg(test)]
+use carrel_pdk::testing::fixtures::Case;
+use carrel_pdk::testing::promises::check_error;
 use carrel_pdk::{Code, Plugin};
 use serde_json::Value;
 
+/// The fixtures of this plugin.
 #[cfg(test)]
-pub mod fixtures;
+pub fn fixtures() -> Vec<Case> {
+    Case::all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/eutils"))
+}
+
+/// Where the fixtures are listed.
+#[cfg(test)]
+pub const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/README.md");
 
 /// The formats.
 pub const FORMATS: [&str; 11] = [
@@ -42,22 +52,11 @@ pub fn check(format: &str, document: &str) {
             }
             check_value("", &result);
         }
-        Err(error) => {
-            assert!(
-                matches!(
-                    error.code,
-                    Code::InvalidDocument | Code::UpstreamError | Code::RateLimited
-                ),
-                "a document is invalid or an error report, but found {error}"
-            );
-            assert!(!error.message.is_empty() && error.message.len() < 100_000, "{error}");
-            if error.code == Code::InvalidDocument {
-                let position = error.position.as_ref().expect("an invalid document has a place");
-                assert!(position.offset <= document.len() as u64, "{error}");
-                assert!(!error.message.contains('\n'), "{error}");
-            }
-            serde_json::from_str::<Value>(&error.to_json()).expect("the error is JSON");
-        }
+        Err(error) => check_error(
+            &error,
+            document,
+            &[Code::InvalidDocument, Code::UpstreamError, Code::RateLimited],
+        ),
     }
 }
 

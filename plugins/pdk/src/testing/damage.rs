@@ -1,0 +1,118 @@
+//! Documents nobody wrote: real ones with pieces changed, removed, doubled and swapped, the same ones
+//! in every run.
+
+use crate::{Code, Error};
+
+/// Pieces that any parser may stumble over.
+pub const PIECES: &[&str] = &[
+    "<",
+    ">",
+    "&",
+    ";",
+    "\"",
+    "'",
+    "/",
+    ":",
+    "=",
+    "\\",
+    "%",
+    "]]>",
+    "<![CDATA[",
+    "<!--",
+    "-->",
+    "<?",
+    "?>",
+    "<!DOCTYPE x>",
+    "<!DOCTYPE x [<!ENTITY a 'b'>]>",
+    "<sub>2</sub>",
+    "&amp;",
+    "&lt;",
+    "&#0;",
+    "&#xD800;",
+    "&amp;amp;",
+    "\u{feff}",
+    "\u{a0}",
+    "\u{0}",
+    "\u{e9}",
+    "\u{1f418}",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    "http://",
+    "10.5555/",
+    "9999999999999999999999",
+];
+
+/// A small generator of numbers, so that every run tries the same documents.
+#[derive(Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// Numbers that a seed other than 0 gives.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number, below the one given.
+    pub fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % below.max(1) as u64).unwrap_or(0)
+    }
+}
+
+/// Damages a document in up to five places, with common pieces and those of its own kind.
+pub fn damage(document: &mut String, own: &[&str], numbers: &mut Numbers) {
+    for _ in 0..=numbers.next(4) {
+        damage_once(document, own, numbers);
+    }
+}
+
+fn damage_once(text: &mut String, own: &[&str], numbers: &mut Numbers) {
+    let at = boundary(text, numbers.next(text.len() + 1));
+    let end = boundary(text, (at + numbers.next(40)).min(text.len()));
+    let number = numbers.next(own.len() + PIECES.len());
+    let piece = own.get(number).copied().unwrap_or_else(|| PIECES[number - own.len()]);
+    let taken = text[at..end].to_owned();
+    match numbers.next(6) {
+        0 => text.insert_str(at, piece),
+        1 => text.replace_range(at..end, ""),
+        2 => text.replace_range(at..end, piece),
+        3 => text.insert_str(at, &taken),
+        4 => {
+            let to = boundary(text, numbers.next(text.len() + 1));
+            text.insert_str(to, &taken);
+        }
+        _ => text.truncate(at),
+    }
+}
+
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Checks that a document which ends too early is invalid, at a place inside it, wherever it ends
+/// from the byte `first` on.
+///
+/// # Panics
+///
+/// When a beginning of the document parses, or its error has another code or place.
+#[allow(clippy::panic, reason = "tests fail loudly")]
+pub fn check_every_prefix(
+    document: &str,
+    first: usize,
+    parse: impl Fn(&str) -> Result<String, Error>,
+) {
+    let end = document.trim_end().len();
+    for at in (first..end).filter(|&at| document.is_char_boundary(at)) {
+        let Err(error) = parse(&document[..at]) else { panic!("cut at {at}, and no error") };
+        assert_eq!(error.code, Code::InvalidDocument, "cut at {at}: {error}");
+        let Some(position) = error.position else { panic!("cut at {at}, and no place") };
+        assert!(position.offset <= at as u64, "cut at {at}, reported at {}", position.offset);
+    }
+}

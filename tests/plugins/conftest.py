@@ -1,0 +1,66 @@
+"""The real components, the real fetch and a TLS upstream of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from carrel.config import Config, PluginConfig, builtin
+from carrel.fetch import FetchClient, FetchSettings
+from carrel.plugins.registry import Registry
+from carrel.tools import Result, Toolbox
+from support.boxes import HOSTS, MakeBox
+from support.upstream import SkippingClock, Upstream
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def upstream(authority: trustme.CA) -> Iterator[Upstream]:
+    """Answers for all the hosts; waits of whoever asks it end at once."""
+    with Upstream(*HOSTS, authority=authority) as server:
+        yield server
+
+
+@pytest.fixture
+def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[MakeBox]:
+    boxes: list[Toolbox] = []
+
+    def make(*plugins: str | PluginConfig, keep: bool = False, **changes: Any) -> Toolbox:
+        client = FetchClient(
+            FetchSettings(
+                ca_bundle=upstream.write_authority(tmp_path),
+                cache_path=tmp_path / "answers.sqlite3" if keep else None,
+            ),
+            resolver=upstream.names,
+            dialer=upstream.dial,
+            clock=SkippingClock(),
+            jitter=lambda: 0.0,
+        )
+        entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
+        changed = replace(config, plugins=entries, **changes)
+        boxes.append(Toolbox(changed, registry=Registry(changed, fetch_client=client)))
+        return boxes[-1]
+
+    yield make
+    for box in boxes:
+        box.close()
+
+
+@pytest.fixture
+def pubmed(make_box: MakeBox) -> Callable[..., Result]:
+    """Calls a tool of PubMed's by its name without the prefix."""
+    box = make_box("eutils")
+
+    def call(tool: str, **arguments: Any) -> Result:
+        return box.call_sync(f"pubmed_{tool}", arguments)
+
+    return call

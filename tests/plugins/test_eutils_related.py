@@ -1,0 +1,118 @@
+"""`pubmed_related` from arguments to result: the real component, the real fetch, a TLS upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from carrel.errors import CarrelError
+from carrel.tools import Result
+from support.boxes import parameters
+from support.pubmed import BASE, articles, links, summaries
+from support.upstream import Reply, Upstream
+
+Call = Callable[..., Result]
+
+
+@pytest.mark.parametrize(
+    ("relationship", "name"),
+    [
+        ("pubmed_similar_articles", "pubmed_pubmed"),
+        ("pubmed_citedin", "pubmed_pubmed_citedin"),
+        ("pubmed_references", "pubmed_pubmed_refs"),
+    ],
+)
+def test_links_come_with_titles_and_scores_and_without_the_source(
+    pubmed: Call, upstream: Upstream, relationship: str, name: str
+) -> None:
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=links(name, "100", "7", "8", "9")))
+    upstream.on(f"{BASE}/esummary.fcgi", Reply(body=summaries("7", "8")))
+    data = pubmed(
+        "related", source_pmid="100", relationship_type=relationship, max_related_results=2
+    ).data
+    assert parameters(upstream.seen[0]) == {
+        "dbfrom": "pubmed",
+        "db": "pubmed",
+        "cmd": "neighbor",
+        "linkname": name,
+        "id": "100",
+        "tool": "carrel",
+    }
+    assert [one["pmid"] for one in data["related_articles"]] == ["7", "8"]
+    assert data["related_articles"][0] == {
+        "pmid": "7",
+        "title": "Oak 7",
+        "authors": "Reader AM",
+        "source": "Ann Desks",
+        "pub_date": "2024-03-15",
+        "doi": "10.5555/oak.7",
+        "score": 899,
+        "link_url": "https://pubmed.ncbi.nlm.nih.gov/7/",
+    }
+    assert (data["retrieved_count"], data["total_found"]) == (2, 3)
+
+
+def test_links_without_titles_are_better_than_none(pubmed: Call, upstream: Upstream) -> None:
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=links("pubmed_pubmed", "7")))
+    upstream.on(f"{BASE}/esummary.fcgi", Reply(404))
+    data = pubmed("related", source_pmid="100").data
+    assert [one["pmid"] for one in data["related_articles"]] == ["7"]
+    assert data["notices"]
+
+
+def test_scores_are_asked_for_by_their_command(pubmed: Call, upstream: Upstream) -> None:
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=links("pubmed_pubmed", "7")))
+    pubmed("related", source_pmid="100", include_scores=True, include_summaries=False)
+    [seen] = upstream.seen
+    assert parameters(seen)["cmd"] == "neighbor_score"
+
+
+def test_an_article_nobody_cites_has_no_related_ones(pubmed: Call, upstream: Upstream) -> None:
+    body = b"<eLinkResult><LinkSet><DbFrom>pubmed</DbFrom><IdList><Id>100</Id></IdList></LinkSet></eLinkResult>"  # noqa: E501
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=body))
+    data = pubmed("related", source_pmid="100", relationship_type="pubmed_citedin").data
+    assert (data["related_articles"], data["total_found"]) == ([], 0)
+
+
+def test_citations_in_every_style(pubmed: Call, upstream: Upstream) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
+    data = pubmed(
+        "related",
+        source_pmid="1",
+        relationship_type="citation_formats",
+        citation_styles=["ris", "bibtex", "apa_string", "mla_string"],
+    ).data
+    citations = data["citations"]
+    assert citations["apa_string"] == (
+        "Reader, A. M., & Shelf, J.-P. (2024). Oak & 5% attention. Annals of Desks, 12(3), "
+        "737\u2013738. https://doi.org/10.5555/oak.1"
+    )
+    assert citations["mla_string"] == (
+        "Reader, Ada Mae, and Jean-Paul Shelf. “Oak & 5% attention.” Annals of Desks, vol. 12, "
+        "no. 3, 15 Mar. 2024, pp. 737-38, https://doi.org/10.5555/oak.1."
+    )
+    assert citations["ris"].splitlines() == [
+        "TY  - JOUR", "AU  - Reader, Ada Mae", "AU  - Shelf, Jean-Paul",
+        "TI  - Oak & 5% attention", "T2  - Annals of Desks", "JO  - Ann Desks", "VL  - 12",
+        "IS  - 3", "SN  - 2049-3630", "PY  - 2024", "DA  - 2024/03/15", "SP  - 737",
+        "EP  - 738", "DO  - 10.5555/oak.1", "AN  - 1", "C2  - PMC1",
+        "UR  - https://pubmed.ncbi.nlm.nih.gov/1/", "LA  - eng", "AB  - Readers looked up.",
+        "ER  - ",
+    ]  # fmt: skip
+    assert citations["bibtex"].startswith("@article{pmid1,\n")
+    for line in (
+        "  author = {Reader, Ada Mae and Shelf, Jean-Paul}",
+        r"  title = {{Oak \& 5\% attention}}",
+        "  month = mar",
+        "  pages = {737--738}",
+        "  doi = {10.5555/oak.1}",
+    ):
+        assert line in citations["bibtex"]
+
+
+def test_the_citation_of_an_unknown_article_is_not_found(pubmed: Call, upstream: Upstream) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles()))
+    with pytest.raises(CarrelError) as caught:
+        pubmed("related", source_pmid="1", relationship_type="citation_formats")
+    assert caught.value.error_code == "not_found"
