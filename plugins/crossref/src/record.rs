@@ -188,14 +188,18 @@ pub(crate) fn date(date: &item::Date) -> Option<Text<'static>> {
 
 /// A contributor with any name at all. An organisation has its name in one piece.
 fn agent(contributor: item::Contributor<'_>) -> Option<Agent<'_>> {
-    let family = text(contributor.family);
+    let mut family = text(contributor.family);
     let mut given = text(contributor.given);
     let literal = text(contributor.name)
         .or_else(|| text(contributor.literal))
         .filter(|_| family.is_none() && given.is_none());
-    if let (Some(name), Some(suffix)) = (&given, text(contributor.suffix)) {
+    if let Some(suffix) = text(contributor.suffix) {
         // Where citation formats without a member for it put it.
-        given = Some(format!("{name}, {suffix}").into());
+        match (&mut given, &mut family) {
+            (Some(name), _) => *name = format!("{name}, {suffix}").into(),
+            (None, Some(name)) => *name = format!("{name} {suffix}").into(),
+            (None, None) => {}
+        }
     }
     if family.is_none() && given.is_none() && literal.is_none() {
         return None;

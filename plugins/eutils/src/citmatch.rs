@@ -101,10 +101,11 @@ fn read<'d>(key: &'d str, answer: &'d str) -> Match<'d> {
     let Some(rest) = answer.strip_prefix("AMBIGUOUS") else {
         return Match { key, reason, ..Match::default() };
     };
-    let candidates = rest
+    // "(2 citations)" is a count, not an identifier.
+    let named = rest.split('(').next().unwrap_or_default();
+    let candidates = named
         .split(|character: char| !character.is_ascii_digit())
-        // "(2 citations)" is a count, not an identifier.
-        .filter(|part| part.len() > 3)
+        .filter(|part| !part.is_empty())
         .map(Text::from)
         .collect();
     Match { key, status: Status::Ambiguous, candidates, reason, ..Match::default() }

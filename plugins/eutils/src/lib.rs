@@ -28,7 +28,7 @@ pub mod small;
 mod tools;
 mod write;
 
-use carrel_pdk::{Error, Host, Manifest, Plugin};
+use carrel_pdk::{Code, Error, Host, Manifest, Plugin};
 use serde::Serialize;
 
 /// The plugin.
@@ -58,20 +58,28 @@ impl Plugin for Eutils {
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {
-        match format {
-            "efetch" => Ok(efetch::parse(document)?.to_json(document.len())),
-            "works" => Ok(to_json(&record::Works::from(efetch::parse(document)?))),
-            "esearch" => Ok(to_json(&esearch::parse(document)?)),
-            "esummary" => Ok(to_json(&esummary::parse(document)?)),
-            "elink" => Ok(to_json(&elink::parse(document)?)),
-            "einfo" => Ok(to_json(&einfo::parse(document)?)),
-            "espell" => Ok(to_json(&small::spelling(document)?)),
-            "epost" => Ok(to_json(&small::posted(document)?)),
-            "ecitmatch" => Ok(to_json(&citmatch::parse(document)?)),
-            "medline" => Ok(to_json(&medline::parse(document)?)),
-            "idconv" => Ok(to_json(&idconv::parse(document)?)),
-            other => Err(Error::unknown_format(other)),
-        }
+        // NCBI's gateway reports in JSON whatever was asked for.
+        read(format, document).map_err(|error| match error.code {
+            Code::InvalidDocument => report::gateway(document).unwrap_or(error),
+            _ => error,
+        })
+    }
+}
+
+fn read(format: &str, document: &str) -> Result<String, Error> {
+    match format {
+        "efetch" => Ok(efetch::parse(document)?.to_json(document.len())),
+        "works" => Ok(to_json(&record::Works::from(efetch::parse(document)?))),
+        "esearch" => Ok(to_json(&esearch::parse(document)?)),
+        "esummary" => Ok(to_json(&esummary::parse(document)?)),
+        "elink" => Ok(to_json(&elink::parse(document)?)),
+        "einfo" => Ok(to_json(&einfo::parse(document)?)),
+        "espell" => Ok(to_json(&small::spelling(document)?)),
+        "epost" => Ok(to_json(&small::posted(document)?)),
+        "ecitmatch" => Ok(to_json(&citmatch::parse(document)?)),
+        "medline" => Ok(to_json(&medline::parse(document)?)),
+        "idconv" => Ok(to_json(&idconv::parse(document)?)),
+        other => Err(Error::unknown_format(other)),
     }
 }
 

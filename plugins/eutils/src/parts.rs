@@ -202,8 +202,8 @@ pub(crate) fn publication_date<'d>(xml: &mut XmlReader<'d>) -> Result<Publicatio
             "Year" => {
                 if let Some(text) = xml.text()? {
                     match text.parse() {
-                        Ok(year) => date.year = Some(year),
-                        Err(_) => once(&mut date.medline_date, Some(text)),
+                        Ok(year @ ..=9999) => date.year = Some(year),
+                        _ => once(&mut date.medline_date, Some(text)),
                     }
                 }
             }

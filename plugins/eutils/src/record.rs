@@ -155,14 +155,17 @@ fn issns<'d>(issn: Option<Text<'d>>, linking: Option<Text<'d>>) -> Vec<Text<'d>>
 }
 
 fn agent(author: Author<'_>) -> Agent<'_> {
-    let given = author.first_name.or(author.initials);
+    let mut given = author.first_name.or(author.initials);
     let (family, given, literal) = match (author.last_name, author.collective_name) {
-        (Some(last), _) => {
-            let family = match author.suffix {
-                Some(suffix) => Cow::Owned(format!("{last} {suffix}")),
-                None => last,
-            };
-            (Some(family), given, None)
+        (Some(mut last), _) => {
+            // Behind the given name, so that the family name is the one that other sources have.
+            if let Some(suffix) = author.suffix {
+                match &mut given {
+                    Some(name) => *name = Cow::Owned(format!("{name}, {suffix}")),
+                    None => last = Cow::Owned(format!("{last} {suffix}")),
+                }
+            }
+            (Some(last), given, None)
         }
         (None, Some(group)) => (None, None, Some(group)),
         (None, None) => (None, given, None),

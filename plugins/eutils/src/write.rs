@@ -3,9 +3,7 @@
 
 use carrel_pdk::json::{Object, Writer};
 
-use crate::article::{
-    Article, Articles, Author, Concept, JournalInfo, PublicationDate, Section, Text,
-};
+use crate::article::{Article, Articles, Author, Concept, JournalInfo, PublicationDate, Section};
 use crate::book::BookInfo;
 
 impl Articles<'_> {
@@ -13,10 +11,10 @@ impl Articles<'_> {
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();
-        list(&mut object, "articles", &self.articles, Article::write);
+        object.objects("articles", &self.articles, Article::write);
         object.strings("not_found", &self.not_found);
         object.strings("errors", &self.errors);
-        some_strings(&mut object, "deleted", &self.deleted);
+        object.some_strings("deleted", &self.deleted);
         object.end();
         json.finish()
     }
@@ -30,19 +28,19 @@ impl Article<'_> {
         object.optional("vernacular_title", self.vernacular_title.as_deref());
         object.optional("abstract_text", self.abstract_text.as_deref());
         if let Some(sections) = &self.abstract_sections {
-            list(object, "abstract_sections", sections, section);
+            object.objects("abstract_sections", sections, section);
         }
         object.optional("copyright", self.copyright.as_deref());
-        some(object, "other_abstracts", &self.other_abstracts, |other, item| {
+        object.some_objects("other_abstracts", &self.other_abstracts, |other, item| {
             item.optional("type", other.kind.as_deref());
             item.optional("language", other.language.as_deref());
-            list(item, "sections", &other.sections, section);
+            item.objects("sections", &other.sections, section);
         });
-        list(object, "authors", &self.authors, author);
+        object.objects("authors", &self.authors, author);
         if let Some(complete) = self.authors_complete {
             object.boolean("authors_complete", complete);
         }
-        some(object, "investigators", &self.investigators, author);
+        object.some_objects("investigators", &self.investigators, author);
         if let Some(journal) = &self.journal_info {
             write_journal(object, journal);
         }
@@ -55,7 +53,7 @@ impl Article<'_> {
         object.strings("keywords", &self.keywords);
         self.write_indexing(object);
         if let Some(grants) = &self.grant_list {
-            list(object, "grant_list", grants, |grant, item| {
+            object.objects("grant_list", grants, |grant, item| {
                 item.optional("grant_id", grant.grant_id.as_deref());
                 item.optional("acronym", grant.acronym.as_deref());
                 item.optional("agency", grant.agency.as_deref());
@@ -68,15 +66,15 @@ impl Article<'_> {
         object.strings("languages", &self.languages);
         self.write_relations(object);
         object.optional("coi_statement", self.coi_statement.as_deref());
-        some_strings(object, "notes", &self.notes);
-        some_strings(object, "space_flight_missions", &self.space_flight_missions);
-        some(object, "other_ids", &self.other_ids, |other, item| {
+        object.some_strings("notes", &self.notes);
+        object.some_strings("space_flight_missions", &self.space_flight_missions);
+        object.some_objects("other_ids", &self.other_ids, |other, item| {
             item.optional("source", other.source.as_deref());
             item.string("id", &other.id);
         });
         object.optional("status", self.status.as_deref());
         object.optional("publication_status", self.publication_status.as_deref());
-        some(object, "history", &self.history, |event, item| {
+        object.some_objects("history", &self.history, |event, item| {
             item.optional("status", event.status.as_deref());
             item.string("date", &event.date);
         });
@@ -84,36 +82,36 @@ impl Article<'_> {
 
     fn write_indexing(&self, object: &mut Object<'_>) {
         if let Some(terms) = &self.mesh_terms {
-            list(object, "mesh_terms", terms, |term, item| {
+            object.objects("mesh_terms", terms, |term, item| {
                 item.string("descriptor_name", &term.descriptor_name);
                 item.optional("ui", term.ui.as_deref());
                 item.boolean("is_major_topic", term.is_major_topic);
-                list(item, "qualifiers", &term.qualifiers, |qualifier, item| {
+                item.objects("qualifiers", &term.qualifiers, |qualifier, item| {
                     item.string("name", &qualifier.name);
                     item.optional("ui", qualifier.ui.as_deref());
                     item.boolean("is_major_topic", qualifier.is_major_topic);
                 });
             });
         }
-        some(object, "supplementary_concepts", &self.supplementary_concepts, concept);
-        some(object, "chemicals", &self.chemicals, concept);
-        some_strings(object, "gene_symbols", &self.gene_symbols);
-        some(object, "personal_name_subjects", &self.personal_name_subjects, author);
-        some(object, "data_banks", &self.data_banks, |bank, item| {
+        object.some_objects("supplementary_concepts", &self.supplementary_concepts, concept);
+        object.some_objects("chemicals", &self.chemicals, concept);
+        object.some_strings("gene_symbols", &self.gene_symbols);
+        object.some_objects("personal_name_subjects", &self.personal_name_subjects, author);
+        object.some_objects("data_banks", &self.data_banks, |bank, item| {
             item.optional("name", bank.name.as_deref());
             item.strings("accession_numbers", &bank.accession_numbers);
         });
     }
 
     fn write_relations(&self, object: &mut Object<'_>) {
-        list(object, "comments_corrections", &self.comments_corrections, |correction, item| {
+        object.objects("comments_corrections", &self.comments_corrections, |correction, item| {
             item.optional("ref_type", correction.ref_type.as_deref());
             item.optional("pmid", correction.pmid.as_deref());
             item.optional("ref_source", correction.ref_source.as_deref());
             item.optional("note", correction.note.as_deref());
         });
         if let Some(references) = &self.references {
-            list(object, "references", references, |reference, item| {
+            object.objects("references", references, |reference, item| {
                 item.optional("citation", reference.citation.as_deref());
                 item.optional("pmid", reference.pmid.as_deref());
                 item.optional("doi", reference.doi.as_deref());
@@ -183,8 +181,8 @@ fn write_book(object: &mut Object<'_>, book: &BookInfo<'_>) {
     let mut item = object.object("book_info");
     item.optional("title", book.title.as_deref());
     item.optional("collection_title", book.collection_title.as_deref());
-    some(&mut item, "authors", &book.authors, author);
-    some(&mut item, "editors", &book.editors, author);
+    item.some_objects("authors", &book.authors, author);
+    item.some_objects("editors", &book.editors, author);
     item.optional("publisher", book.publisher.as_deref());
     item.optional("publisher_location", book.publisher_location.as_deref());
     write_date(&mut item, &book.publication_date);
@@ -198,48 +196,13 @@ fn write_book(object: &mut Object<'_>, book: &BookInfo<'_>) {
     item.optional("report_number", book.report_number.as_deref());
     item.optional("medium", book.medium.as_deref());
     item.optional("pages", book.pages.as_deref());
-    some_strings(&mut item, "location_labels", &book.location_labels);
-    some_strings(&mut item, "isbns", &book.isbns);
+    item.some_strings("location_labels", &book.location_labels);
+    item.some_strings("isbns", &book.isbns);
     item.optional("accession", book.accession.as_deref());
-    some(&mut item, "sections", &book.sections, |section, item| {
+    item.some_objects("sections", &book.sections, |section, item| {
         item.optional("label", section.label.as_deref());
         item.optional("title", section.title.as_deref());
         item.number("level", u64::from(section.level));
     });
     item.end();
-}
-
-/// A list of objects.
-fn list<T>(
-    object: &mut Object<'_>,
-    key: &'static str,
-    values: &[T],
-    write: impl Fn(&T, &mut Object<'_>),
-) {
-    let mut array = object.array(key);
-    for value in values {
-        let mut item = array.object();
-        write(value, &mut item);
-        item.end();
-    }
-    array.end();
-}
-
-/// A list of objects that is left out when it is empty.
-fn some<T>(
-    object: &mut Object<'_>,
-    key: &'static str,
-    values: &[T],
-    write: impl Fn(&T, &mut Object<'_>),
-) {
-    if !values.is_empty() {
-        list(object, key, values, write);
-    }
-}
-
-/// A list of texts that is left out when it is empty.
-fn some_strings(object: &mut Object<'_>, key: &'static str, values: &[Text<'_>]) {
-    if !values.is_empty() {
-        object.strings(key, values);
-    }
 }

@@ -94,3 +94,23 @@ fn sections_nested_without_end_are_refused() {
     let error = efetch::parse(&text).unwrap_err();
     assert_eq!(error.message, "elements nested deeper than 128");
 }
+
+/// What a fuzzer found: a title with a space before its bracket, a year of five digits.
+#[test]
+fn oddities_in_titles_and_years_keep_the_promises() {
+    for (document, format) in [
+        (
+            "<PubmedArticle><MedlineCitation><Article><ArticleTitle>[ About desks ].</ArticleTitle>\
+             </Article></MedlineCitation></PubmedArticle>",
+            "works",
+        ),
+        (
+            "<PubmedArticle><MedlineCitation><Article><ArticleDate><Year>20247</Year>\
+             <Month>02</Month><Day>28</Day></ArticleDate></Article></MedlineCitation>\
+             </PubmedArticle>",
+            "efetch",
+        ),
+    ] {
+        support::check(format, document);
+    }
+}

@@ -95,6 +95,41 @@ impl Object<'_> {
         array.end();
     }
 
+    /// A member that is an array of strings, left out when there are none.
+    pub fn some_strings(&mut self, key: &'static str, values: &[impl AsRef<str>]) {
+        if !values.is_empty() {
+            self.strings(key, values);
+        }
+    }
+
+    /// A member that is an array of objects, whose members a function writes.
+    pub fn objects<T>(
+        &mut self,
+        key: &'static str,
+        values: &[T],
+        write: impl Fn(&T, &mut Object<'_>),
+    ) {
+        let mut array = self.array(key);
+        for value in values {
+            let mut item = array.object();
+            write(value, &mut item);
+            item.end();
+        }
+        array.end();
+    }
+
+    /// A member that is an array of objects, left out when there are none.
+    pub fn some_objects<T>(
+        &mut self,
+        key: &'static str,
+        values: &[T],
+        write: impl Fn(&T, &mut Object<'_>),
+    ) {
+        if !values.is_empty() {
+            self.objects(key, values, write);
+        }
+    }
+
     /// Starts a member that is an object.
     pub fn object(&mut self, key: &'static str) -> Object<'_> {
         self.key(key);

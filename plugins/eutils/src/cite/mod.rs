@@ -36,7 +36,9 @@ pub(crate) fn title<'a>(article: &'a Article<'_>) -> Option<&'a str> {
     let title = article.title.as_deref().or(article.vernacular_title.as_deref())?;
     let bare = without_stop(title);
     let inside = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let inside = inside.filter(|inside| !inside.contains(['[', ']'])).map(without_stop);
+    let inside = inside
+        .filter(|inside| !inside.contains(['[', ']']))
+        .map(|inside| without_stop(inside.trim()));
     Some(inside.unwrap_or(bare)).filter(|title| !title.is_empty())
 }
 

@@ -76,7 +76,8 @@ pub fn mla(article: &Article<'_>) -> String {
     let mut out = String::new();
     let natural = |author: &Author<'_>| {
         let given = author.first_name.as_deref().or(author.initials.as_deref());
-        let parts = [given, author.last_name.as_deref(), author.suffix.as_deref()];
+        let suffix = suffix(author);
+        let parts = [given, author.last_name.as_deref(), suffix.as_deref()];
         match author.last_name {
             Some(_) => parts.into_iter().flatten().collect::<Vec<_>>().join(" "),
             None => inverted(author, ", "),
@@ -145,10 +146,16 @@ fn apa_name(author: &Author<'_>) -> String {
     if let Some(initials) = initials(author) {
         name.push_str(&format!(", {initials}"));
     }
-    if let Some(suffix) = &author.suffix {
+    if let Some(suffix) = suffix(author) {
         name.push_str(&format!(", {suffix}"));
     }
     name
+}
+
+/// The suffix with the stop that NLM leaves out: Jr., but III.
+fn suffix(author: &Author<'_>) -> Option<String> {
+    let suffix = author.suffix.as_deref()?;
+    Some(if matches!(suffix, "Jr" | "Sr") { format!("{suffix}.") } else { suffix.to_owned() })
 }
 
 /// An editor, whose initials APA puts first.

@@ -22,10 +22,8 @@ impl Work<'_> {
         object.optional("title", self.title.as_deref());
         object.optional("subtitle", self.subtitle.as_deref());
         object.optional("abstract", self.summary.as_deref());
-        agents(object, "authors", &self.authors);
-        if !self.editors.is_empty() {
-            agents(object, "editors", &self.editors);
-        }
+        object.objects("authors", &self.authors, agent);
+        object.some_objects("editors", &self.editors, agent);
         object.optional("container_title", self.container_title.as_deref());
         object.optional("publisher", self.publisher.as_deref());
         object.optional("issued", self.issued.as_deref());
@@ -34,15 +32,13 @@ impl Work<'_> {
         object.optional("pages", self.pages.as_deref());
         object.optional("article_number", self.article_number.as_deref());
         object.optional("language", self.language.as_deref());
-        if !self.subjects.is_empty() {
-            object.strings("subjects", &self.subjects);
-        }
+        object.some_strings("subjects", &self.subjects);
         object.optional("url", self.url.as_deref());
         self.write_forms(object);
         self.write_citations(object);
         updates(object, "updates", &self.updates);
         updates(object, "updated_by", &self.updated_by);
-        list(object, "relations", &self.relations, |relation, item| {
+        object.some_objects("relations", &self.relations, |relation, item| {
             item.string("type", &relation.kind);
             item.string("id_type", &relation.id_type);
             item.string("id", &relation.id);
@@ -57,27 +53,25 @@ impl Work<'_> {
         ids.optional("pmid", self.ids.pmid.as_deref());
         ids.optional("pmcid", self.ids.pmcid.as_deref());
         for (key, values) in [("isbn", &self.ids.isbn), ("issn", &self.ids.issn)] {
-            if !values.is_empty() {
-                ids.strings(key, values);
-            }
+            ids.some_strings(key, values);
         }
         ids.end();
     }
 
     /// Where it is, on what terms, who paid.
     fn write_forms(&self, object: &mut Object<'_>) {
-        list(object, "links", &self.links, |link, item| {
+        object.some_objects("links", &self.links, |link, item| {
             item.string("url", &link.url);
             item.optional("content_type", link.content_type.as_deref());
             item.optional("version", link.version.as_deref());
             item.optional("application", link.application.as_deref());
         });
-        list(object, "licenses", &self.licenses, |licence, item| {
+        object.some_objects("licenses", &self.licenses, |licence, item| {
             item.string("url", &licence.url);
             item.optional("start", licence.start.as_deref());
             item.optional("version", licence.version.as_deref());
         });
-        list(object, "funding", &self.funding, |funder, item| {
+        object.some_objects("funding", &self.funding, |funder, item| {
             item.string("name", &funder.name);
             item.optional("doi", funder.doi.as_deref());
             item.strings("awards", &funder.awards);
@@ -85,7 +79,7 @@ impl Work<'_> {
     }
 
     fn write_citations(&self, object: &mut Object<'_>) {
-        list(object, "references", &self.references, |reference, item| {
+        object.some_objects("references", &self.references, |reference, item| {
             item.optional("key", reference.key.as_deref());
             item.optional("doi", reference.doi.as_deref());
             item.optional("unstructured", reference.unstructured.as_deref());
@@ -104,41 +98,16 @@ impl Work<'_> {
     }
 }
 
-/// A member that lists objects, when there are any.
-fn list<T>(
-    object: &mut Object<'_>,
-    key: &'static str,
-    values: &[T],
-    write: impl Fn(&T, &mut Object<'_>),
-) {
-    if values.is_empty() {
-        return;
-    }
-    let mut array = object.array(key);
-    for value in values {
-        let mut item = array.object();
-        write(value, &mut item);
-        item.end();
-    }
-    array.end();
-}
-
-fn agents(object: &mut Object<'_>, key: &'static str, values: &[Agent<'_>]) {
-    let mut array = object.array(key);
-    for agent in values {
-        let mut item = array.object();
-        item.optional("family", agent.family.as_deref());
-        item.optional("given", agent.given.as_deref());
-        item.optional("literal", agent.literal.as_deref());
-        item.optional("orcid", agent.orcid.as_deref());
-        item.strings("affiliations", &agent.affiliations);
-        item.end();
-    }
-    array.end();
+fn agent(agent: &Agent<'_>, item: &mut Object<'_>) {
+    item.optional("family", agent.family.as_deref());
+    item.optional("given", agent.given.as_deref());
+    item.optional("literal", agent.literal.as_deref());
+    item.optional("orcid", agent.orcid.as_deref());
+    item.strings("affiliations", &agent.affiliations);
 }
 
 fn updates(object: &mut Object<'_>, key: &'static str, values: &[Update<'_>]) {
-    list(object, key, values, |update, item| {
+    object.some_objects(key, values, |update, item| {
         item.string("type", &update.kind);
         item.string("doi", &update.doi);
         item.optional("date", update.date.as_deref());
