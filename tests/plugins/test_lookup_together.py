@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from carrel.config import PluginConfig
 from carrel.tools import Toolbox
-from support.boxes import MakeBox
-from support.upstream import Reply, Upstream
+from support import pubmed
+from support.boxes import MakeBox, parameters
+from support.guests import guest
+from support.manifests import manifest_text
+from support.upstream import Reply, Seen, Upstream
 
 ARXIV = b"""<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
  xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
@@ -126,3 +131,105 @@ def test_every_plugin_that_comes_along_tells_what_it_resolves(toolbox: Toolbox) 
         "eutils": ("pmid", "pmcid", "doi"),
         "arxiv": ("arxiv",),
     }
+
+
+def test_a_plugin_that_is_added_takes_part_beside_the_built_in_ones(
+    make_box: MakeBox, upstream: Upstream, toolbox: Toolbox, tmp_path: Path
+) -> None:
+    """Nothing but its manifest says that it resolves DOIs; the known sources' words come first."""
+    doi = {"type": "doi", "id": "10.5555/desk.1"}
+    work = {"ids": {"doi": "10.5555/DESK.1"}, "type": "article", "authors": [], "source": "x"}
+    work |= {"title": "Pulte", "volume": "7", "pages": "9"}
+    answer = {"works": [{"id": doi, "work": work}], "not_found": []}
+    lookup = {"identifiers": ["doi"], "batch": 5}
+    path = tmp_path / "libris.wasm"
+    path.write_bytes(
+        guest(
+            result=json.dumps(answer),
+            manifest=manifest_text(name="libris", hosts=[], lookup=lookup),
+        ).wasm
+    )
+    entry = PluginConfig("libris", path.as_uri())
+    box = make_box("crossref", "eutils", "arxiv", entry)
+    data = box.call_sync("work_lookup", {"ids": ["10.5555/desk.1"]}).data
+    [item] = data["items"]
+    assert {step["source"]: step["outcome"] for step in item["trace"]} == {
+        "crossref": "found",
+        "eutils": "found",
+        "arxiv": "not_asked",
+        "libris": "found",
+    }
+    [merged] = data["works"]
+    assert merged["sources"] == ["crossref", "eutils", "libris"]
+    assert (merged["work"]["title"], merged["work"]["pages"]) == ("On Desks", "9")
+    assert merged["provenance"]["volume"] == ["crossref", "eutils", "libris"]
+    assert {"value": "Pulte", "sources": ["libris"]} in merged["alternatives"]["title"]
+
+
+def every_doi(seen: Seen) -> Reply:
+    """Crossref's answer to a search by DOIs: all but those that say no."""
+    dois = [one.removeprefix("doi:") for one in parameters(seen)["filter"].split(",")]
+    items = [{"DOI": doi, "type": "journal-article"} for doi in dois if "none" not in doi]
+    message = {"total-results": len(items), "items": items}
+    return json_reply({"message-type": "work-list", "message": message})
+
+
+def every_eprint(seen: Seen) -> Reply:
+    entry = "<entry><id>http://arxiv.org/abs/{}v1</id><title>T</title></entry>"
+    entries = "".join(map(entry.format, parameters(seen)["id_list"].split(",")))
+    return Reply(body=f'<feed xmlns="http://www.w3.org/2005/Atom">{entries}</feed>'.encode())
+
+
+def every_pmcid(seen: Seen) -> Reply:
+    asked = parameters(seen)
+    records = [
+        {"requested-id": one, "pmcid": one, "pmid": int(one[3:])}
+        if asked["idtype"] == "pmcid"
+        else {"requested-id": one, "status": "error", "errmsg": "no"}
+        for one in asked["ids"].split(",")
+    ]
+    return json_reply({"status": "ok", "records": records})
+
+
+def test_a_hundred_identifiers_of_every_kind_each_have_their_own_answer(
+    make_box: MakeBox, upstream: Upstream
+) -> None:
+    upstream.on("/works", every_doi)
+    upstream.on("*", Reply(404, body=b"Resource not found."))
+    upstream.on("/api/query", every_eprint)
+    upstream.on("/tools/idconv/api/v1/articles/", every_pmcid)
+    upstream.on("/entrez/eutils/esearch.fcgi", Reply(body=pubmed.found()))
+    upstream.on(
+        "/entrez/eutils/efetch.fcgi",
+        lambda seen: Reply(body=pubmed.articles(*parameters(seen)["id"].split(","))),
+    )
+    ids = [
+        *(f"10.5555/{number}" for number in range(30)),
+        *(f"pmid:{number}" for number in range(101, 131)),
+        *(f"arXiv:2001.{number:05}" for number in range(1, 21)),
+        *(f"PMC{number}" for number in range(201, 209)),
+        *(f"10.5555/none.{number}" for number in range(4)),
+        *("desk", "10.5555", "arXiv:2001.1", ""),
+        *("https://doi.org/10.5555/1", "PMID 101", "doi:10.5555/2", "PMC201"),
+    ]
+    assert len(ids) == 100
+    box = make_box("crossref", "eutils", "arxiv")
+    result = box.lookup.run(ids, box.lookup.new_call())
+    assert [item.given for item in result.items] == ids
+    outcomes = [item.outcome for item in result.items]
+    assert outcomes == ["found"] * 88 + ["not_found"] * 4 + ["failed"] * 4 + [
+        "found",
+        "failed",
+        "found",
+        "found",
+    ]
+    works = [item.work for item in result.items]
+    assert works[96] == works[1]
+    assert works[98] == works[2]
+    assert works[99] == works[80]
+    assert len(set(works) - {None}) == len(result.works) == 88
+    for item in result.items:
+        if item.id is not None:
+            assert {step.source for step in item.steps} == {"crossref", "eutils", "arxiv"}
+    # Batches: not a request for each identifier.
+    assert len(upstream.seen) < 30

@@ -216,8 +216,8 @@ def test_every_argument_and_value_of_the_document_is_offered_and_used(
     for called, values in CALLS.values():
         if called == tool:
             for name, value in used(values):
-                words = value if isinstance(value, list) else [value]
-                seen.setdefault(name, set()).update(map(str, words))
+                given = value if isinstance(value, list) else [value]
+                seen.setdefault(name, set()).update(map(str, given))
     properties = session[0][tool].input_schema["properties"]
     for name, words in DOCUMENT[tool].items():
         assert words <= seen.get(name, set()), f"{name} is not used"
@@ -295,9 +295,7 @@ def test_a_search_tells_what_was_asked_found_and_sent(answers: Answers) -> None:
         ("by journal", "sort=JournalName&usehistory=y"),
     ],
 )
-def test_every_order_and_kind_of_date_reaches_ncbi(
-    answers: Answers, name: str, words: str
-) -> None:
+def test_every_order_and_kind_of_date_reaches_ncbi(answers: Answers, name: str, words: str) -> None:
     found = data(answers, name)
     assert words in found["e_search_url"]
     assert (len(found["pmids"]), found["next_offset"], found["brief_summaries"]) == (2, 2, [])
@@ -450,7 +448,7 @@ def test_citations_come_in_the_styles_that_were_asked_for(answers: Answers) -> N
     assert set(citations) == set(STYLES)
     assert citations["apa_string"] == (
         "Núñez-Reader, A., van der Shelf, J., Jr., & Quiet Desks Study Group. (2023). Reading at "
-        "a sloped desk: a randomised trial of posture & CO₂. Annals of Desks, 12(3), 737–748. "
+        "a sloped desk: a randomised trial of posture & CO₂. Annals of Desks, 12(3), 737\u2013748. "
         "https://doi.org/10.5555/desk.2023.101"
     )
     assert citations["mla_string"].startswith("Núñez-Reader, Ada, et al. “Reading at a sloped")
