@@ -130,6 +130,27 @@ def test_a_body_that_ends_after_the_prolog_is_asked_for_again(
 
 @pytest.mark.requirement("result:typed:no-false-empty")
 @pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(Reply(500), id="500"),
+        pytest.param(Reply(502, body=b"<html>Bad Gateway</html>"), id="502"),
+        pytest.param(Reply(429), id="429"),
+        pytest.param(
+            Reply(body=b"<eFetchResult><ERROR>Search Backend failed</ERROR></eFetchResult>"),
+            id="backend",
+        ),
+    ],
+)
+def test_what_passes_at_ncbi_is_asked_for_again(
+    pubmed: Call, upstream: Upstream, reply: Reply
+) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", reply, Reply(body=articles("1")))
+    assert len(pubmed("fetch", pmids=["1"]).data["articles"]) == 1
+    assert len(upstream.seen) == 2
+
+
+@pytest.mark.requirement("result:typed:no-false-empty")
+@pytest.mark.parametrize(
     ("reply", "code"),
     [
         pytest.param(Reply(body=PROLOG), "upstream_invalid", id="prolog"),

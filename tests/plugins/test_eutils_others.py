@@ -97,3 +97,12 @@ def test_what_pubmed_offers(pubmed: Call, upstream: Upstream) -> None:
     listed = b"<eInfoResult><DbList><DbName>pubmed</DbName></DbList></eInfoResult>"
     upstream.on(f"{BASE}/einfo.fcgi", Reply(body=listed))
     assert pubmed("info", db="all").data == {"databases": ["pubmed"]}
+
+
+def test_two_spellings_of_an_identifier_are_one_question(pubmed: Call, upstream: Upstream) -> None:
+    upstream.on(IDCONV, Reply(404))
+    upstream.on(f"{BASE}/esummary.fcgi", Reply(body=summaries("7")))
+    spellings = ["7", "https://pubmed.ncbi.nlm.nih.gov/7/", "PMID: 7"]
+    data = pubmed("convert_ids", ids=spellings).data
+    assert [one["requested_id"] for one in data["records"]] == spellings
+    assert parameters(upstream.seen[-1])["id"] == "7"

@@ -116,3 +116,20 @@ def test_the_citation_of_an_unknown_article_is_not_found(pubmed: Call, upstream:
     with pytest.raises(CarrelError) as caught:
         pubmed("related", source_pmid="1", relationship_type="citation_formats")
     assert caught.value.error_code == "not_found"
+
+
+@pytest.mark.requirement("result:typed:no-false-empty")
+def test_links_that_ncbi_could_not_make_are_asked_for_again_and_then_an_error(
+    pubmed: Call, upstream: Upstream
+) -> None:
+    words = "Couldn't resolve #linkSrv, the address table is empty."
+    body = links("pubmed_pubmed").replace(
+        b"</LinkSetDb>", f"<ERROR>{words}</ERROR></LinkSetDb>".encode()
+    )
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=body), Reply(body=links("pubmed_pubmed", "7")))
+    data = pubmed("related", source_pmid="100", include_summaries=False).data
+    assert [one["pmid"] for one in data["related_articles"]] == ["7"]
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=body))
+    with pytest.raises(CarrelError, match="address table") as caught:
+        pubmed("related", source_pmid="101", include_summaries=False)
+    assert caught.value.error_code == "upstream_error"

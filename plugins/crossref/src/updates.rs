@@ -133,9 +133,7 @@ impl<'d> Fate<'d> {
             key(one).cmp(&key(two)).then_with(|| one.kind.cmp(&two.kind))
         });
         let has = |kinds: &[&str]| {
-            updates.iter().any(|update: &Notice<'d>| {
-                kinds.contains(&update.kind.to_lowercase().replace(['-', ' '], "_").as_str())
-            })
+            updates.iter().any(|update: &Notice<'d>| kinds.contains(&plain(&update.kind).as_str()))
         };
         Self {
             doi: doi.to_string(),
@@ -148,6 +146,11 @@ impl<'d> Fate<'d> {
             notices: open,
         }
     }
+}
+
+/// A kind without the spellings that mean nothing.
+fn plain(kind: &str) -> String {
+    kind.to_lowercase().replace(['-', ' '], "_")
 }
 
 fn is_same(text: &str, doi: &Doi) -> bool {
@@ -164,7 +167,7 @@ fn merge<'d>(
     found_in: &'static str,
 ) {
     let known = updates.iter_mut().find(|known| {
-        known.kind == update.kind
+        plain(&known.kind) == plain(&update.kind)
             && known.notice_doi.eq_ignore_ascii_case(&notice_doi)
             && (known.source == update.source || known.source.is_none() || update.source.is_none())
             // Dates that cannot be one keep two notices of one kind apart.
@@ -244,6 +247,19 @@ mod tests {
         );
         assert_eq!(found["is_retracted"], true);
         assert_eq!(found["is_corrected"], false);
+    }
+
+    #[test]
+    fn the_spelling_of_a_kind_makes_no_second_statement() {
+        let found = fate(
+            vec![update("expression_of_concern", "10.5555/n", None, Some("publisher"))],
+            vec![notice(
+                "10.5555/n",
+                vec![update("Expression-of-Concern", "10.5555/work", None, None)],
+            )],
+        );
+        assert_eq!(found["updates"].as_array().unwrap().len(), 1);
+        assert_eq!(found["is_of_concern"], true);
     }
 
     #[test]

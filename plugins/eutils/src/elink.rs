@@ -144,7 +144,7 @@ fn link_set<'d>(xml: &mut XmlReader<'d>, found: &mut Links<'d>) -> Result<bool, 
         match element.local {
             "DbFrom" => once(&mut db_from, xml.text()?),
             "IdList" => crate::parts::texts(xml, "Id", &mut ids)?,
-            "LinkSetDb" | "LinkSetDbHistory" => found.links.extend(links(xml)?),
+            "LinkSetDb" | "LinkSetDbHistory" => found.links.extend(links(xml, &mut found.errors)?),
             "WebEnv" => once(&mut web_env, xml.text()?),
             "IdCheckList" => checks(xml, found)?,
             "IdUrlList" => urls(xml, found)?,
@@ -174,7 +174,7 @@ fn link_set<'d>(xml: &mut XmlReader<'d>, found: &mut Links<'d>) -> Result<bool, 
 }
 
 /// The open `LinkSetDb` or `LinkSetDbHistory`; `None` when it has no name.
-fn links<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Link<'d>>, Error> {
+fn links<'d>(xml: &mut XmlReader<'d>, errors: &mut Vec<String>) -> Result<Option<Link<'d>>, Error> {
     let mut name = None;
     let mut link = Link::default();
     while let Some(element) = xml.child()? {
@@ -193,6 +193,7 @@ fn links<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Link<'d>>, Error> {
                 }
                 link.to.extend(id.map(|pmid| Target { pmid, score }));
             }
+            "ERROR" => errors.extend(xml.text()?.map(Cow::into_owned)),
             // Info says "Empty result", which an empty list says too.
             _ => xml.skip()?,
         }

@@ -10,9 +10,17 @@ use carrel_pdk::{Code, Error};
 /// The error that the words of an `ERROR` are.
 pub(crate) fn error(words: &str) -> Error {
     let lower = words.to_ascii_lowercase();
-    let transient = ["backend failed", "temporarily", "try again", "timeout", "timed out", "busy"]
-        .iter()
-        .any(|sign| lower.contains(sign));
+    let transient = [
+        "backend failed",
+        "temporarily",
+        "try again",
+        "timeout",
+        "timed out",
+        "busy",
+        "couldn't resolve",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign));
     let error = Error::new(Code::UpstreamError, format!("NCBI reports: {}", words.trim()));
     if transient { error.retryable(true) } else { error }
 }

@@ -1,5 +1,7 @@
 //! The tool `convert_ids`: PMID ↔ PMCID ↔ DOI.
 
+use std::collections::HashSet;
+
 use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +73,10 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         let first = carrel_pdk::text::excerpt(wrong.first().map_or("", String::as_str));
         return Err(invalid(format!("expected PMIDs, PMCIDs or DOIs but found {first:?}")));
     }
-    let ids: Vec<Id> = asked.iter().map(|(_, id)| id.clone()).collect();
+    // Two spellings of one identifier are one question.
+    let mut seen = HashSet::new();
+    let distinct = asked.iter().map(|(_, id)| id).filter(|id| seen.insert(id.key()));
+    let ids: Vec<Id> = distinct.cloned().collect();
     let (mut known, failures) = resolve::convert(host, &ids);
     let unknown: Vec<&Id> = ids.iter().filter(|id| !known.contains_key(&id.key())).collect();
     let mut notices = Vec::new();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::brief::{self, Brief};
 use super::invalid;
 use crate::ask::{self, Query};
-use crate::{cite, efetch, elink};
+use crate::{cite, efetch, elink, report};
 
 /// Which article, and what of it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -238,6 +238,9 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
                     ..RelatedArticle::default()
                 });
             }
+        }
+        if articles.is_empty() && !found.errors.is_empty() {
+            return Err(report::error(&found.errors.join("; ")));
         }
         Ok((articles, found.errors))
     })?;

@@ -30,8 +30,9 @@ impl Doi {
         let bare = match path_of_resolver(trimmed) {
             Some(path) => percent::decode(path).into_owned(),
             None => {
-                let bare = strip_ignoring_case(trimmed, "doi:").unwrap_or(trimmed);
-                strip_ignoring_case(bare, "info:doi/").unwrap_or(bare).trim().to_owned()
+                let prefixes = ["doi:", "info:doi/", "urn:doi:"];
+                let bare = prefixes.iter().find_map(|one| strip_ignoring_case(trimmed, one));
+                bare.unwrap_or(trimmed).trim().to_owned()
             }
         };
         let (prefix, suffix) = bare.split_once('/').ok_or_else(problem)?;
@@ -70,9 +71,10 @@ impl Doi {
 /// The path of an address at a resolver. Only a fragment or query that cannot belong to the DOI is
 /// cut: resolvers take none, and old suffixes hold both characters, encoded.
 fn path_of_resolver(text: &str) -> Option<&str> {
-    let with_scheme = ["doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org"];
+    let with_scheme = ["doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org", "hdl.handle.net"];
     path_of_url(text, &with_scheme).or_else(|| {
-        ["doi.org/", "dx.doi.org/"].iter().find_map(|host| strip_ignoring_case(text, host))
+        let bare = ["doi.org/", "dx.doi.org/", "www.doi.org/"];
+        bare.iter().find_map(|host| strip_ignoring_case(text, host))
     })
 }
 
@@ -133,6 +135,9 @@ mod tests {
             ("http://dx.doi.org/10.1000/a%3Cb%3E", "10.1000/a<b>"),
             ("doi.org/10.1000/182", "10.1000/182"),
             ("info:doi/10.1000/182", "10.1000/182"),
+            ("urn:doi:10.1000/182", "10.1000/182"),
+            ("www.doi.org/10.1000/182", "10.1000/182"),
+            ("https://hdl.handle.net/10.1000/182", "10.1000/182"),
             ("10.1000.10/123/456", "10.1000.10/123/456"),
         ] {
             assert_eq!(Doi::parse(given).unwrap().as_str(), bare);
