@@ -292,13 +292,18 @@ class Trap(PluginError):
         return {"trap": self.kind}
 
 
+_NOT_SETTABLE = frozenset({"reports", "memories", "tables", "table_elements", "instances"})
+_IN_BYTES = frozenset({"memory", "stack", "output", "fetched_bytes"})
+
+
 class LimitExceeded(PluginError):
     """One of the call's limits was passed.
 
     Attributes:
-        limit: `cpu`, `memory`, `stack`, `output`, `fetches` or `fetched_bytes`.
+        limit: `cpu`, `memory`, `stack`, `output`, `fetches`, `fetched_bytes`, `reports`, or what a
+            component has too many of: `memories`, `tables`, `table_elements`, `instances`.
         allowed: the limit's value in its unit.
-        grant: the setting that would allow more.
+        grant: the setting that would allow more; empty for a limit that cannot be set.
     """
 
     code = "limit_exceeded"
@@ -306,20 +311,21 @@ class LimitExceeded(PluginError):
     def __init__(self, limit: str, allowed: float, *, plugin: str, tool: str) -> None:
         self.limit = limit
         self.allowed = allowed
-        amount = {"cpu": f"{allowed:g} s", "fetches": f"{int(allowed)}"}.get(
-            limit, f"{int(allowed)} bytes"
-        )
-        self.grant = limit_grant(plugin, _SETTINGS.get(limit, limit))
+        unit = "s" if limit == "cpu" else "bytes" if limit in _IN_BYTES else ""
+        amount = f"{allowed:g} {unit}" if unit == "s" else f"{int(allowed)} {unit}".rstrip()
+        fixed = limit in _NOT_SETTABLE
+        self.grant = "" if fixed else limit_grant(plugin, _SETTINGS.get(limit, limit))
+        more = f"; to allow more: {self.grant} = …" if self.grant else ""
         super().__init__(
-            f"{plugin}: the call passed its {limit} limit of {amount}; "
-            f"to allow more: {self.grant} = …",
+            f"{plugin}: the call passed its {limit} limit of {amount}{more}",
             plugin=plugin,
             tool=tool,
         )
 
     def details(self) -> dict[str, Any]:
         """Adds the limit, its value and the setting that would allow more."""
-        return {"limit": self.limit, "allowed": self.allowed, "grant": self.grant}
+        told = {"limit": self.limit, "allowed": self.allowed}
+        return {**told, "grant": self.grant} if self.grant else told
 
 
 #: limit, as errors name it → field of `carrel.exchange.Limits`, where the two differ.

@@ -10,10 +10,19 @@ from .errors import ContractViolation
 MAX_DEPTH = 200
 
 
-def decode_object(text: str | bytes, *, plugin: str, tool: str) -> dict[str, Any]:
+def decode_object(
+    text: str | bytes, *, plugin: str, tool: str, strict: bool = False
+) -> dict[str, Any]:
     """The JSON object that a guest returned; its size was capped when it left the sandbox.
 
     `pydantic_core.from_json` because it bounds depth, takes no NaN, and is quicker than `json`.
+
+    Args:
+        text: what came back.
+        plugin: for errors.
+        tool: for errors.
+        strict: also refuse what readers of JSON take differently: a member that stands twice, a
+            number beyond those of a double. What is checked here is what every client reads.
 
     Raises:
         ContractViolation: not JSON, too deep, or not an object.
@@ -22,6 +31,8 @@ def decode_object(text: str | bytes, *, plugin: str, tool: str) -> dict[str, Any
 
     try:
         value = from_json(text, allow_inf_nan=False)
+        if strict:
+            _require_one_reading(text)
     except ValueError as error:
         raise ContractViolation(
             f"{plugin}: {tool} returned text that is not JSON: {error}", plugin=plugin, tool=tool
@@ -31,3 +42,17 @@ def decode_object(text: str | bytes, *, plugin: str, tool: str) -> dict[str, Any
             f"{plugin}: {tool} returned JSON that is not an object", plugin=plugin, tool=tool
         )
     return value
+
+
+def _require_one_reading(text: str | bytes) -> None:
+    import json
+
+    def members(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) != len(pairs):
+            raise ValueError("a member stands twice in an object")
+
+    def number(digits: str) -> None:
+        if float(digits) in (float("inf"), float("-inf")):
+            raise ValueError("a number is larger than any that JSON readers agree on")
+
+    json.loads(text, object_pairs_hook=members, parse_float=number, parse_int=number)

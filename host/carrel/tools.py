@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .resources import Resource
     from .runtime.pending import Pending
 
-
 _log = logging.getLogger("carrel.tools")
 
 
@@ -326,8 +325,12 @@ class Toolbox:
                     if grant is not None:
                         self._hidden[name] = (plugin, grant)
                         continue
-                    # The configuration's order decides between two plugins with one namespace.
-                    entries.setdefault(name, _Entry(_tool(name, spec, plugin), spec.name))
+                    known = entries.get(name)
+                    # A built-in plugin's name is its own; else the configuration's order decides.
+                    if known is None or self._yields(known.tool.plugin, plugin):
+                        entries[name] = _Entry(_tool(name, spec, plugin), spec.name)
+                    else:
+                        _log.warning("%s: %s is a tool of %s", plugin, name, known.tool.plugin)
             if looks_up:
                 from .lookup.tool import LookupTool
 
@@ -337,6 +340,13 @@ class Toolbox:
                 )
             self._entries = entries
         return self._entries
+
+    def _yields(self, holder: str, claimant: str) -> bool:
+        """Whether a tool's name goes from a stranger's plugin to a built-in one."""
+        before, after = self._config.plugin(holder), self._config.plugin(claimant)
+        if before is None or after is None or before.url.startswith("builtin:"):
+            return False
+        return after.url.startswith("builtin:")
 
     def _entry(self, name: str) -> _Entry:
         entries = self._tools()

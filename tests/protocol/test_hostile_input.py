@@ -119,6 +119,8 @@ LINES = {
     "no-version": (b'{"id":9,"method":"ping"}', -32600, 9),
     "old-version": (b'{"jsonrpc":"1.0","id":9,"method":"ping"}', -32600, 9),
     "no-method": (b'{"jsonrpc":"2.0","id":9}', -32600, 9),
+    "odd-case-method": (b'{"jsonrpc":"2.0","id":9,"Method":"ping"}', -32600, 9),
+    "odd-case-version": (b'{"JSONRPC":"2.0","id":9,"method":"ping"}', -32600, 9),
     "method-number": (b'{"jsonrpc":"2.0","id":"n","method":4}', -32600, "n"),
     "params-array": (b'{"jsonrpc":"2.0","id":9,"method":"ping","params":[1]}', -32602, 9),
     "id-null": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
@@ -153,6 +155,7 @@ def test_a_wrong_frame_gets_the_error_it_deserves(
         b'{"jsonrpc":"2.0","id":77,"result":{}}',
         b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}',
         b'{"jsonrpc":"2.0","id":77,"result":3}',
+        b'{"jsonrpc":"2.0","ID":78,"method":"ping"}',
     ],
     ids=[
         "empty",
@@ -164,6 +167,7 @@ def test_a_wrong_frame_gets_the_error_it_deserves(
         "answer",
         "error",
         "wrong-answer",
+        "odd-case-id",
     ],
 )
 def test_what_expects_no_answer_gets_none(client: StdioClient, line: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import wasmtime
 
@@ -114,6 +115,31 @@ _CORE_IMPORTS = r"""
     (import "host" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
     (import "host" "fetch-all" (func $fetch_all (param i32 i32 i32)))
 """
+#: The contract's other interfaces; `guest(reporting=True)` wires them in.
+_REPORTING = r"""
+  (import "carrel:plugin/log@1.0.0" (instance $log
+    (type $level_ (enum "debug" "info" "warn" "error"))
+    (export "level" (type $level (eq $level_)))
+    (export "write" (func (param "level" $level) (param "message" string)))))
+  (import "carrel:plugin/progress@1.0.0" (instance $progress
+    (export "report" (func (param "done" u64) (param "total" u64) (param "message" string)))))
+  (import "carrel:plugin/config@1.0.0" (instance $config
+    (export "get" (func (param "key" string) (result string)))))
+"""
+_REPORTING_LOWERED = r"""
+  (core func $write (canon lower (func $log "write") (memory (core memory $libc "memory"))))
+  (core func $report (canon lower (func $progress "report")
+    (memory (core memory $libc "memory"))))
+  (core func $setting (canon lower (func $config "get") (memory (core memory $libc "memory"))
+    (realloc (core func $libc "realloc"))))
+  (core instance $reports (export "write" (func $write)) (export "report" (func $report))
+    (export "setting" (func $setting)))
+"""
+_REPORTING_CORE_IMPORTS = r"""
+    (import "reports" "write" (func $write (param i32 i32 i32)))
+    (import "reports" "report" (func $report (param i64 i64 i32 i32)))
+    (import "reports" "setting" (func $setting (param i32 i32 i32)))
+"""
 _GETTERS = r"""
     (func $get (param $url i32) (param $length i32) (result i32)
       (call $fetch (i32.const 0) (local.get $url) (local.get $length)
@@ -139,7 +165,12 @@ def assemble(wat: str) -> Guest:
     return Guest(wasm, hashlib.sha256(wasm).hexdigest())
 
 
-def guest(
+def guest(body: str = "", **parts: Any) -> Guest:
+    """A guest of `guest_wat`."""
+    return assemble(guest_wat(body, **parts))
+
+
+def guest_wat(
     body: str = "",
     *,
     result: str = "{}",
@@ -150,9 +181,10 @@ def guest(
     pages: int = 2,
     imports: str = "",
     fetching: bool = False,
+    reporting: bool = False,
     version: str = "1.0.0",
-) -> Guest:
-    """A guest whose `call` and `parse` run `body` and then return `result`.
+) -> str:
+    """A guest whose `call` and `parse` run `body` and then return `result`, as text.
 
     Args:
         body: WAT; `$text` and `$text_length` are the arguments or document, `$i` is a spare local,
@@ -166,27 +198,28 @@ def guest(
         fetching: import the contract's http interface. `(call $get (url) (length))` fetches and
             leaves 0 for a response and 1 for a failure; `(call $get_all (list) (length))` makes
             many requests and leaves where the answers are.
+        reporting: import log, progress and config: `(call $write (level) (text) (length))`,
+            `(call $report (done) (total) (text) (length))`, `(call $setting (key) (length) (at))`.
         version: of the exported interface.
     """
-    return assemble(
-        _TEMPLATE
-        % {
-            "imports": imports + (_HTTP if fetching else ""),
-            "core_imports": _CORE_IMPORTS if fetching else "",
-            "pages": pages,
-            "result": _escaped(result),
-            "result_length": len(result.encode()),
-            "manifest": _escaped(manifest),
-            "manifest_length": len(manifest.encode()),
-            "failed": int(failed),
-            "data": data,
-            "functions": functions + (_GETTERS if fetching else ""),
-            "body": body,
-            "lowered": _LOWERED if fetching else "",
-            "with": '(with "host" (instance $host))' if fetching else "",
-            "version": version,
-        }
-    )
+    return _TEMPLATE % {
+        "imports": imports + (_HTTP if fetching else "") + (_REPORTING if reporting else ""),
+        "core_imports": (_CORE_IMPORTS if fetching else "")
+        + (_REPORTING_CORE_IMPORTS if reporting else ""),
+        "pages": pages,
+        "result": _escaped(result),
+        "result_length": len(result.encode()),
+        "manifest": _escaped(manifest),
+        "manifest_length": len(manifest.encode()),
+        "failed": int(failed),
+        "data": data,
+        "functions": functions + (_GETTERS if fetching else ""),
+        "body": body,
+        "lowered": (_LOWERED if fetching else "") + (_REPORTING_LOWERED if reporting else ""),
+        "with": ('(with "host" (instance $host))' if fetching else "")
+        + ('(with "reports" (instance $reports))' if reporting else ""),
+        "version": version,
+    }
 
 
 def _escaped(text: str) -> str:

@@ -105,7 +105,7 @@ class Recordings:
                     "size": outcome.size,
                 }
                 if outcome.body:
-                    body_name = stem + _extension(outcome)
+                    body_name = self._body_name(stem, outcome)
                     exchange["response"]["body"] = body_name
             else:
                 exchange["failure"] = _failure_dict(outcome)
@@ -121,6 +121,23 @@ class Recordings:
             except OSError as fault:
                 raise StorageError(str(self.directory / name), _reason(fault)) from fault
             self._names[key] = name
+
+    def _body_name(self, stem: str, response: Response) -> str:
+        """A name under which no other body stands: the exchange that names one may still be read.
+
+        A process that is killed between the two files would leave one exchange with another's body.
+        """
+        plain = stem + _extension(response)
+        try:
+            taken = (self.directory / plain).read_bytes() != response.body.encode()
+        except FileNotFoundError:
+            taken = False
+        except OSError as fault:
+            raise StorageError(str(self.directory / plain), _reason(fault)) from fault
+        if not taken:
+            return plain
+        digest = hashlib.sha256(response.body.encode()).hexdigest()[:8]
+        return f"{stem}.{digest}{_extension(response)}"
 
     def _load(self, name: str) -> dict[str, Any]:
         path = self.directory / name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import (
@@ -24,6 +24,7 @@ from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.pending import Pending
 
 from .memo import Memo
+from .references import schema_weight
 from .schema import compile_schema, validation_faults
 
 if TYPE_CHECKING:
@@ -48,7 +49,13 @@ PLUGIN_CODES = frozenset(
         "denied",
     }
 )
+#: A stranger's results beyond this are checked in a child process; smaller ones take milliseconds.
+_LARGE = 2**18
+#: The same of characters times what a schema holds against each value.
+_LARGE_WEIGHT = 2**22
 _MAX_MESSAGE = 2000
+#: A report is a few lines; what is far longer is an attempt at something else.
+_MAX_REPORT = 2**16
 
 
 class Plugin:
@@ -86,6 +93,7 @@ class Plugin:
         self._result_bytes = result_bytes
         self._memo: Memo | None = None
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+        self._weights: dict[str, int] = {}
         self._lock = threading.Lock()
 
     @property
@@ -129,8 +137,36 @@ class Plugin:
             pending.settle(known)
             return pending
         return self._component.submit_call(
-            tool, text, call, fetcher=fetcher, settings=self._settings
+            tool,
+            text,
+            call,
+            fetcher=fetcher,
+            settings=self._settings,
+            check=None if self.trusted else lambda result: self._check_large(tool, result, call),
         )
+
+    def _is_large(self, tool: str, text: bytes) -> bool:
+        """Whether a stranger's result is checked in a child process, before the call ends."""
+        if self.trusted:
+            return False
+        spec = self.manifest.tool(tool)
+        if spec is None:
+            return False
+        if tool not in self._weights:
+            self._weights[tool] = schema_weight(spec.output_schema)
+        return len(text) > _LARGE or len(text) * self._weights[tool] > _LARGE_WEIGHT
+
+    def _check_large(self, tool: str, text: bytes, call: Call) -> None:
+        spec = self.manifest.tool(tool)
+        if spec is None or not self._is_large(tool, text):
+            return
+        from .apart import check_apart
+
+        faults = check_apart(
+            text, spec.output_schema, plugin=self.name, tool=tool, seconds=call.remaining
+        )
+        if faults:
+            raise self._refused(tool, faults)
 
     def parse(self, document_format: str, document: str) -> bytes:
         """A document through the sandboxed parser, as JSON text in UTF-8.
@@ -176,7 +212,8 @@ class Plugin:
     def finished(self, call: Call, text: bytes) -> dict[str, Any] | None:
         """What a tool returned, decoded and held against its output schema.
 
-        None for a result that was kept from an earlier call, and checked when that ended.
+        None for a result that was checked before: one that was kept from an earlier call, and a
+        large one of a stranger's plugin.
 
         Raises:
             ContractViolation: it is not what the plugin's own schema says.
@@ -185,7 +222,9 @@ class Plugin:
             return None
         spec = self.manifest.tool(call.tool)
         assert spec is not None, "only known tools are called"
-        value = self._checked(text, ("output", call.tool), spec.output_schema)
+        value = None
+        if not self._is_large(call.tool, text):
+            value = self._checked(text, ("output", call.tool), spec.output_schema)
         if self._memo is not None and call.of_kept_answers and self._component.is_pure:
             self._memo.keep((call.tool, call.question), text, call.kept)
         return value
@@ -221,7 +260,13 @@ class Plugin:
         Raises:
             ContractViolation: the report is not what `contract/v1/errors.json` describes.
         """
-        raw = decode_object(report.text, plugin=self.name, tool=call.tool)
+        if len(report.text) > _MAX_REPORT:
+            raise ContractViolation(
+                f"{self.name}: {call.tool} reported an error of more than {_MAX_REPORT} characters",
+                plugin=self.name,
+                tool=call.tool,
+            )
+        raw = decode_object(report.text, plugin=self.name, tool=call.tool, strict=not self.trusted)
         code, message = raw.get("code"), raw.get("message")
         if code not in PLUGIN_CODES or not isinstance(message, str) or not message:
             raise ContractViolation(
@@ -283,16 +328,19 @@ class Plugin:
         self, text: bytes, key: tuple[str, str], schema: Mapping[str, Any]
     ) -> dict[str, Any]:
         name = key[1]
-        value = decode_object(text, plugin=self.name, tool=name)
+        value = decode_object(text, plugin=self.name, tool=name, strict=not self.trusted)
         faults = validation_faults(self._validator(key, schema), value)
         if faults:
-            raise ContractViolation(
-                f"{self.name}: {name} returned what its own schema refuses: "
-                f"{'; '.join(faults[:5])}",
-                plugin=self.name,
-                tool=name,
-            )
+            raise self._refused(name, faults)
         return value
+
+    def _refused(self, name: str, faults: Sequence[str]) -> ContractViolation:
+        told = "; ".join(faults[:5])
+        return ContractViolation(
+            f"{self.name}: {name} returned what its own schema refuses: {told}",
+            plugin=self.name,
+            tool=name,
+        )
 
     def _validator(
         self, key: tuple[str, str], schema: Mapping[str, Any]

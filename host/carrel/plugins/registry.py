@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section
 
-from .limits import effective_limits
+from .limits import STRANGERS_OUTPUT_BYTES, effective_limits
 from .machinery import Machinery
 from .pinning import Pins
 from .plugin import Plugin
@@ -84,10 +84,12 @@ class Registry:
     ) -> None:
         self._config = config
         self._lock = threading.RLock()
+        self._locks: dict[str, threading.RLock] = {}
         self._machinery = machinery or Machinery(config, fetch_client)
         self._pins = pins or Pins(config, on_pulled)
         self._plugins: dict[str, Plugin | CarrelError] = {}
         self._manifests: dict[str, Manifest] = {}
+        self._unreadable: dict[str, CarrelError] = {}
         self._sources: dict[str, Source] = {}
         self._closed = False
 
@@ -129,10 +131,10 @@ class Registry:
             UnknownNameError: nothing of that name is configured and on.
             LoadError: it cannot be loaded.
         """
-        with self._lock:
+        entry = self._entry(name)
+        with self._loading(name):
             found = self._plugins.get(name)
             if found is None:
-                entry = self._entry(name)
                 try:
                     found = self._load(entry)
                 except CarrelError as error:
@@ -157,14 +159,24 @@ class Registry:
             UnknownNameError: nothing of that name is configured and on.
             LoadError: it cannot be read, or is refused.
         """
-        with self._lock:
+        entry = self._entry(name)
+        with self._loading(name):
             if name not in self._manifests:
-                entry = self._entry(name)
                 source = self._source(entry)
-                manifest = self.read_manifest(entry, source)
+                manifest = self._readable(entry, source)
                 self._pins.require(entry, source, manifest)
                 self._manifests[name] = manifest
             return self._manifests[name]
+
+    def _readable(self, entry: PluginConfig, source: Source) -> Manifest:
+        """What a component says of itself; one that could not be read is not read again."""
+        if entry.name in self._unreadable:
+            raise self._unreadable[entry.name]
+        try:
+            return self.read_manifest(entry, source)
+        except CarrelError as error:
+            self._unreadable[entry.name] = error  # compiling a bomb again would not help
+            raise
 
     def read_manifest(self, entry: PluginConfig, source: Source) -> Manifest:
         """What a component says of itself: its custom section, else what `describe` returns.
@@ -209,6 +221,11 @@ class Registry:
 
     # -- loading -----------------------------------------------------------------------------------
 
+    def _loading(self, name: str) -> threading.RLock:
+        """The lock of one plugin: one that takes minutes to compile holds up no other."""
+        with self._lock:
+            return self._locks.setdefault(name, threading.RLock())
+
     def _entry(self, name: str) -> PluginConfig:
         entry = self._config.plugin(name)
         if entry is None or not entry.enabled:
@@ -234,8 +251,12 @@ class Registry:
 
         def limits(manifest: Manifest | None) -> Limits:
             overrides = {**config.limits, **entry.limits}
-            asked = manifest.limits if manifest is not None else {}
-            return effective_limits(asked, overrides, trusted=source.builtin)
+            if manifest is None or source.builtin:
+                asked = manifest.limits if manifest is not None else {}
+                return effective_limits(asked, overrides, trusted=source.builtin)
+            return effective_limits(
+                manifest.limits, overrides, trusted=False, output_bytes=STRANGERS_OUTPUT_BYTES
+            )
 
         return machinery.hold(
             Plugin(

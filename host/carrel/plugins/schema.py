@@ -8,10 +8,13 @@ reference. Bounds are checked when a plugin is loaded; validation itself runs in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from carrel.printable import printable
+
+from .references import reference_faults, target_faults
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -20,9 +23,12 @@ MAX_BYTES = 128 * 1024
 MAX_DEPTH = 32
 MAX_SUBSCHEMAS = 2_000
 MAX_PATTERN = 500
-#: Subschemas that one validation may visit when every reference is followed.
-MAX_EXPANSION = 20_000
 MAX_FAULTS = 20
+#: Longer messages are those that quote a long value.
+_QUOTED = 300
+#: Values in what is checked up to which all faults are listed; the first one is, of more. Listing
+#: builds a message for each before the first can be looked at.
+_LISTED = 1_000
 
 
 def schema_faults(schema: Mapping[str, Any]) -> list[str]:
@@ -40,9 +46,9 @@ def schema_faults(schema: Mapping[str, Any]) -> list[str]:
         count += 1
         if count > MAX_SUBSCHEMAS:
             return [*faults, f"has more than {MAX_SUBSCHEMAS} subschemas"]
-        faults += _node_faults(node)
+        faults += _node_faults(node, root=node is schema)
     if not faults:
-        faults += _expansion_faults(schema)
+        faults += reference_faults(schema)
     if not faults:
         try:
             compile_schema(schema)
@@ -72,13 +78,31 @@ def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[st
     if validator.is_valid(value):
         return []
     faults = []
-    for error in validator.iter_errors(value):
-        place = ".".join(str(part) for part in error.instance_path)
+    for error in _errors(validator, value):
+        place = printable(".".join(str(part) for part in error.instance_path), 300)
         message = printable(error.message, 300)
+        if len(error.message) > _QUOTED:
+            # Not the value: it would hide the rule, and may be written for whoever reads errors.
+            rule = next((str(part) for part in reversed(error.schema_path)), "schema")
+            message = f"is refused by {printable(rule, 100)}"
         faults.append(f"{place}: {message}" if place else message)
         if len(faults) == MAX_FAULTS:
             break
     return faults
+
+
+def _errors(
+    validator: jsonschema_rs.Validator, value: Any
+) -> Iterable[jsonschema_rs.ValidationError]:
+    import jsonschema_rs
+
+    if sum(1 for _ in islice(_nodes(value, 0), _LISTED + 1)) <= _LISTED:
+        return validator.iter_errors(value)
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
 
 
 def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
@@ -93,12 +117,8 @@ def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
             stack += [(depth + 1, child) for child in node]
 
 
-def _node_faults(node: Mapping[str, Any]) -> list[str]:
-    faults = []
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-        target = node.get(keyword)
-        if isinstance(target, str) and not target.startswith("#"):
-            faults.append(f"refers to {printable(target, 100)!r} outside itself")
+def _node_faults(node: Mapping[str, Any], *, root: bool) -> list[str]:
+    faults = target_faults(node, root=root)
     patterns = (node.get("pattern"), *_keys(node.get("patternProperties")))
     if any(isinstance(one, str) and len(one) > MAX_PATTERN for one in patterns):
         faults.append(f"has a pattern longer than {MAX_PATTERN} characters")
@@ -107,45 +127,3 @@ def _node_faults(node: Mapping[str, Any]) -> list[str]:
 
 def _keys(value: Any) -> list[str]:
     return list(value) if isinstance(value, Mapping) else []
-
-
-def _expansion_faults(schema: Mapping[str, Any]) -> list[str]:
-    """Refuses references that multiply: definitions that each refer twice to the next one.
-
-    Counts the subschemas of each definition, references followed; recursion counts once.
-    """
-    sizes: dict[str, int] = {}
-
-    def size(pointer: str, open_pointers: frozenset[str]) -> int:
-        if pointer in open_pointers:
-            return 1
-        if pointer not in sizes:
-            node = _resolve(schema, pointer)
-            total = 1
-            for _, child in _nodes(node, 0):
-                if not isinstance(child, Mapping):
-                    continue
-                total += 1
-                target = child.get("$ref")
-                if isinstance(target, str) and total <= MAX_EXPANSION:
-                    total += size(target, open_pointers | {pointer})
-            sizes[pointer] = min(total, MAX_EXPANSION + 1)
-        return sizes[pointer]
-
-    if size("#", frozenset()) > MAX_EXPANSION:
-        return [f"expands to more than {MAX_EXPANSION} subschemas through its references"]
-    return []
-
-
-def _resolve(schema: Mapping[str, Any], pointer: str) -> Any:
-    """The node that a local reference names, or an empty schema: compiling reports the rest."""
-    node: Any = schema
-    for part in pointer.lstrip("#").split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, Mapping):
-            node = node.get(key, {})
-        elif isinstance(node, list) and key.isdigit() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return {}
-    return node

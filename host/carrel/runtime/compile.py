@@ -8,15 +8,15 @@ Run as `python -m carrel.runtime.compile STACK_BYTES CPU_SECONDS MEMORY_BYTES < 
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 from carrel.errors import LoadError
 
+from .child import child_command, child_environment, limit_child
+
 #: Exit status of the child for bytes that are no component; its stderr says why.
 _INVALID = 3
-_INHERITED = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 def compile_component(
@@ -34,24 +34,16 @@ def compile_component(
     Raises:
         LoadError: not a valid component, or not compiled within the limits.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "carrel.runtime.compile",
-        str(stack_bytes),
-        str(int(seconds)),
-        str(memory_bytes),
-    ]
-    # The child gets no more of the environment than an interpreter needs: no secrets.
-    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    command = child_command(
+        "carrel.runtime.compile", str(stack_bytes), str(int(seconds)), str(memory_bytes)
+    )
     try:
         child = subprocess.run(  # noqa: S603 - our own interpreter and module
             command,
             input=wasm,
             capture_output=True,
             timeout=2 * seconds,
-            env=environment,
+            env=child_environment(),
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -73,17 +65,6 @@ def compile_component(
     )
 
 
-def _limit(seconds: int, memory_bytes: int) -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has the wall clock only
-        return
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform != "darwin":  # macOS refuses RLIMIT_AS
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-
-
 def _main(arguments: list[str]) -> int:
     stack_bytes, seconds, memory_bytes = (int(argument) for argument in arguments)
     import wasmtime
@@ -93,7 +74,7 @@ def _main(arguments: list[str]) -> int:
 
     wasm = sys.stdin.buffer.read()
     engine = new_engine(stack_bytes)
-    _limit(seconds, memory_bytes)
+    limit_child(seconds, memory_bytes)
     try:
         code = Component(engine, wasm).serialize()
     except wasmtime.WasmtimeError as error:

@@ -10,13 +10,11 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from wasmtime.component import Variant
-
-from carrel.errors import BusyError, CarrelError, ContractViolation, InternalError, LimitExceeded
+from carrel.errors import BusyError, CarrelError, InternalError
 from carrel.exchange import Call, Fetcher, Limits
 
+from .allowance import LogAllowance
 from .engine import new_engine
 from .imports import imports_contract_only
 from .instance import Execution
@@ -26,6 +24,9 @@ from .ticker import Ticker
 from .worker import Worker, load_code
 
 _log = logging.getLogger("carrel.runtime")
+
+#: What `describe` may use: it computes nothing, and the text is the host's to read at every load.
+_DESCRIBE = Limits(cpu_seconds=2.0, wall_seconds=5.0, output_bytes=2**20)
 
 
 class PluginReport(Exception):
@@ -60,6 +61,7 @@ class SandboxedComponent:
         self._ticker = ticker
         self._closed = False
         self._stack_bytes = stack_bytes
+        self._allowance = LogAllowance()
         self._threads = WorkerThreads(name, workers, stack_bytes)
 
     @cached_property
@@ -70,7 +72,7 @@ class SandboxedComponent:
 
     def describe(self) -> str:
         """The manifest's JSON text; nothing of it is checked."""
-        call = Call(self.name, "describe", Limits(cpu_seconds=2.0, wall_seconds=5.0))
+        call = Call(self.name, "describe", _DESCRIBE)
         return self._submit(Execution("describe", (), call)).result()
 
     def submit_call(
@@ -81,19 +83,33 @@ class SandboxedComponent:
         *,
         fetcher: Fetcher,
         settings: Mapping[str, str],
+        check: Callable[[bytes], None] | None = None,
     ) -> Pending:
-        """Starts a tool call; its outcome is the result's JSON text.
+        """Starts a tool call; its outcome is the result's JSON text, unless `check` raises.
 
         An error is `PluginReport` for the plugin's own and `CarrelError` for the rest.
         """
-        execution = Execution("call", (tool, arguments), call, fetcher=fetcher, settings=settings)
-        return self._submit(execution)
+        execution = Execution(
+            "call",
+            (tool, arguments),
+            call,
+            fetcher=fetcher,
+            settings=settings,
+            allowance=self._allowance,
+        )
+        return self._submit(execution, check)
 
     def submit_parse(
         self, document_format: str, document: str, call: Call, *, settings: Mapping[str, str]
     ) -> Pending:
         """Starts a parse; its outcome is as `submit_call`'s."""
-        execution = Execution("parse", (document_format, document), call, settings=settings)
+        execution = Execution(
+            "parse",
+            (document_format, document),
+            call,
+            settings=settings,
+            allowance=self._allowance,
+        )
         return self._submit(execution)
 
     def close(self) -> None:
@@ -101,7 +117,9 @@ class SandboxedComponent:
         self._closed = True
         self._threads.close()
 
-    def _submit(self, execution: Execution) -> Pending:
+    def _submit(
+        self, execution: Execution, check: Callable[[bytes], None] | None = None
+    ) -> Pending:
         """Queues an execution. Its clocks run from now on: a call may also end in the queue."""
         pending = Pending()
         if self._closed:
@@ -112,10 +130,15 @@ class SandboxedComponent:
         self._ticker.add(execution)
 
         def run(worker: Worker, finish: Callable[[], None]) -> None:
-            text, failure = b"", None
+            text = b""
+            failure: Exception | None = None
             try:
-                text = self._text(worker.run(execution, self._code), execution.call)
-            except (CarrelError, PluginReport) as error:
+                ok, text = worker.run(execution, self._code)
+                if not ok:
+                    failure = PluginReport(text.decode())
+                elif check is not None:
+                    check(text)
+            except CarrelError as error:
                 failure = error
             except BaseException:  # noqa: BLE001 - whoever waits must hear of it
                 _log.exception("%s: a call failed inside the host", self.name)
@@ -127,22 +150,3 @@ class SandboxedComponent:
 
         self._threads.submit(run)
         return pending
-
-    def _text(self, value: Any, call: Call) -> bytes:
-        """The text in what a function returned, as UTF-8, under the output cap.
-
-        `result<string, string>` has two payloads of one class, so it is a tagged `Variant`.
-        """
-        text = value.payload if isinstance(value, Variant) else value
-        if isinstance(text, str):
-            text = text.encode()
-        if not isinstance(text, bytes):
-            raise ContractViolation(
-                f"{self.name}: returned no text", plugin=self.name, tool=call.tool
-            )
-        cap = call.limits.output_bytes
-        if len(text) > cap:
-            raise LimitExceeded("output", cap, plugin=self.name, tool=call.tool)
-        if isinstance(value, Variant) and value.tag != "ok":
-            raise PluginReport(text.decode())
-        return text

@@ -19,7 +19,7 @@ from wasmtime.component import Component, ComponentInstanceType, Linker
 from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
-from .lowering import add_fetch
+from .lowering import add_fetch, add_words
 
 if TYPE_CHECKING:
     from .instance import Execution
@@ -91,7 +91,6 @@ _SLEEPING: dict[str, frozenset[str]] = {
 
 #: Lines of log and steps of progress that one call may send; the rest is dropped.
 _MAX_MESSAGES = 1000
-_MAX_MESSAGE = 4096
 
 
 def check_imports(engine: wasmtime.Engine, component: Component, plugin: str) -> None:
@@ -140,17 +139,24 @@ def define_imports(linker: Linker, current: Callable[[], Execution]) -> object:
     """
     linker.add_wasip2()
 
-    def guarded(function: Callable[..., Any], fallback: Callable[..., Any]) -> Callable[..., Any]:
-        def run(_store: Any, *arguments: Any) -> Any:
+    def guarded(
+        function: Callable[..., str | None], fallback: str | None = None
+    ) -> Callable[..., str | None]:
+        def run(*arguments: Any) -> str | None:
             execution = current()
             try:
+                if not execution.count_report():
+                    return fallback
                 return function(execution, *arguments)
             except Exception:  # noqa: BLE001 - must not cross wasm, see the module
                 _log.exception("%s: a host function failed", execution.call.plugin)
                 execution.end(InternalError())
-                return fallback(*arguments)
+                return fallback
 
         return run
+
+    def may_fetch(count: int) -> bool:
+        return current().may_fetch(count)
 
     def fetch(requests: list[Request]) -> list[Outcome]:
         execution = current()
@@ -164,21 +170,22 @@ def define_imports(linker: Linker, current: Callable[[], Execution]) -> object:
     with linker.root() as root:
         with root.add_instance(_HTTP) as http:
             keep = [
-                add_fetch(http, "fetch", fetch, many=False),
-                add_fetch(http, "fetch-all", fetch, many=True),
+                add_fetch(http, "fetch", fetch, may_fetch=may_fetch, many=False),
+                add_fetch(http, "fetch-all", fetch, may_fetch=may_fetch, many=True),
             ]
         with root.add_instance(_LOG) as log:
-            log.add_func("write", guarded(_write, lambda *_: None))
+            keep.append(add_words(log, "write", guarded(_write), takes=("enum", "string")))
         with root.add_instance(_PROGRESS) as progress:
-            progress.add_func("report", guarded(_report, lambda *_: None))
+            report = guarded(_report)
+            keep.append(add_words(progress, "report", report, takes=("u64", "u64", "string")))
         with root.add_instance(_CONFIG) as config:
-            config.add_func("get", guarded(_get, lambda *_: ""))
+            keep.append(add_words(config, "get", guarded(_get, ""), takes=("string",)))
     return keep
 
 
 def _write(execution: Execution, level: str, message: str) -> None:
     if execution.count_message(_MAX_MESSAGES):
-        execution.log(level, message[:_MAX_MESSAGE])
+        execution.log(level, message)
 
 
 def _report(execution: Execution, done: int, total: int, message: str) -> None:

@@ -11,19 +11,23 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import wasmtime
-from wasmtime.component import Variant
 
 from carrel.errors import Cancelled, CarrelError, ContractViolation, DeadlineExceeded, LimitExceeded
 from carrel.exchange import Call, Failure, FailureKind, Fetcher, Outcome, Request
 from carrel.printable import printable
 
-from .lowering import call_text
-from .traps import from_wasmtime
+from .allowance import LogAllowance
+from .lowering import MismatchError, OutputError, call_text
+from .memory import give_back
+from .traps import MEMORIES_EXCEEDED, TABLE_ELEMENTS, from_wasmtime
+from .turns import LONG, Turn
 
 if TYPE_CHECKING:
+    from wasmtime.component import Instance
+
     from .worker import Loaded, Worker
 
 _log = logging.getLogger("carrel.plugin")
@@ -33,9 +37,16 @@ _LEVELS = {
     "warn": logging.WARNING,
     "error": logging.ERROR,
 }
-#: Tables of a component's modules: entries, and numbers of items, far above what compilers emit.
-_TABLE_ELEMENTS = 1_000_000
-_ITEMS = 1_000
+#: What a component's modules may have in all, far above what compilers emit. Each has its cost
+#: outside the linear memory that a call is limited in.
+_INSTANCES = 100
+_TABLES = 16
+#: Linear memories of a component that has more than one; they share the limit in equal parts.
+_MEMORIES = 4
+#: Calls of log, progress and config in one execution, far above what a plugin has use for.
+_MAX_REPORTS = 5_000
+#: Lines of its standard output that are logged when an execution ends.
+_OUTPUT_LINES = 100
 #: An epoch deadline of one: the first increment of the worker's own engine stops the guest.
 _NEXT_INCREMENT = 1
 
@@ -75,20 +86,25 @@ class Execution:
         *,
         fetcher: Fetcher | None = None,
         settings: Mapping[str, str] | None = None,
+        allowance: LogAllowance | None = None,
     ) -> None:
         self.call = call
         self._function = function
         self._arguments = arguments
         self._fetcher = fetcher or OfflineFetcher()
         self._settings = settings or {}
+        self._allowance = allowance or LogAllowance()
         self._lock = threading.Lock()
         self._reason: CarrelError | None = None
         self._started = False
         self._abandon: Callable[[CarrelError], None] | None = None
         self._worker: Worker | None = None
+        self._turn: Turn | None = None
         self._cpu_at_start = 0.0
         self._waited = 0.0
         self._messages = 0
+        self._reports = 0
+        self._bulky = False
         self._output = bytearray()
         self._complaint = ""
         self._dropped = 0
@@ -115,15 +131,18 @@ class Execution:
         """Ends the call because the client gave up."""
         self.end(Cancelled(plugin=self.call.plugin, tool=self.call.tool))
 
-    def tick(self) -> None:
+    def tick(self, *, crowded: bool) -> None:
         """Ends the call if a clock has run out; called by the ticker."""
         call = self.call
         if time.monotonic() >= call.deadline:
             self.end(self._deadline_error())
-        elif self._worker is not None and self._cpu_seconds() >= call.limits.cpu_seconds:
-            self.end(
-                LimitExceeded("cpu", call.limits.cpu_seconds, plugin=call.plugin, tool=call.tool)
-            )
+        elif self._worker is not None:
+            seconds = self._cpu_seconds()
+            if seconds >= call.limits.cpu_seconds:
+                limit = call.limits.cpu_seconds
+                self.end(LimitExceeded("cpu", limit, plugin=call.plugin, tool=call.tool))
+            elif seconds >= LONG and crowded and self._turn is not None:
+                self._turn.step_back()
 
     def _deadline_error(self) -> DeadlineExceeded:
         call = self.call
@@ -139,8 +158,8 @@ class Execution:
 
     # -- run in the worker's thread --------------------------------------------------------------
 
-    def run(self, worker: Worker, loaded: Loaded) -> Any:
-        """Runs the function in a new instance and returns what it returned.
+    def run(self, worker: Worker, loaded: Loaded) -> tuple[bool, bytes]:
+        """Runs the function in a new instance: whether its result is no error, and the text.
 
         Raises:
             PluginError: the guest failed, or was ended.
@@ -152,9 +171,18 @@ class Execution:
                 raise self._reason
             self._cpu_at_start = worker.clock()
             self._worker = worker
+            self._turn = worker.turn
         store = wasmtime.Store(worker.engine)
         try:
-            value = self._invoke(store, worker, loaded)
+            try:
+                value = self._invoke(store, worker, loaded)
+            except wasmtime.WasmtimeError as error:
+                if worker.memories > 1 or MEMORIES_EXCEEDED not in str(error):
+                    raise
+                worker.memories = _MEMORIES
+                store.close()
+                store = wasmtime.Store(worker.engine)
+                value = self._invoke(store, worker, loaded)
         except CarrelError:
             raise
         except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
@@ -167,6 +195,8 @@ class Execution:
                 self._worker = None
             store.close()
             self._flush()
+            if self._bulky:
+                give_back()
         self._raise_reason()
         return value
 
@@ -176,21 +206,23 @@ class Execution:
         if self.call.fatal is not None:
             raise self.call.fatal
 
-    def _invoke(self, store: wasmtime.Store, worker: Worker, loaded: Loaded) -> Any:
-        limits = self.call.limits
+    def _instantiate(self, store: wasmtime.Store, worker: Worker, loaded: Loaded) -> Instance:
         store.set_epoch_deadline(_NEXT_INCREMENT)
         store.set_limits(
-            memory_size=limits.memory_bytes,
-            table_elements=_TABLE_ELEMENTS,
-            instances=_ITEMS,
-            tables=_ITEMS,
-            memories=_ITEMS,
+            memory_size=self.call.limits.memory_bytes // worker.memories,
+            table_elements=TABLE_ELEMENTS,
+            instances=_INSTANCES,
+            tables=_TABLES,
+            memories=worker.memories,
         )
         wasi = wasmtime.WasiConfig()
         wasi.stdout_custom = self._capture
         wasi.stderr_custom = self._capture
         store.set_wasi(wasi)
-        instance = worker.linker.instantiate(store, loaded.component)
+        return worker.linker.instantiate(store, loaded.component)
+
+    def _invoke(self, store: wasmtime.Store, worker: Worker, loaded: Loaded) -> tuple[bool, bytes]:
+        instance = self._instantiate(store, worker, loaded)
         function = instance.get_func(store, loaded.functions[self._function])
         if function is None:
             raise ContractViolation(
@@ -198,23 +230,58 @@ class Execution:
                 plugin=self.call.plugin,
                 tool=self.call.tool,
             )
-        if not self._arguments:
-            return function(store)
-        ok, text = call_text(function, store, self._arguments)
-        return Variant("ok" if ok else "err", text)
+        cap = self.call.limits.output_bytes
+        try:
+            return call_text(function, store, self._arguments, max_bytes=cap)
+        except OutputError:
+            self._bulky = True
+            raise LimitExceeded(
+                "output", cap, plugin=self.call.plugin, tool=self.call.tool
+            ) from None
+        except MismatchError:
+            raise ContractViolation(
+                f"{self.call.plugin}: {self._function} has another type than the contract's",
+                plugin=self.call.plugin,
+                tool=self.call.tool,
+            ) from None
 
     # -- what the guest may do --------------------------------------------------------------------
 
     def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Hands the guest's requests to the fetcher; time spent there is not CPU time."""
+        assert self._turn is not None, "a guest asks, so it runs"
         started = time.monotonic()
+        self._turn.give()
         try:
             outcomes = self._fetcher.fetch_all(requests, self.call)
         finally:
+            self._turn.take()
             self._waited += time.monotonic() - started
         if self.call.fatal is not None:
             self.end(self.call.fatal)
         return outcomes
+
+    def may_fetch(self, count: int) -> bool:
+        """Whether the budget allows so many requests more; if not, the call ends."""
+        call = self.call
+        if call.fetches + count <= call.limits.fetches:
+            return True
+        self._bulky = True
+        self.end(LimitExceeded("fetches", call.limits.fetches, plugin=call.plugin, tool=call.tool))
+        return False
+
+    def count_report(self) -> bool:
+        """Counts a call of log, progress or config; beyond the cap the execution ends.
+
+        Each takes the interpreter from other threads for a moment, and a guest that does nothing
+        else would take it all the time.
+        """
+        self._reports += 1
+        if self._reports <= _MAX_REPORTS:
+            return True
+        call = self.call
+        self.end(LimitExceeded("reports", _MAX_REPORTS, plugin=call.plugin, tool=call.tool))
+        return False
 
     def setting(self, key: str) -> str:
         """A setting of the plugin as JSON text, or the empty string."""
@@ -229,6 +296,11 @@ class Execution:
         """Writes a line of the guest to the host's log; an error's is kept to explain a trap."""
         if level == "error":
             self._complaint = message
+        if not self._allowance.take():
+            return
+        dropped = self._allowance.take_dropped()
+        if dropped:
+            _log.warning("%s: %d log lines were dropped", self.call.plugin, dropped)
         _log.log(_LEVELS.get(level, logging.INFO), "%s: %s", self.call.plugin, printable(message))
 
     def _capture(self, data: bytes) -> int:
@@ -243,7 +315,11 @@ class Execution:
     def _flush(self) -> None:
         if not self._output:
             return
-        for line in self._text().splitlines():
+        lines = self._text().splitlines()
+        for line in lines[:_OUTPUT_LINES]:
+            if not self._allowance.take():
+                break
             _log.info("%s: output: %s", self.call.plugin, printable(line))
-        if self._dropped:
-            _log.warning("%s: output: %d more bytes dropped", self.call.plugin, self._dropped)
+        dropped = self._dropped + sum(len(line) for line in lines[_OUTPUT_LINES:])
+        if dropped:
+            _log.warning("%s: output: %d more bytes dropped", self.call.plugin, dropped)

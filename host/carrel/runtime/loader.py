@@ -21,6 +21,7 @@ from .codecache import CodeCache
 from .component import SandboxedComponent
 from .engine import code_key, new_engine
 from .imports import check_imports
+from .memory import share_arenas
 from .sections import custom_section, require_component
 from .ticker import Ticker
 from .traps import load_error
@@ -57,6 +58,7 @@ class Runtime:
     """Loads components. One per process; the components share its ticker and its code cache."""
 
     def __init__(self, settings: RuntimeSettings) -> None:
+        share_arenas()
         self._settings = settings
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()

@@ -38,6 +38,16 @@ _U16 = c.WASMTIME_COMPONENT_U16.value
 _U64 = c.WASMTIME_COMPONENT_U64.value
 _F64 = c.WASMTIME_COMPONENT_F64.value
 
+#: What is read of a string that a guest hands in; the rest is neither copied nor decoded, because
+#: that holds up every other thread. Far above what the fetch layer takes, so that what was cut is
+#: refused there by its length.
+MAX_URL_BYTES = 2**16
+MAX_HEADERS = 64
+MAX_HEADER_BYTES = 2**13
+MAX_BODY_BYTES = 2**23
+#: The same of a log line, a step of progress, or the name of a setting.
+MAX_WORDS = 4096
+
 _METHODS: dict[str, Literal["GET", "HEAD", "POST"]] = {"get": "GET", "head": "HEAD", "post": "POST"}
 
 #: Where a value's payload stands in it, and a value in an entry of a record.
@@ -54,17 +64,28 @@ class MismatchError(Exception):
     """A guest passed a value of another type than the contract's."""
 
 
+class OutputError(Exception):
+    """A guest returned more text than it may."""
+
+
 def call_text(
-    function: Func, store: wasmtime.Store, arguments: tuple[str, ...]
+    function: Func, store: wasmtime.Store, arguments: tuple[str, ...], *, max_bytes: int
 ) -> tuple[bool, bytes]:
-    """Calls `func(string, string) -> result<string, string>`.
+    """Calls `func(string…) -> string` or `func(string…) -> result<string, string>`.
+
+    Args:
+        function: of an instance in `store`.
+        store: the call's.
+        arguments: the function's.
+        max_bytes: of the text that comes back; a longer one is not read.
 
     Returns:
-        Whether the result is `ok`, and its text as UTF-8, which wasmtime has checked.
+        Whether the result is no `error`, and its text as UTF-8, which wasmtime has checked.
 
     Raises:
         WasmtimeError: the guest trapped.
         MismatchError: the function has another type.
+        OutputError: the text is longer than `max_bytes`.
     """
     # Encoded here and nowhere else: of bytes that are not UTF-8 the library makes an abort.
     texts = [argument.encode() for argument in arguments]
@@ -86,9 +107,11 @@ def call_text(
     if error:  # type: ignore[truthy-bool]
         raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
     try:
+        if result.kind == _STRING:
+            return True, _read_output(result, max_bytes)
         if result.kind != _RESULT or not result.of.result.val:
             raise MismatchError
-        return result.of.result.is_ok, _read_bytes(result.of.result.val.contents, _STRING)
+        return result.of.result.is_ok, _read_output(result.of.result.val.contents, max_bytes)
     finally:
         c.wasmtime_component_val_delete(byref(result))
 
@@ -98,6 +121,7 @@ def add_fetch(
     name: str,
     fetch: Callable[[list[Request]], Sequence[Outcome]],
     *,
+    may_fetch: Callable[[int], bool],
     many: bool,
 ) -> object:
     """Defines `fetch` or, with `many`, `fetch-all` in an instance of a linker.
@@ -106,23 +130,69 @@ def add_fetch(
         instance: the contract's `http`.
         name: the function's.
         fetch: must not raise.
+        may_fetch: whether the call may make so many requests; if not it has ended, and the list is
+            not read.
         many: whether it takes a list of requests.
 
     Returns:
         What has to live as long as the linker.
     """
 
+    def run(values: Any, results: Any) -> None:
+        if not many:
+            _write_outcome(results[0], fetch([_read_request(values[0])])[0])
+        elif may_fetch(_length(values[0])):
+            _write_list(results[0], fetch(_read_list(values[0], _read_request)), _write_outcome)
+        else:
+            _write_list(results[0], (), _write_outcome)
+
+    return _define(instance, name, run, parameters=1, results=1)
+
+
+def add_words(
+    instance: LinkerInstance,
+    name: str,
+    run: Callable[..., str | None],
+    *,
+    takes: Sequence[Literal["string", "enum", "u64"]],
+) -> object:
+    """Defines a function of plain values; strings come cut to `MAX_WORDS`.
+
+    Args:
+        instance: one of the contract's interfaces.
+        name: the function's.
+        run: must not raise; a text it returns goes to the guest.
+        takes: the kinds of its parameters.
+
+    Returns:
+        What has to live as long as the linker.
+    """
+    readers = [_READERS[kind] for kind in takes]
+
+    def call(values: Any, results: Any) -> None:
+        text = run(*(read(values[place]) for place, read in enumerate(readers)))
+        if text is not None:
+            _write_string(results[0], text)
+
+    return _define(instance, name, call, parameters=len(readers), results=None)
+
+
+def _define(
+    instance: LinkerInstance,
+    name: str,
+    run: Callable[[Any, Any], None],
+    *,
+    parameters: int,
+    results: int | None,
+) -> object:
     @c.wasmtime_component_func_callback_t  # type: ignore[untyped-decorator]
-    def run(
-        _data: Any, _context: Any, _type: Any, values: Any, count: int, results: Any, wanted: int
+    def callback(
+        _data: Any, _context: Any, _type: Any, values: Any, count: int, given: Any, wanted: int
     ) -> int:
         try:
-            assert (count, wanted) == (1, 1), "one parameter and one result"
-            if many:
-                requests = _read_list(values[0], _read_request)
-                _write_list(results[0], fetch(requests), _write_outcome)
-            else:
-                _write_outcome(results[0], fetch([_read_request(values[0])])[0])
+            assert count == parameters, "as many parameters as the contract's"
+            assert results is None or wanted == results, "as many results as the contract's"
+            run(values, given)
         except Exception as error:  # noqa: BLE001 - nothing may be raised into C
             message = f"{name} is not the contract's: {type(error).__name__}"
             failure = wasmtime.WasmtimeError(message)._consume()  # noqa: SLF001
@@ -131,11 +201,11 @@ def add_fetch(
 
     encoded = name.encode()
     error = c.wasmtime_component_linker_instance_add_func(
-        instance.ptr(), ctypes.create_string_buffer(encoded), len(encoded), run, None, _nothing
+        instance.ptr(), ctypes.create_string_buffer(encoded), len(encoded), callback, None, _nothing
     )
     if error:  # type: ignore[truthy-bool]
         raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
-    return run
+    return callback
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # type: ignore[untyped-decorator]
@@ -146,15 +216,38 @@ def _nothing(_data: Any) -> None:
 # -- from the guest --------------------------------------------------------------------------------
 
 
-def _read_bytes(value: Any, kind: int) -> bytes:
+def _read_string(value: Any, kind: int, most: int) -> str:
+    """The string's first `most` bytes; a character that is cut through is left out."""
     if value.kind != kind:
         raise MismatchError
     text = value.of.string
+    if not text.size:
+        return ""
+    if text.size <= most:
+        return string_at(text.data, text.size).decode()
+    return string_at(text.data, most).decode(errors="ignore")
+
+
+def _read_output(value: Any, max_bytes: int) -> bytes:
+    if value.kind != _STRING:
+        raise MismatchError
+    text = value.of.string
+    if text.size > max_bytes:
+        raise OutputError
     return string_at(text.data, text.size) if text.size else b""
 
 
-def _read_string(value: Any, kind: int) -> str:
-    return _read_bytes(value, kind).decode()
+def _read_number(value: Any) -> int:
+    if value.kind != _U64:
+        raise MismatchError
+    return int(value.of.u64)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "string": lambda value: _read_string(value, _STRING, MAX_WORDS),
+    "enum": lambda value: _read_string(value, _ENUM, MAX_WORDS),
+    "u64": _read_number,
+}
 
 
 def _read_fields(value: Any, count: int) -> Any:
@@ -163,26 +256,32 @@ def _read_fields(value: Any, count: int) -> Any:
     return value.of.record.data
 
 
-def _read_list(value: Any, read: Callable[[Any], T]) -> list[T]:
+def _length(value: Any) -> int:
     if value.kind != _LIST:
         raise MismatchError
+    return int(value.of.list.size)
+
+
+def _read_list(value: Any, read: Callable[[Any], T], most: int | None = None) -> list[T]:
+    size = _length(value)
     items = value.of.list
-    return [read(items.data[place]) for place in range(items.size)]
+    return [read(items.data[place]) for place in range(size if most is None else min(size, most))]
 
 
 def _read_header(value: Any) -> tuple[str, str]:
     fields = _read_fields(value, 2)
-    return _read_string(fields[0].val, _STRING).lower(), _read_string(fields[1].val, _STRING)
+    name = _read_string(fields[0].val, _STRING, MAX_HEADER_BYTES)
+    return name.lower(), _read_string(fields[1].val, _STRING, MAX_HEADER_BYTES)
 
 
 def _read_request(value: Any) -> Request:
     fields = _read_fields(value, 5)
     return Request(
-        method=_METHODS[_read_string(fields[0].val, _ENUM)],
-        url=_read_string(fields[1].val, _STRING),
-        headers=tuple(_read_list(fields[2].val, _read_header)),
-        body=_read_string(fields[3].val, _STRING),
-        refresh=_read_string(fields[4].val, _ENUM) == "refresh",
+        method=_METHODS[_read_string(fields[0].val, _ENUM, MAX_WORDS)],
+        url=_read_string(fields[1].val, _STRING, MAX_URL_BYTES),
+        headers=tuple(_read_list(fields[2].val, _read_header, MAX_HEADERS)),
+        body=_read_string(fields[3].val, _STRING, MAX_BODY_BYTES),
+        refresh=_read_string(fields[4].val, _ENUM, MAX_WORDS) == "refresh",
     )
 
 

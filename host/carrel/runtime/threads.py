@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from .turns import Turns
 from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
@@ -26,6 +27,7 @@ class WorkerThreads:
         self._name = name
         self._limit = limit
         self._stack_bytes = stack_bytes
+        self._turns = Turns()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
@@ -37,8 +39,7 @@ class WorkerThreads:
             self._unfinished += 1
             if self._threads < min(self._unfinished, self._limit):
                 self._threads += 1
-                name = f"carrel-{self._name}-{self._threads}"
-                threading.Thread(target=self._run, name=name, daemon=True).start()
+                self._start(f"carrel-{self._name}-{self._threads}")
         self._jobs.put(job)
 
     def close(self) -> None:
@@ -48,13 +49,20 @@ class WorkerThreads:
         for _ in range(threads):
             self._jobs.put(None)
 
+    def _start(self, name: str) -> None:
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
     def _run(self) -> None:
-        worker = Worker(self._stack_bytes)
+        worker = Worker(self._stack_bytes, self._turns)
         while (job := self._jobs.get()) is not None:
             try:
                 job(worker, self._finish)
             except Exception:  # noqa: BLE001 - the thread serves other calls
                 _log.exception("%s: what waited for a call failed", self._name)
+            if worker.turn.slow:
+                # A thread cannot raise its priority again, so another one takes its place.
+                self._start(threading.current_thread().name)
+                return
 
     def _finish(self) -> None:
         with self._lock:

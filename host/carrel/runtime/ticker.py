@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
 import time
 from typing import Protocol
+
+_log = logging.getLogger("carrel.runtime")
 
 #: Seconds between two looks; a limit is passed by at most this much and the time of one look.
 INTERVAL = 0.01
 #: Seconds without executions after which the ticker sleeps until the next one starts.
 _LINGER = 1.0
+_PROCESSORS = os.cpu_count() or 1
 
 
 class Ticking(Protocol):
     """Something with clocks that can run out."""
 
-    def tick(self) -> None:
-        """Looks at the clocks."""
+    def tick(self, *, crowded: bool) -> None:
+        """Looks at the clocks.
+
+        Args:
+            crowded: whether more is running than there are processors.
+        """
         ...
 
 
@@ -59,8 +68,12 @@ class Ticker:
             self._awake = True
             time.sleep(INTERVAL)
             now = time.monotonic()
+            crowded = len(self._active) > _PROCESSORS
             for ticking in list(self._active.values()):
-                ticking.tick()
+                try:
+                    ticking.tick(crowded=crowded)
+                except Exception:  # noqa: BLE001 - the clocks of all others must go on
+                    _log.exception("a clock could not be read")
                 last_seen = now
             if now - last_seen > _LINGER:
                 # Cleared before the last look at what is active: `add` either is seen here or sets

@@ -7,6 +7,8 @@ nowhere else, and a test compares the table with every `wasmtime.TrapCode`.
 
 from __future__ import annotations
 
+import re
+
 import wasmtime
 
 from carrel.errors import ContractViolation, LimitExceeded, LoadError, PluginError, Trap
@@ -85,6 +87,19 @@ _ABI_TRAPS = frozenset(
     }
 )
 
+#: wasmtime's words for a component with more memories than the store allows.
+MEMORIES_EXCEEDED = "memory count too high"
+
+#: Elements of one table, far above what compilers emit.
+TABLE_ELEMENTS = 200_000
+#: wasmtime's words for what else a store limits, and what that is called here.
+_ITEMS = {
+    "instance count too high": "instances",
+    MEMORIES_EXCEEDED: "memories",
+    "table count too high": "tables",
+    "exceeds table limits": "table_elements",
+}
+
 #: wasmtime's words for values that the host refuses to lift → what a person reads.
 _ABI_FAULTS: tuple[tuple[str, str], ...] = (
     ("utf-8", "a string that is not UTF-8"),
@@ -115,13 +130,12 @@ def from_wasmtime(
     text = str(error)
     if "exceeds memory limits" in text:
         return LimitExceeded("memory", call.limits.memory_bytes, plugin=plugin, tool=tool)
+    too_many = _too_many(text)
+    if too_many is not None:
+        return LimitExceeded(*too_many, plugin=plugin, tool=tool)
     kind = next((kind for kind, words in TRAPS.items() if f"wasm trap: {words}" in text), None)
     if kind is None:
-        for words, meaning in _ABI_FAULTS:
-            if words in text:
-                message = f"{plugin}: the plugin returned {meaning}"
-                return ContractViolation(message, plugin=plugin, tool=tool)
-        return Trap("unknown", "wasmtime gave up on it", trace=text, plugin=plugin, tool=tool)
+        return _without_trap(text, plugin, tool)
     if kind in _ABI_TRAPS:
         message = f"{plugin}: the plugin returned a value that breaks the ABI: {TRAPS[kind]}"
         return ContractViolation(message, plugin=plugin, tool=tool)
@@ -139,6 +153,23 @@ def from_wasmtime(
             return LimitExceeded("memory", call.limits.memory_bytes, plugin=plugin, tool=tool)
         message = f"it panicked: {last}" if last else "it gave up (a panic or an abort)"
     return Trap(kind, message, trace=text, plugin=plugin, tool=tool)
+
+
+def _without_trap(text: str, plugin: str, tool: str) -> PluginError:
+    for words, meaning in _ABI_FAULTS:
+        if words in text:
+            message = f"{plugin}: the plugin returned {meaning}"
+            return ContractViolation(message, plugin=plugin, tool=tool)
+    return Trap("unknown", "wasmtime gave up on it", trace=text, plugin=plugin, tool=tool)
+
+
+def _too_many(text: str) -> tuple[str, int] | None:
+    """Which of a store's limits instantiation passed, and its value."""
+    for words, limit in _ITEMS.items():
+        if words in text:
+            found = re.search(r"too high at (\d+)", text)
+            return limit, int(found[1]) - 1 if found else TABLE_ELEMENTS
+    return None
 
 
 def load_error(error: Exception, plugin: str) -> LoadError:

@@ -19,6 +19,7 @@ from .engine import new_engine
 from .imports import SOURCE, define_imports
 from .instance import Execution
 from .pool import pooled_engine
+from .turns import Turn, Turns
 
 FUNCTIONS = ("describe", "call", "parse")
 
@@ -38,23 +39,29 @@ class Worker:
         clock: seconds of processor time of the thread; of the wall clock where the platform has no
             clock for threads.
         exact_clock: whether `clock` is processor time.
+        turn: the thread's place among those of its component.
+        memories: linear memories that its component may have; they share a call's limit.
     """
 
-    def __init__(self, stack_bytes: int) -> None:
+    def __init__(self, stack_bytes: int, turns: Turns) -> None:
         self._stack_bytes = stack_bytes
         self._use(pooled_engine(stack_bytes) or new_engine(stack_bytes))
         self.clock, self.exact_clock = _thread_clock()
+        self.turn = Turn(turns)
+        self.memories = 1
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None
 
-    def run(self, execution: Execution, code: Path | bytes) -> object:
+    def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, bytes]:
         """Runs an execution of the component that this worker belongs to."""
         if self._loaded is None:
             self._loaded = self._load(code)
         self._execution = execution
+        self.turn.take()
         try:
             return execution.run(self, self._loaded)
         finally:
+            self.turn.give()
             self._execution = None
 
     def _use(self, engine: wasmtime.Engine) -> None:
