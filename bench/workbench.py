@@ -28,6 +28,7 @@ ENTRIES = 10
 
 _BARE_SDK = Path(__file__).parent / "servers" / "bare_sdk.py"
 _NOOP_PLUGINS = ("noop", "noop_two", "noop_three")
+_TEN = 10
 
 
 class Workbench:
@@ -147,6 +148,30 @@ class Workbench:
         path = self.folder / "carrel.json"
         path.write_text(json.dumps(settings), "utf-8")
         self.host.plugins()  # loads them all, so that no server finds anything to compile
+        return path
+
+    def serve_ten(self) -> PipeClient:
+        """A Carrel server with ten plugins: the built-in ones and no-op ones."""
+        command = [*self.command, "serve", "--config", str(self._config_of_ten)]
+        return PipeClient(command, self.environment, self._log("ten"))
+
+    @cached_property
+    def _config_of_ten(self) -> Path:
+        """Ten plugins, their components compiled."""
+        settings = json.loads(self._server_config.read_text("utf-8"))
+        names = [f"noop_{number}" for number in range(_TEN - len(BUILTIN_PLUGINS))]
+        entries = [self._plugin_entry(name) for name in names]
+        with carrel.Carrel(
+            Config(
+                cache_dir=self.config.cache_dir,
+                data_dir=self.config.data_dir,
+                plugins=tuple(entries),
+            )
+        ) as host:
+            host.plugins()
+        path = self.folder / "ten.json"
+        plugins = {entry.name: {"url": entry.url} for entry in entries}
+        path.write_text(json.dumps({**settings, "plugins": plugins}), "utf-8")
         return path
 
     @cached_property

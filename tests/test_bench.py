@@ -47,6 +47,19 @@ def test_a_quick_run_can_neither_check_nor_publish(option: str) -> None:
     assert "too little" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "make", ["articles import record_set_of_size", "works import answer_of_size"]
+)
+def test_other_sources_documents_are_the_same_in_every_process(make: str) -> None:
+    code = (
+        f"import hashlib; from bench.{make} as make;"
+        "print(hashlib.sha256(make(50_000).encode()).hexdigest())"
+    )
+    digests = {run("-c", code).stdout.strip() for _ in range(2)}
+    assert len(digests) == 1
+    assert len(digests.pop()) == 64
+
+
 def test_the_documents_are_the_same_everywhere() -> None:
     code = (
         "import hashlib; from bench.documents import feed_of_size as make;"

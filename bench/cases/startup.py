@@ -12,14 +12,14 @@ from bench.workbench import Workbench
 
 def to_first_answers(bench: Workbench) -> Sequence[Row]:
     """Carrel with three plugins configured, against the SDK's server with two tools of its own."""
-    servers = (bench.serve, bench.serve_bare_sdk)
+    servers = (bench.serve, bench.serve_ten, bench.serve_bare_sdk)
     for start in servers:
         _first_answers(start)
     times: list[list[tuple[float, float]]] = [[] for _ in servers]
     for _ in range(bench.rounds(15, 1)):
         for start, own in zip(servers, times, strict=True):
             own.append(_first_answers(start))
-    (ours, ours_listed), (bare, bare_listed) = (
+    (ours, ours_listed), (ten, _), (bare, bare_listed) = (
         tuple(Figure(column) for column in zip(*own, strict=True)) for own in times
     )
     return [
@@ -27,6 +27,11 @@ def to_first_answers(bench: Workbench) -> Sequence[Row]:
             "start",
             "spawn to the answer of initialize, three plugins : the bare SDK server",
             ours, bare, Bar(1.1),
+        ),
+        Row(
+            "start-ten",
+            "spawn to the answer of initialize, ten plugins : the same",
+            ten, bare,
         ),
         Row(
             "start-list",
