@@ -236,6 +236,14 @@ def test_documents_without_measure_are_refused(
     assert time.perf_counter() - started < 2
 
 
+def test_a_manifest_without_measure_is_refused(memory: MemoryRepository, lab: Lab) -> None:
+    digest = put_artifact(memory)
+    tag = find.older_tag(digest)
+    attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
+    memory.manifests[tag] += b" " * MAX_DOCUMENT_BYTES
+    assert "larger than" in refusal(memory, digest, lab.by_key().policy).message
+
+
 # What is cached is verified too
 
 
