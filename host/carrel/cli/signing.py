@@ -20,6 +20,7 @@ from .session import Session
 if TYPE_CHECKING:
     from carrel.oci.reference import Reference
     from carrel.oci.repository import RepositoryReader
+    from carrel.oci.settings import RegistrySettings
     from carrel.trust.policy import TrustPolicy
 
 #: Where the password of a key comes from when nobody is there to type it; the same as cosign's.
@@ -47,7 +48,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @click.option("--legacy", is_flag=True, help="Sign in the layout that older verifiers read.")
 def sign_command(
-    session: Session,  # noqa: ARG001 - each command is given it
+    session: Session,
     *,
     reference: str,
     key: Path,
@@ -76,7 +77,7 @@ def sign_command(
         if certificate
         else ()
     )
-    settings = registry_settings(where, plain_http=plain_http)
+    settings = _settings(session, where, plain_http=plain_http)
     with open_repository(where, settings) as repository:
         digest = _digest(where, repository)
         name = f"{where.host}/{where.repository}"
@@ -129,7 +130,7 @@ def verify_command(
 
     where = read_reference(reference)
     policy = _policy(session, keys, identity, issuer, roots)
-    settings = registry_settings(where, plain_http=plain_http)
+    settings = _settings(session, where, plain_http=plain_http)
     with open_repository(where, settings) as repository:
         digest = _digest(where, repository)
         try:
@@ -199,12 +200,19 @@ def _policy(
     if keys or identity:
         identities = (Identity(identity, issuer, roots),) if identity and issuer else ()
         return TrustPolicy(keys, identities)
-    configured: TrustPolicy | None = getattr(session.config(), "trust", None)
+    configured = session.config().trust
     if configured is None:
         raise ArgumentError(
             ["nobody is accepted: give --key, or --identity and --issuer, or configure `trust`"]
         )
     return configured
+
+
+def _settings(session: Session, where: Reference, *, plain_http: bool) -> RegistrySettings:
+    from carrel.plugins.oci_source import registry_settings as configured
+
+    base = configured(session.config(), where.host)
+    return registry_settings(where, plain_http=plain_http, base=base)
 
 
 def _digest(where: Reference, repository: RepositoryReader) -> str:

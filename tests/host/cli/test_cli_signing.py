@@ -69,6 +69,25 @@ def test_what_is_not_signed_by_the_key_ends_with_3(
     assert "is not signed" in done.err
 
 
+def test_without_options_the_configuration_says_who_is_accepted(
+    line: CommandLine, registry: Registry
+) -> None:
+    line("plugin", "keys", "generate", env=PASSWORD)
+    line("plugin", "keys", "generate", "--output-prefix", "other", env=PASSWORD)
+    registries = f'[registries."{registry.host}"]\nplain_http = true\n'
+    for name in ("carrel", "other"):
+        trust = f'[trust]\nkeys = ["{name}.pub"]\n'
+        line.write(f"{name}.toml", trust + registries)
+    artifact(HttpRepository(registry.host, "plugins/three"), "1")
+    name = f"{registry.host}/plugins/three:1"
+    signed = line(
+        "--config", "carrel.toml", "plugin", "sign", name, "--key", "carrel.key", env=PASSWORD
+    )
+    assert signed.code == 0, signed.err
+    assert line("--config", "carrel.toml", "plugin", "verify", name).code == 0
+    assert line("--config", "other.toml", "plugin", "verify", name).code == 3
+
+
 def test_existing_keys_are_left_alone(line: CommandLine) -> None:
     line.write("mine.pub", "something")
     done = line("plugin", "keys", "generate", "--output-prefix", "mine", env=PASSWORD)
