@@ -26,6 +26,10 @@ wasm *args:
 rebuild:
     {{ python }} scripts/rebuild.py
 
+# Build the example plugins in Python and JavaScript, and run their fixtures. Needs npm.
+examples:
+    {{ python }} scripts/examples.py
+
 # Build the native parsers, which tests and measurements compare the sandbox with. Needs Rust.
 native:
     {{ base_python }} scripts/native.py
@@ -63,7 +67,7 @@ rust-test:
     cargo test --workspace --locked --quiet
 
 # Run everything that CI runs, except that it takes the toolchains that are here.
-check: lint types rust-lint rust-test native (wasm "--check") rebuild build (bench "--quick") test
+check: lint types rust-lint rust-test native (wasm "--check") rebuild examples build (bench "--quick") test
 
 # Ask a source and keep its answers: `just record arxiv_query id_list=2301.00001 --into DIR`.
 record *args:

@@ -10,6 +10,7 @@
     │   │   ├── RegistryError  a registry failed, refused, or lied
     │   │   ├── SignatureError no signature that the policy accepts
     │   │   └── LockError      not what was approved
+    │   ├── BuildError         its sources did not become a component      plugin_unavailable
     │   ├── Trap               the guest trapped or exited                 plugin_failed
     │   ├── LimitExceeded      one of the call's limits was passed         limit_exceeded
     │   ├── DeadlineExceeded   the wall-clock deadline passed              timeout
@@ -270,6 +271,21 @@ class LockError(LoadError):
     ) -> None:
         self.changes = tuple(changes)
         super().__init__(message, plugin=plugin)
+
+
+class BuildError(PluginError):
+    """A plugin's sources did not become a component. `remedy` is what its author can do."""
+
+    code = "plugin_unavailable"
+
+    def __init__(self, message: str, *, remedy: str = "", plugin: str | None = None) -> None:
+        self.remedy = remedy
+        super().__init__(message, plugin=plugin)
+
+    @property
+    def advice(self) -> str:
+        """What the author can do; what the code says when that is not known."""
+        return self.remedy or super().advice
 
 
 class Trap(PluginError):

@@ -58,6 +58,16 @@ ALLOWED: dict[str, set[str]] = {
         "resources",
         "runtime",
     },
+    "authoring": {
+        "config",
+        "contract",
+        "errors",
+        "exchange",
+        "fetch",
+        "plugins",
+        "runtime",
+        "tools",
+    },
     "server": {"__version__", "errors", "exchange", "printable"},
 }
 

@@ -45,8 +45,15 @@ def test_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: ZipFile) 
         if path.is_file() and "__pycache__" not in path.parts
     }
     contract = {f"carrel/contract/v1/{path.name}" for path in (ROOT / "contract/v1").iterdir()}
+    kit = {f"carrel/authoring/kit/{name}" for name in ("Cargo.lock", "Cargo.toml", "LICENSE")}
+    kit |= {
+        f"carrel/authoring/kit/{path.relative_to(ROOT).as_posix()}"
+        for crate in ("componentize", "plugins/pdk")
+        for path in (ROOT / crate).rglob("*")
+        if path.is_file()
+    }
     info = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
-    expected |= contract | {f"carrel-0.1.0.dist-info/{name}" for name in info}
+    expected |= contract | kit | {f"carrel-0.1.0.dist-info/{name}" for name in info}
     assert set(wheel.namelist()) == expected
     assert {"carrel/py.typed", "carrel/contract/v1/plugin.wit"} <= expected
 

@@ -1,13 +1,9 @@
-//! Core module → component.
+//! Core module → component that names its contract and holds its manifest.
 
 use std::path::Path;
 
-use wasi_preview1_component_adapter_provider::{
-    WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
-};
 use wasm_encoder::{CustomSection, Encode, Section};
 use wasmparser::{Parser, Payload};
-use wit_component::ComponentEncoder;
 
 use crate::Failure;
 
@@ -23,16 +19,7 @@ pub(crate) fn componentize(
     manifest: Option<&str>,
 ) -> Result<(), Failure> {
     let (input, output) = (input.as_ref(), output.as_ref());
-    let module = read(input)?;
-    let problem = |error| format!("{}: {error:#}", input.display());
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true);
-    encoder.module(&module).map_err(problem)?;
-    // A module for wasm32-unknown-unknown has no use for it, and then nothing of it is kept.
-    encoder
-        .adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER)
-        .map_err(problem)?;
-    let mut component = encoder.encode().map_err(problem)?;
+    let mut component = carrel_componentize::componentize(input)?;
     append(&mut component, CONTRACT, carrel_pdk::manifest::CONTRACT);
     if let Some(manifest) = manifest {
         append(&mut component, MANIFEST, manifest);

@@ -12,11 +12,15 @@ use crate::Failure;
 use crate::lock::hex;
 
 /// What every component depends on. The lock file and the workspace's manifest fix dependencies and
-/// profile, `scripts/build-wasm` the compiler's flags, `xtask` the step to the component.
+/// profile, `scripts/build-wasm` and `toolchain.py` the compiler and its flags, `componentize` and
+/// `xtask` the step to the component.
 const SHARED: &[&str] = &[
     "Cargo.lock",
     "Cargo.toml",
+    "componentize/Cargo.toml",
+    "componentize/src/lib.rs",
     "contract/v1/plugin.wit",
+    "host/carrel/authoring/toolchain.py",
     "plugins/pdk/Cargo.toml",
     "plugins/pdk/src",
     "scripts/build-wasm",

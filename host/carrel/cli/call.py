@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
 from .report import OK
 from .session import Host, Session
+
+if TYPE_CHECKING:
+    from carrel.server.toolbox import Result
 
 _MAX_STDIN = 4 * 2**20  # bytes; as much as the server takes in one message
 
@@ -45,31 +48,61 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
 @click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--into",
-    required=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="The folder that the exchanges are written to.",
 )
-def record(session: Session, tool: str, words: tuple[str, ...], into: Path, as_json: bool) -> int:
+@click.option(
+    "--fixture",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder of a new fixture for `carrel plugin test`.",
+)
+def record(  # noqa: PLR0917 - click hands all of them by name
+    session: Session,
+    tool: str,
+    words: tuple[str, ...],
+    into: Path | None,
+    fixture: Path | None,
+    as_json: bool,
+) -> int:
     """Call one tool and keep its exchanges with upstreams, to be replayed later.
 
-    The same as `carrel call TOOL … --record DIR`. Recordings hold no secrets.
+    With --into, the same as `carrel call TOOL … --record DIR`. With --fixture, the arguments and
+    the result are kept as well, for `carrel plugin test`; inside a plugin's project its own
+    component is called, and may reach the hosts of its manifest. Recordings hold no secrets.
     """
+    if (into is None) == (fixture is None):
+        raise ArgumentError(["name one folder: either --into DIR or --fixture DIR"])
+    if fixture is not None:
+        from .capture import record_fixture
+
+        return record_fixture(session, tool, words, fixture, as_json=as_json)
     return _call(session.with_options(record=into), tool, words, as_json=as_json)
 
 
 def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool) -> int:
     with session.open() as host:
-        arguments = read_arguments(words, lambda: _input_schema(host, tool), _read_stdin)
+        arguments = read_words(words, host, tool)
         with Progress(tool) as progress:
             result = host.call(tool, arguments, on_progress=progress.update)
+    show(result, as_json=as_json)
+    return OK
+
+
+def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
+    """The arguments for a tool, as they were typed."""
+    return read_arguments(words, lambda: _input_schema(host, tool), _read_stdin)
+
+
+def show(result: Result, *, as_json: bool) -> None:
+    """Prints a result: for a person on a terminal, else as it came."""
     if as_json or not stdout_is_terminal():
         write_json_text(result.text)
     else:
         from .render import show_result
 
         show_result(result.data)
-    return OK
 
 
 def _input_schema(host: Host, name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from carrel.errors import UnknownNameError
 
+from .authoring import build_command, new_command, test_command
 from .command import AS_JSON, ExampleGroup, command
 from .inspection import inspect_plugin, show_inspection
 from .locking import lock_command
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 
 plugin = ExampleGroup(
-    "plugin", help="List, inspect, publish, fetch, sign and verify plugins.", no_args_is_help=True
+    "plugin",
+    help="List, inspect, make, publish, fetch, sign and verify plugins.",
+    no_args_is_help=True,
 )
 plugin.example = "plugin inspect arxiv"
 
@@ -92,6 +95,9 @@ plugin.add_command(pull_command)
 plugin.add_command(sign_command)
 plugin.add_command(verify_command)
 plugin.add_command(keys_group)
+plugin.add_command(new_command)
+plugin.add_command(build_command)
+plugin.add_command(test_command)
 
 
 def summary(state: PluginState) -> dict[str, Any]:

@@ -1,0 +1,105 @@
+"""From a project to the component that others get: built, looked at, its manifest embedded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carrel.errors import ArgumentError
+
+from .project import Project, find_project
+from .steps import Say
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A component and what it says of itself.
+
+    Attributes:
+        path: the file.
+        digest: SHA-256 of its bytes, lower-case hex.
+        size: bytes.
+        seconds: that building took.
+    """
+
+    path: Path
+    digest: str
+    size: int
+    manifest: Manifest
+    language: str
+    seconds: float
+
+
+def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None = None) -> Built:
+    """Builds the plugin in a folder.
+
+    Args:
+        folder: of the project; what lies in it decides how it is built.
+        config: for its folders and the runtime's caps.
+        say: is told of every step.
+        output: the file to write; `dist/NAME.wasm` in the project when None.
+
+    Raises:
+        ArgumentError: no project there, or the output cannot be one.
+        BuildError: a tool is missing or failed.
+        LoadError: what was built is no plugin that a host would take; every fault is named.
+    """
+    started = time.monotonic()
+    project = find_project(folder)
+    if output is not None and output.suffix != ".wasm":
+        raise ArgumentError([f"{output}: a component's file ends in .wasm"])
+    bare = _compile(project, config, say)
+    say("reading the manifest in the sandbox")
+    from carrel.plugins.manifest import parse_manifest
+
+    from .sandbox import Sandbox
+    from .sections import with_sections
+
+    with Sandbox(config) as sandbox:
+        text = sandbox.describe(bare, project.folder.name)
+        manifest = parse_manifest(text, project.folder.name)
+        component = with_sections(bare, contract=manifest.contract, manifest=text)
+        sandbox.refile_code(bare, component)
+    path = output or project.dist / f"{manifest.name}.wasm"
+    _write(path, component)
+    return Built(
+        path.absolute(),
+        hashlib.sha256(component).hexdigest(),
+        len(component),
+        manifest,
+        project.language,
+        time.monotonic() - started,
+    )
+
+
+def _compile(project: Project, config: Config, say: Say) -> bytes:
+    if project.language == "rust":
+        from .rust import build_rust
+
+        return build_rust(project, config.cache_dir, say)
+    if project.language == "python":
+        from .python import build_python
+
+        return build_python(project, say)
+    from .javascript import build_javascript
+
+    return build_javascript(project, say)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

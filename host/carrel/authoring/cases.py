@@ -1,0 +1,127 @@
+"""Fixtures as files: a folder for each case, what goes in and what must come out.
+
+    fixtures/old_page/document.json      a document; any one file called `document.*`
+    fixtures/old_page/expected.json      the result, or {"error": {"code", …}}
+
+    fixtures/search/case.json            {"tool": "search", "arguments": {…}}
+    fixtures/search/exchanges/           what upstreams answered, as `carrel record` writes it
+    fixtures/search/expected.json
+
+`case.json` may also hold `format`, needed where a plugin has several, and `settings`, what the
+operator's configuration would hand to the plugin.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import ArgumentError
+
+from .project import read_json
+
+if TYPE_CHECKING:
+    from carrel.plugins.manifest import Manifest
+
+CASE, EXPECTED, EXCHANGES = "case.json", "expected.json", "exchanges"
+_KEYS = frozenset({"tool", "arguments", "format", "settings"})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One fixture.
+
+    Attributes:
+        tool: the tool that is called; None where a document is parsed.
+        format: the document's format; None where a tool is called.
+        document: the document's file, likewise.
+        expected: what `expected.json` holds; None when there is none yet.
+    """
+
+    name: str
+    folder: Path
+    tool: str | None = None
+    format: str | None = None
+    document: Path | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    expected: Mapping[str, Any] | None = None
+
+    @property
+    def exchanges(self) -> Path | None:
+        """The recorded exchanges; None when there are none."""
+        folder = self.folder / EXCHANGES
+        return folder if folder.is_dir() else None
+
+
+def case_folders(fixtures: Path) -> list[Path]:
+    """The cases in a folder, by name.
+
+    Raises:
+        ArgumentError: there is no such folder, or no case in it.
+    """
+    if not fixtures.is_dir():
+        raise ArgumentError([f"{fixtures}: there is no folder of fixtures"])
+    folders = sorted(
+        path for path in fixtures.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
+    if not folders:
+        raise ArgumentError([f"{fixtures}: holds no fixture; a fixture is a folder"])
+    return folders
+
+
+def read_case(folder: Path, manifest: Manifest) -> Case:
+    """The case in a folder.
+
+    Raises:
+        ArgumentError: it is no case for that plugin; names every fault.
+    """
+    told = read_json(folder / CASE) if (folder / CASE).exists() else {}
+    faults = [f"{CASE}: unknown key {key!r}" for key in sorted(set(told) - _KEYS)]
+    faults += [
+        f"{CASE}: {key} is no object"
+        for key in ("arguments", "settings")
+        if not isinstance(told.get(key, {}), dict)
+    ]
+    documents = sorted(folder.glob("document.*"))
+    tool = told.get("tool")
+    kind: dict[str, Any] = {}
+    if tool is not None:
+        if documents or "format" in told:
+            faults.append("a tool's case has no document and no format")
+        if manifest.tool(tool) is None:
+            known = ", ".join(one.name for one in manifest.tools)
+            faults.append(f"{CASE}: the plugin has no tool {tool!r}; there are: {known}")
+        kind = {"tool": tool, "arguments": told.get("arguments", {})}
+    elif len(documents) == 1:
+        kind = {"format": _format(told, manifest, faults), "document": documents[0]}
+    elif documents:
+        faults.append("holds several documents; a case has one")
+    else:
+        faults.append(f'holds neither a document.* nor a {CASE} with "tool"')
+    if faults:
+        raise ArgumentError([f"{folder.name}: {fault}" for fault in faults])
+    expected = read_json(folder / EXPECTED) if (folder / EXPECTED).exists() else None
+    return Case(folder.name, folder, settings=told.get("settings", {}), expected=expected, **kind)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Writes a value as a person would read it."""
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    path.write_text(text, "utf-8", newline="\n")
+
+
+def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str]) -> str:
+    known = [one.name for one in manifest.formats]
+    wanted = told.get("format")
+    if wanted is None and len(known) == 1:
+        return known[0]
+    if wanted not in known:
+        said = (
+            f"has no format {wanted!r}" if wanted else 'has several formats; name one as "format"'
+        )
+        faults.append(f"{CASE}: the plugin {said}; there are: {', '.join(known)}")
+    return str(wanted)

@@ -1,0 +1,216 @@
+"""A plugin's fixtures through the sandbox, without a network."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from carrel.errors import (
+    ArgumentError,
+    CarrelError,
+    LoadError,
+    NotRecordedError,
+    SourceError,
+    UnknownNameError,
+)
+from carrel.fetch.decode import UndecodableError, decode_text
+from carrel.fetch.manifest import read_policy
+from carrel.plugins.manifest import Manifest, ToolSpec, parse_manifest
+from carrel.plugins.plugin import Plugin
+from carrel.tools import Tool, check_arguments
+
+from .cases import EXCHANGES, EXPECTED, Case, case_folders, read_case, write_json
+from .difference import difference
+from .replay import replaying
+from .sandbox import Sandbox, embedded_manifest
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.runtime.component import SandboxedComponent
+
+State = Literal["passed", "failed", "updated"]
+
+#: Of an error, what its plugin decides; the rest follows from the code.
+_OF_ERRORS = ("code", "message", "position", "retry_after_seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a case ended.
+
+    Attributes:
+        reason: why it failed, for a person; empty when it passed.
+        diff: lines from what was expected to what was found.
+    """
+
+    name: str
+    state: State
+    reason: str = ""
+    diff: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How all cases ended."""
+
+    plugin: str
+    digest: str
+    outcomes: Sequence[Outcome] = field(default_factory=tuple)
+    seconds: float = 0.0
+
+    def count(self, state: State) -> int:
+        """How many cases ended so."""
+        return sum(outcome.state == state for outcome in self.outcomes)
+
+
+def check_plugin(
+    wasm: bytes,
+    name: str,
+    fixtures: Path,
+    config: Config,
+    *,
+    update: bool = False,
+    only: Sequence[str] = (),
+    on_case: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Runs a plugin's fixtures.
+
+    Args:
+        wasm: the component.
+        name: what to call it until its manifest is known.
+        fixtures: the folder of cases.
+        config: for its folders, caps and limits.
+        update: write what was found as what is expected.
+        only: names of the only cases to run; all when empty.
+        on_case: is told of each case before it runs.
+
+    Raises:
+        ArgumentError: there are no cases, or none of those names.
+        LoadError: a host would refuse the plugin.
+    """
+    started = time.monotonic()
+    folders = _chosen(case_folders(fixtures), only)
+    with Sandbox(config) as sandbox:
+        component = sandbox.load(wasm, name)
+        manifest = lint(component, wasm, name)
+        outcomes = []
+        for folder in folders:
+            on_case(folder.name)
+            outcomes.append(_check(folder, sandbox, component, manifest, update=update))
+    return Report(manifest.name, component.digest, outcomes, time.monotonic() - started)
+
+
+def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
+    """The manifest, held against everything that a host asks of it.
+
+    Raises:
+        LoadError: names every fault.
+    """
+    described = component.describe()
+    manifest = parse_manifest(described, name)
+    embedded = embedded_manifest(wasm)
+    if embedded is not None and embedded != described:
+        raise LoadError(
+            f"{name}: the embedded manifest is not what describe() returns; build it again",
+            plugin=name,
+        )
+    return manifest
+
+
+def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
+    """What the plugin makes of a case: its result, or `{"error": …}` for its own report.
+
+    Raises:
+        CarrelError: whatever else ended the call.
+    """
+    try:
+        if case.tool is not None:
+            return _call(case.tool, case.arguments, plugin)
+        assert case.document is not None, "a case has a tool or a document"
+        assert case.format is not None, "a document has a format"
+        document = decode_text(case.document.read_bytes(), "")
+        return plugin.checked_document(case.format, plugin.parse(case.format, document))
+    except SourceError as error:
+        return {"error": told_error(error)}
+
+
+def _call(tool: str, arguments: Mapping[str, Any], plugin: Plugin) -> dict[str, Any]:
+    spec = plugin.manifest.tool(tool)
+    assert spec is not None, "the case was read against the manifest"
+    checked = check_arguments(_listed(spec, plugin), arguments)
+    faults = plugin.argument_faults(tool, checked)
+    if faults:
+        raise ArgumentError(faults, plugin=plugin.name, tool=tool)
+    call = plugin.new_call(tool)
+    try:
+        text = plugin.submit_call(tool, checked, call).result()
+    except CarrelError:
+        raise
+    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+        raise plugin.reported(report, call) from None
+    return plugin.checked_result(tool, text)
+
+
+def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
+    """The tool as clients see it."""
+    fields = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec)}
+    name = f"{plugin.manifest.namespace}_{spec.name}"
+    return Tool(**{**fields, "name": name, "plugin": plugin.name})
+
+
+def _check(
+    folder: Path,
+    sandbox: Sandbox,
+    component: SandboxedComponent,
+    manifest: Manifest,
+    *,
+    update: bool,
+) -> Outcome:
+    name = folder.name
+    policy, _ = read_policy(manifest.raw, granted=None, provided={})
+    try:
+        case = read_case(folder, manifest)
+        fetcher = replaying(policy, case.exchanges, folder / EXCHANGES)
+        found = run_case(case, sandbox.plugin(component, manifest, fetcher, case.settings))
+    except (CarrelError, UndecodableError) as error:
+        return Outcome(name, "failed", _reason(error, folder))
+    if case.expected is None and not update:
+        return Outcome(
+            name, "failed", f"there is no {EXPECTED}; --update writes it", difference({}, found)
+        )
+    diff = difference(case.expected or {}, found)
+    if case.expected is not None and not diff:
+        return Outcome(name, "passed")
+    if update:
+        write_json(folder / EXPECTED, found)
+        return Outcome(name, "updated", diff=diff)
+    return Outcome(name, "failed", "the result is not what is expected", diff)
+
+
+def _reason(error: Exception, folder: Path) -> str:
+    if isinstance(error, NotRecordedError):
+        return (
+            f"no exchange of {error.method} {error.url} is recorded; "
+            f"'carrel record TOOL … --fixture {folder}' records it"
+        )
+    if isinstance(error, UndecodableError):
+        return f"the document cannot be decoded: {error}"
+    return str(error)
+
+
+def told_error(error: SourceError) -> dict[str, Any]:
+    """What `expected.json` says of a plugin's own report."""
+    told = error.to_dict()
+    return {key: told[key] for key in _OF_ERRORS if key in told}
+
+
+def _chosen(folders: Sequence[Path], only: Sequence[str]) -> Sequence[Path]:
+    names = [folder.name for folder in folders]
+    for name in only:
+        if name not in names:
+            raise UnknownNameError("fixture", name, known=names)
+    return [folder for folder in folders if folder.name in only] if only else folders

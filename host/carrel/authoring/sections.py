@@ -1,0 +1,37 @@
+"""Custom sections at a component's end: what a host reads without running anything."""
+
+from __future__ import annotations
+
+from carrel.plugins.registry import MANIFEST_SECTION
+from carrel.runtime.loader import CONTRACT_SECTION
+from carrel.runtime.sections import custom_section
+
+
+def with_sections(component: bytes, *, contract: str, manifest: str) -> bytes:
+    """The component with the contract's version and its manifest embedded.
+
+    Args:
+        component: one that has neither yet.
+        contract: such as `1.0`.
+        manifest: exactly what `describe` returns.
+    """
+    assert custom_section(component, MANIFEST_SECTION) is None, "a manifest is embedded once"
+    return (
+        component
+        + _section(CONTRACT_SECTION, contract.encode())
+        + _section(MANIFEST_SECTION, manifest.encode())
+    )
+
+
+def _section(name: str, body: bytes) -> bytes:
+    content = _leb128(len(name.encode())) + name.encode() + body
+    return b"\0" + _leb128(len(content)) + content
+
+
+def _leb128(value: int) -> bytes:
+    out = bytearray()
+    while True:
+        value, low = value >> 7, value & 0x7F
+        out.append(low | (0x80 if value else 0))
+        if not value:
+            return bytes(out)

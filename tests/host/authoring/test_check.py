@@ -1,0 +1,216 @@
+"""Fixtures through the sandbox: what passes, what fails, and what is said about it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.authoring.check import Outcome, Report, check_plugin
+from carrel.config import Config
+from carrel.errors import ArgumentError, LoadError, UnknownNameError
+from support.guests import guest
+from support.manifests import manifest_text, with_tool
+from support.projects import FETCHES, URL, component, exchange, fixture, project
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return project(tmp_path / "sample")
+
+
+def check(folder: Path, config: Config, wasm: bytes | None = None, **options: Any) -> Report:
+    return check_plugin(
+        component() if wasm is None else wasm, "sample", folder / "fixtures", config, **options
+    )
+
+
+def only(report: Report) -> Outcome:
+    [outcome] = report.outcomes
+    return outcome
+
+
+def test_a_document_that_gives_what_is_expected_passes(folder: Path, config: Config) -> None:
+    fixture(folder, "note", document_txt="x", expected_json={"n": 1})
+    report = check(folder, config)
+    assert (report.plugin, only(report)) == ("sample", Outcome("note", "passed"))
+
+
+def test_a_difference_is_shown_where_it_is(folder: Path, config: Config) -> None:
+    fixture(folder, "note", document_txt="x", expected_json={"n": 2})
+    outcome = only(check(folder, config))
+    assert outcome.state == "failed"
+    assert {'-  "n": 2', '+  "n": 1'} <= set(outcome.diff)
+
+
+def test_true_is_not_one_and_a_fraction_of_zero_is_shown(folder: Path, config: Config) -> None:
+    fixture(folder, "boolean", document_txt="x", expected_json={"n": True})
+    fixture(folder, "fraction", document_txt="x", expected_json={"n": 1.0})
+    assert [one.state for one in check(folder, config).outcomes] == ["failed", "failed"]
+
+
+def test_an_error_that_is_expected_passes(folder: Path, config: Config) -> None:
+    report = '{"code":"invalid_document","message":"no","position":{"offset":3,"path":"a"}}'
+    wasm = component(result=report, failed=True)
+    error = {"code": "invalid_document", "message": "no", "position": {"offset": 3, "path": "a"}}
+    fixture(folder, "wrong", document_txt="x", expected_json={"error": error})
+    fixture(folder, "other", document_txt="x", expected_json={"error": {**error, "message": "?"}})
+    assert [one.state for one in check(folder, config, wasm).outcomes] == ["failed", "passed"]
+
+
+def test_a_tool_is_called_with_its_recorded_exchanges(folder: Path, config: Config) -> None:
+    case = fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
+    exchange(case)
+    assert only(check(folder, config, component(body=FETCHES))).state == "passed"
+
+
+def test_a_request_that_was_not_recorded_is_named_with_what_records_it(
+    folder: Path, config: Config
+) -> None:
+    fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
+    outcome = only(check(folder, config, component(body=FETCHES)))
+    assert outcome.state == "failed"
+    assert f"no exchange of GET {URL} is recorded" in outcome.reason
+    assert "carrel record" in outcome.reason
+
+
+@pytest.mark.requirement("sandbox:hosts:fixtures")
+def test_an_undeclared_host_is_refused_though_its_answer_is_recorded(
+    folder: Path, config: Config
+) -> None:
+    url = "https://evil.example.org/items/1"
+    case = fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
+    exchange(case, url)
+    outcome = only(check(folder, config, component(body=FETCHES, url=url)))
+    assert outcome.state == "failed"
+    assert "the plugin failed" in outcome.reason  # its guest traps when a fetch fails
+
+
+def test_arguments_are_held_against_the_tools_schema(folder: Path, config: Config) -> None:
+    fixture(folder, "echo", case_json={"tool": "echo", "arguments": {"count": 99}})
+    assert "99" in only(check(folder, config)).reason
+    fixture(folder, "more", case_json={"tool": "echo", "arguments": {"cuont": 1}})
+    assert "did you mean 'count'" in check(folder, config).outcomes[1].reason
+
+
+def test_a_result_that_its_own_schema_refuses_fails(folder: Path, config: Config) -> None:
+    wasm = component(result='{"n":"text"}')
+    fixture(folder, "note", document_txt="x", expected_json={"n": "text"})
+    assert "own schema refuses" in only(check(folder, config, wasm)).reason
+
+
+def test_update_writes_what_was_found_and_then_all_pass(folder: Path, config: Config) -> None:
+    wrong = fixture(folder, "wrong", document_txt="x", expected_json={"n": 2})
+    new = fixture(folder, "new", document_txt="x")
+    fixture(folder, "right", document_txt="x", expected_json={"n": 1})
+    states = [one.state for one in check(folder, config, update=True).outcomes]
+    assert states == ["updated", "passed", "updated"]
+    for case in (wrong, new):
+        assert json.loads((case / "expected.json").read_text("utf-8")) == {"n": 1}
+    assert check(folder, config).count("passed") == 3
+
+
+def test_update_never_writes_a_failure_of_the_plugin(folder: Path, config: Config) -> None:
+    case = fixture(folder, "note", document_txt="x")
+    assert only(check(folder, config, component(body="unreachable"), update=True)).state == "failed"
+    assert not (case / "expected.json").exists()
+
+
+def test_without_an_expectation_a_case_fails_and_says_how_to_write_it(
+    folder: Path, config: Config
+) -> None:
+    fixture(folder, "note", document_txt="x")
+    assert "--update" in only(check(folder, config)).reason
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({}, "neither a document.* nor a case.json"),
+        ({"document_txt": "x", "document_xml": "x"}, "several documents"),
+        ({"case_json": "{"}, "not JSON"),
+        ({"case_json": "[]"}, "expected a JSON object"),
+        ({"case_json": {"tol": "echo"}}, "unknown key 'tol'"),
+        ({"case_json": {"tool": "ehco"}}, "no tool 'ehco'; there are: echo"),
+        ({"case_json": {"tool": "echo"}, "document_txt": "x"}, "no document and no format"),
+        ({"case_json": {"tool": "echo", "arguments": []}}, "arguments is no object"),
+        ({"case_json": {"format": "nose"}, "document_txt": "x"}, "no format 'nose'"),
+        ({"document_txt": "x", "expected_json": "nothing"}, "expected.json: not JSON"),
+    ],
+)
+def test_a_broken_fixture_fails_alone_and_says_what_is_wrong(
+    folder: Path, config: Config, files: dict[str, object], says: str
+) -> None:
+    fixture(folder, "broken", **files)
+    fixture(folder, "whole", document_txt="x", expected_json={"n": 1})
+    broken, whole = check(folder, config).outcomes
+    assert (broken.state, whole.state) == ("failed", "passed")
+    assert says in broken.reason
+
+
+def test_a_document_that_is_no_text_fails_by_itself(folder: Path, config: Config) -> None:
+    case = fixture(folder, "note", expected_json={"n": 1})
+    (case / "document.txt").write_bytes(b"\xff\xff\xff")
+    assert "cannot be decoded" in only(check(folder, config)).reason
+
+
+def test_a_format_is_named_where_there_are_several(folder: Path, config: Config) -> None:
+    one = {"name": "note", "description": "A note.", "output_schema": {"type": "object"}}
+    wasm = component(manifest=manifest_text(formats=[one, {**one, "name": "letter"}]))
+    fixture(folder, "a", document_txt="x", expected_json={"n": 1})
+    fixture(folder, "b", document_txt="x", case_json={"format": "letter"}, expected_json={"n": 1})
+    unnamed, named = check(folder, config, wasm).outcomes
+    assert (unnamed.state, named.state) == ("failed", "passed")
+    assert "there are: note, letter" in unnamed.reason
+
+
+def test_only_the_cases_that_were_named_run(folder: Path, config: Config) -> None:
+    for name in ("one", "two"):
+        fixture(folder, name, document_txt="x", expected_json={"n": 1})
+    assert [one.name for one in check(folder, config, only=["two"]).outcomes] == ["two"]
+    with pytest.raises(UnknownNameError, match="did you mean 'two'"):
+        check(folder, config, only=["tow"])
+
+
+def test_no_fixtures_are_an_error_and_not_a_success(folder: Path, config: Config) -> None:
+    with pytest.raises(ArgumentError, match="holds no fixture"):
+        check(folder, config)
+    (folder / "fixtures").rmdir()
+    with pytest.raises(ArgumentError, match="no folder of fixtures"):
+        check(folder, config)
+
+
+class TestLint:
+    def test_what_a_host_would_refuse_fails_before_any_case(
+        self, folder: Path, config: Config
+    ) -> None:
+        fixture(folder, "note", document_txt="x", expected_json={"n": 1})
+        refused = json.dumps(with_tool(name="lookup"))
+        with pytest.raises(LoadError, match="the host keeps for itself"):
+            check(folder, config, guest(manifest=refused).wasm)
+        wasm = component(imports='(import "wasi:sockets/tcp@0.2.0" (instance))')
+        with pytest.raises(LoadError, match="imports what no plugin may have: wasi:sockets/tcp"):
+            check(folder, config, wasm)
+
+    def test_an_embedded_manifest_that_is_not_the_plugins_is_refused(
+        self, folder: Path, config: Config
+    ) -> None:
+        from carrel.authoring.sections import with_sections
+
+        fixture(folder, "note", document_txt="x", expected_json={"n": 1})
+        bare = guest(manifest=manifest_text(), result='{"n":1}').wasm
+        forged = with_sections(bare, contract="1.0", manifest=manifest_text(version="9.9.9"))
+        with pytest.raises(LoadError, match="not what describe"):
+            check(folder, config, forged)
+
+
+def test_dozens_of_fixtures_take_less_than_a_second(folder: Path, config: Config) -> None:
+    for number in range(60):
+        fixture(folder, f"case_{number}", document_txt="x", expected_json={"n": 1})
+    check(folder, config)  # compiles
+    started = time.monotonic()
+    assert check(folder, config).count("passed") == 60
+    assert time.monotonic() - started < 1.0

@@ -1,0 +1,127 @@
+"""A new project: its name, its files, and what is never overwritten."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from carrel.authoring.kit import copy_crates, kit_root, workspace_manifest
+from carrel.authoring.new import name_faults, new_project
+from carrel.errors import ArgumentError
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    new_project("my_lists", tmp_path / "deep" / "here")
+    return tmp_path / "deep" / "here"
+
+
+def test_a_project_has_what_its_author_needs(made: Path) -> None:
+    names = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
+    assert {".gitignore", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md"} <= names
+    assert {"src/lib.rs", "src/works.rs", "kit/plugins/pdk/src/lib.rs"} <= names
+    assert "kit/contract/v1/plugin.wit" in names
+    cases = {path.name for path in (made / "fixtures").iterdir()}
+    assert cases == {"broken_works", "search", "works"}
+
+
+def test_no_placeholder_is_left_and_the_name_is_everywhere(made: Path) -> None:
+    texts = {
+        path: path.read_text("utf-8")
+        for path in made.rglob("*")
+        if path.is_file() and "kit" not in path.parts
+    }
+    assert [
+        path.name
+        for path, text in texts.items()
+        if "{{" in text and "}}" in text.split("{{")[1] and path.suffix != ".rs"
+    ] == []
+    assert 'Manifest::new("my_lists"' in texts[made / "src" / "lib.rs"]
+    assert "{{name}}" not in "".join(texts.values())
+    assert "{{title}}" not in "".join(texts.values())
+    assert "My lists" in texts[made / "README.md"]
+
+
+def test_the_packages_manifests_are_toml_and_agree_with_the_workspace(made: Path) -> None:
+    ours = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))["workspace"]
+    kit = tomllib.loads((made / "kit" / "Cargo.toml").read_text("utf-8"))["workspace"]
+    project = tomllib.loads((made / "Cargo.toml").read_text("utf-8"))
+    assert kit["members"] == ["plugins/pdk"]
+    assert kit["package"] == ours["package"]
+    assert kit["lints"] == ours["lints"]
+    for name, wanted in kit["dependencies"].items():
+        assert wanted == ours["dependencies"][name]
+    for name, wanted in project["dependencies"].items():
+        if name != "carrel-pdk":
+            assert wanted == ours["dependencies"][name], name
+    assert project["package"]["rust-version"] == ours["package"]["rust-version"]
+
+
+def test_the_kits_files_are_the_workspaces(made: Path) -> None:
+    for name in ("plugins/pdk/Cargo.toml", "plugins/pdk/src/lib.rs", "contract/v1/plugin.wit"):
+        assert (made / "kit" / name).read_bytes() == (ROOT / name).read_bytes()
+    assert (made / "Cargo.lock").read_bytes() == (ROOT / "Cargo.lock").read_bytes()
+
+
+def test_an_existing_folder_or_file_is_never_touched(tmp_path: Path) -> None:
+    target = tmp_path / "lists"
+    target.mkdir()
+    with pytest.raises(ArgumentError, match="exists already; nothing was written"):
+        new_project("lists", target)
+    assert list(target.iterdir()) == []
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ArgumentError, match="exists already"):
+        new_project("lists", tmp_path / "link")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "lists"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("My-Lists", "did you mean 'my_lists'?"),
+        ("2lists", "did you mean 'lists'?"),
+        ("a__b", "lower-case letters"),
+        ("_a", "did you mean 'a'?"),
+        ("", "lower-case letters"),
+        ("../evil", "did you mean 'evil'?"),
+        ("ä", "lower-case letters"),
+        ("a" * 41, "at most 40"),
+        ("arxiv", "comes with Carrel"),
+    ],
+)
+def test_a_name_that_no_manifest_may_have_is_refused(tmp_path: Path, name: str, says: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        new_project(name, tmp_path / "target")
+    assert says in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_follow_the_contracts_rule() -> None:
+    import jsonschema_rs
+
+    schema = json.loads((ROOT / "contract/v1/manifest.schema.json").read_text("utf-8"))
+    rule = jsonschema_rs.validator_for(schema["properties"]["name"])
+    for name in ("a", "a1", "a_b", "a_1", "1a", "a_", "_a", "a__b", "A", "a-b", "a" * 40, "a" * 41):
+        assert rule.is_valid(name) == (name_faults(name) == []), name
+
+
+def test_a_kit_without_the_guest_kit_is_a_workspace_too(tmp_path: Path) -> None:
+    copy_crates(["componentize"], tmp_path / "copy")
+    copied = {
+        path.relative_to(tmp_path / "copy").as_posix() for path in (tmp_path / "copy").rglob("*")
+    }
+    assert "componentize/src/main.rs" in copied
+    assert "contract" not in copied
+
+
+def test_a_workspaces_manifest_keeps_no_path_and_no_profile() -> None:
+    manifest = tomllib.loads((kit_root() / "Cargo.toml").read_text("utf-8"))
+    text = workspace_manifest(manifest, ["componentize"])
+    assert "path" not in text
+    assert "profile" not in text
+    assert tomllib.loads(text)["workspace"]["members"] == ["componentize"]
