@@ -23,6 +23,7 @@ from support.command_line import CommandLine
 from support.guests import guest
 from support.pages import HOME, ROOT, Block, Page, pages, shows
 from support.tiny_registry import tiny_registry
+from support.shell import commands
 
 #: The registry that pages speak to; a small one of the test's own takes its place.
 REGISTRY = "localhost:5000"
@@ -30,7 +31,6 @@ RECORDING = "examples/recordings/arxiv-query"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: What a progress line leaves behind: it is painted over itself, and wiped at the end.
 _PROGRESS = re.compile(r"(?:\r\x1b\[2K[^\r\n]*)*\r\x1b\[2K")
-_EXIT = re.compile(r"\[exit (\d+)\]")
 
 posix = pytest.mark.skipif(
     os.name == "nt" or shutil.which("sh") is None, reason="the pages show a POSIX shell"
@@ -159,22 +159,6 @@ def lists_component(
 
 
 # Commands
-
-
-def commands(block: Block) -> list[tuple[str, str, int]]:
-    """The commands of a block, each with what is shown of its output and its exit code."""
-    found = []
-    for part in re.split(r"(?m)^\$ ", block.text)[1:]:
-        lines = part.splitlines()
-        words = [lines.pop(0)]
-        while words[-1].endswith("\\"):
-            words.append(lines.pop(0))
-        code = 0
-        if lines and (status := _EXIT.fullmatch(lines[-1].strip())):
-            code = int(status[1])
-            lines.pop()
-        found.append(("\n".join(words), "\n".join(lines), code))
-    return found
 
 
 @posix

@@ -89,3 +89,26 @@ def test_an_installed_carrel_replays_the_example_the_same_way_each_time(
         "https://arxiv.org/e-print/2506.90233v1",
         None,
     ]
+
+
+def test_a_plugin_s_project_is_made_of_the_wheel_alone(
+    installed: Installed, tmp_path: Path
+) -> None:
+    """The same files as from the checkout: the kit comes with the wheel."""
+    from carrel.authoring.new import new_project
+
+    made, expected = tmp_path / "made", tmp_path / "expected"
+    installed.python("-m", "carrel", "plugin", "new", "lists", "--into", made)
+    new_project("lists", expected)
+
+    def files(folder: Path) -> dict[str, bytes]:
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+
+    assert files(made) == files(expected)
+    assert "kit/plugins/pdk/src/lib.rs" in files(made)
+    code = "from carrel.authoring.kit import kit_root; print(kit_root())"
+    assert Path(installed.python("-c", code).strip()).is_relative_to(installed.folder)

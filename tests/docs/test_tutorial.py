@@ -1,0 +1,107 @@
+"""The tutorial for plugin authors, word for word: in a fresh folder, compilers and all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.tiny_registry import tiny_registry
+
+from carrel.authoring.toolchain import find_toolchain
+from support.command_line import CommandLine
+from support.pages import HOME, ROOT, Block, page, shows
+from support.shell import commands
+
+PAGE = "docs/tutorial/first-plugin.md"
+#: What the page's blocks that are not run in a pipe of commands need beyond this machine.
+ELSEWHERE = {"network", "sets up an environment"}
+REGISTRY = "localhost:5000"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        os.name == "nt" or shutil.which("sh") is None, reason="the page shows a POSIX shell"
+    ),
+]
+
+
+class Author:
+    """A person with nothing but Carrel, a Rust toolchain, and a registry on their machine."""
+
+    def __init__(self, home: Path, registry: str) -> None:
+        self.home = home
+        self._registry = registry
+        line = CommandLine(home, real=True)
+        # What was downloaded and compiled stays from run to run: an author has that too.
+        kept = ROOT / "target" / "tutorial"
+        keep = ("CARGO_HOME", "RUSTUP_HOME", "CARGO_TARGET_DIR")
+        homes = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
+        self._environment = line.environment(
+            {name: str(Path.home() / folder) for name, folder in homes.items()}
+            | {"CARGO_TARGET_DIR": str(kept / "cargo"), "CARREL_CACHE_DIR": str(kept / "cache")}
+            | {name: os.environ[name] for name in keep if name in os.environ}
+        )
+        scripts = str(Path(sys.executable).parent)
+        self._environment["PATH"] = scripts + os.pathsep + self._environment["PATH"]
+
+    def write(self, name: str, text: str) -> None:
+        file = self.home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(self._typed(text), "utf-8")
+
+    def run(self, command: str) -> tuple[int, str]:
+        done = subprocess.run(
+            ["sh", "-c", self._typed(command)],
+            cwd=self.home,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=900,
+            check=False,
+        )
+        seen = done.stdout.decode().replace(str(self.home), HOME)
+        return done.returncode, seen.replace(self._registry, REGISTRY)
+
+    def _typed(self, text: str) -> str:
+        return text.replace(HOME, str(self.home)).replace(REGISTRY, self._registry)
+
+
+def steps() -> list[Block]:
+    return [
+        block
+        for block in page(PAGE).blocks
+        if "file" in block.marks or block.info == "console"
+        if block.marks.get("not run") not in ELSEWHERE
+    ]
+
+
+def test_the_tutorial_leads_to_a_published_signed_and_pinned_plugin(tmp_path: Path) -> None:
+    if find_toolchain(lambda _: None) is None:
+        pytest.skip("no Rust toolchain here can compile for wasm32-unknown-unknown")
+    with tiny_registry() as registry:
+        author = Author(tmp_path, registry.host)
+        for block in steps():
+            if "file" in block.marks:
+                author.write(block.marks["file"], block.text)
+                continue
+            for command, shown, expected in commands(block):
+                code, real = author.run(command)
+                place = f"{PAGE}, block of line {block.line}: $ {command}\n{real[-4000:]}"
+                assert code == expected, place
+                assert not shown.strip() or shows(shown, real), place
+        assert ("plugins/lists", "0.1.0") in registry.manifests
+    assert (tmp_path / "operator" / "carrel.lock").is_file()
+
+
+def test_the_tutorial_is_the_whole_way() -> None:
+    typed = "\n".join(command for block in steps() for command, _, _ in commands(block))
+    words = re.findall(r"carrel (?:--\S+ \S+ )*(plugin \w+|\w+)", typed)
+    way = ["new", "build", "test", "inspect", "push", "keys", "sign", "verify", "lock"]
+    assert [f"plugin {word}" for word in way if f"plugin {word}" not in words] == []
+    assert {"parse", "call", "serve"} <= set(words)

@@ -1,0 +1,161 @@
+"""`carrel plugin new`, `build`, `test` and `carrel record --fixture` as whole processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from support.command_line import CommandLine
+from support.projects import component, fixture, project
+
+
+@pytest.fixture
+def carrel(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path, real=True)
+
+
+class TestNew:
+    def test_it_tells_a_pipe_what_was_made(self, carrel: CommandLine, tmp_path: Path) -> None:
+        done = carrel("plugin", "new", "lists", "--into", "here")
+        assert done.code == 0, done.err
+        told = json.loads(done.out)
+        assert (told["name"], told["folder"]) == ("lists", str(tmp_path / "here"))
+        assert all((tmp_path / "here" / name).is_file() for name in told["files"])
+
+    @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+    def test_it_tells_a_person_what_comes_next(self, carrel: CommandLine) -> None:
+        done = carrel.on_terminal("plugin", "new", "lists")
+        assert done.code == 0
+        assert "carrel plugin build lists" in done.out
+
+    def test_misuse_exits_with_two_and_writes_nothing(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        for words in (("My Lists",), ("lists", "--language", "cobol"), ()):
+            done = carrel("plugin", "new", *words)
+            assert (done.code, done.out) == (2, "")
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestTest:
+    def test_a_pipe_gets_json_and_a_person_the_difference(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        fixture(folder, "right", document_txt="x", expected_json={"n": 1})
+        fixture(folder, "wrong", document_txt="x", expected_json={"n": 2})
+        done = carrel("plugin", "test", "sample")
+        told = json.loads(done.out)
+        assert (done.code, told["passed"], told["failed"]) == (1, 1, 1)
+        assert told["cases"][0] == {"case": "right", "state": "passed"}
+        assert "failed   wrong: the result is not what is expected\n" in done.err
+        assert '    +  "n": 1' in done.err
+        assert carrel("plugin", "test", "sample", "--case", "right").code == 0
+
+    def test_a_file_and_a_configured_plugin_need_their_fixtures_named(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        fixture(folder, "right", document_txt="x", expected_json={"n": 1})
+        file = "sample/dist/sample.wasm"
+        config = carrel.write(
+            "carrel.toml", f'[plugins.mine]\nurl = "{(tmp_path / file).as_uri()}"\n'
+        )
+        for subject in (file, "mine"):
+            words = ("--config", config, "plugin", "test", subject)
+            done = carrel(*words)
+            assert done.code == 2
+            assert "--fixtures DIR" in done.err
+            assert carrel(*words, "--fixtures", "sample/fixtures").code == 0
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (("nowhere.wasm",), "there is no such file or folder"),
+            (("some/where",), "there is no such file or folder"),
+            (("crosref",), "did you mean 'crossref'?"),
+            (("sample", "--case", "rihgt"), "did you mean 'right'?"),
+            (("sample/dist/sample.wasm", "--build"), "only a project's folder can be built"),
+        ],
+    )
+    def test_misuse_is_told_apart_and_exits_with_two(
+        self, carrel: CommandLine, tmp_path: Path, words: tuple[str, ...], says: str
+    ) -> None:
+        fixture(project(tmp_path / "sample"), "right", document_txt="x", expected_json={"n": 1})
+        done = carrel("plugin", "test", *words)
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+
+    def test_a_source_younger_than_the_component_is_mentioned(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        fixture(folder, "right", document_txt="x", expected_json={"n": 1})
+        assert "younger" not in carrel("plugin", "test", "sample").err
+        (folder / "src").mkdir()
+        (folder / "src" / "lib.rs").touch()
+        assert "--build builds it first" in carrel("plugin", "test", "sample").err
+
+
+class TestBuild:
+    def test_a_build_error_says_what_to_do(self, carrel: CommandLine, tmp_path: Path) -> None:
+        (tmp_path / "package.json").write_text("{}", "utf-8")
+        (tmp_path / "plugin.js").touch()
+        done = carrel("plugin", "build")
+        assert (done.code, done.out) == (1, "")
+        assert "what to do: install Node.js and run 'npm ci' in the project's folder" in done.err
+
+
+class TestRecord:
+    def test_one_folder_has_to_be_named(self, carrel: CommandLine) -> None:
+        for words in ((), ("--into", "a", "--fixture", "b")):
+            done = carrel("record", "arxiv_query", *words)
+            assert done.code == 2
+            assert "either --into DIR or --fixture DIR" in done.err
+
+    def test_an_existing_fixture_is_left_alone(self, carrel: CommandLine, tmp_path: Path) -> None:
+        folder = project(tmp_path / "sample")
+        case = fixture(folder, "right", document_txt="x")
+        done = carrel("record", "echo", "--fixture", "sample/fixtures/right")
+        assert done.code == 2
+        assert "exists already" in done.err
+        assert [path.name for path in case.iterdir()] == ["document.txt"]
+
+    def test_a_call_of_the_projects_component_becomes_a_fixture_that_passes(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        done = carrel("record", "echo", "count=3", "--fixture", "sample/fixtures/three")
+        assert (done.code, done.out) == (0, '{"n":1}\n'), done.err
+        case = folder / "fixtures" / "three"
+        told = json.loads((case / "case.json").read_text("utf-8"))
+        assert told == {"tool": "echo", "arguments": {"count": 3}}
+        assert carrel("plugin", "test", "sample").code == 0
+
+    def test_a_plugins_own_error_becomes_a_fixture_too(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        report = '{"code":"not_found","message":"no such item"}'
+        project(tmp_path / "sample", component(result=report, failed=True))
+        done = carrel("record", "sample_echo", "--fixture", "sample/fixtures/none")
+        assert done.code == 1
+        assert "no such item" in done.err
+        assert carrel("plugin", "test", "sample").code == 0
+
+    def test_a_failed_call_leaves_nothing_behind(self, carrel: CommandLine, tmp_path: Path) -> None:
+        folder = project(tmp_path / "sample", component(body="unreachable"))
+        done = carrel("record", "echo", "--fixture", "sample/fixtures/trap")
+        assert done.code == 1
+        assert list((folder / "fixtures").iterdir()) == []
+
+    def test_a_project_that_was_not_built_says_how_to(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        (folder / "dist" / "sample.wasm").unlink()
+        done = carrel("record", "echo", "--fixture", "sample/fixtures/one")
+        assert done.code == 2
+        assert "run 'carrel plugin build' first" in done.err
