@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carrel.plugins.registry import MANIFEST_SECTION
+from carrel.plugins.source import MANIFEST_SECTION
 from carrel.runtime.loader import CONTRACT_SECTION
 from carrel.runtime.sections import custom_section
 

@@ -13,6 +13,7 @@ from carrel.authoring.build import build_plugin
 from carrel.authoring.project import find_project
 from carrel.authoring.sandbox import Sandbox, embedded_manifest
 from carrel.authoring.sections import with_sections
+from carrel.authoring.toolchain import Toolchain
 from carrel.config import Config
 from carrel.errors import ArgumentError, BuildError
 from carrel.plugins.registry import Registry
@@ -124,7 +125,7 @@ class TestRust:
     def test_a_library_that_cannot_become_a_module_is_named(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        chain = rust.Toolchain("cargo", "", (), "test")
+        chain = Toolchain("cargo", "", (), "test")
         monkeypatch.setattr(rust, "find_toolchain", lambda _: chain)
         manifest = '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2024"\n[workspace]\n'
         write(tmp_path, Cargo__toml=manifest)
