@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from carrel.authoring.build import build_plugin
 from carrel.authoring.project import find_project
 from carrel.authoring.sandbox import Sandbox, embedded_manifest
 from carrel.authoring.sections import with_sections
+from carrel.authoring.steps import run_step
 from carrel.authoring.toolchain import Toolchain
 from carrel.config import Config
 from carrel.errors import ArgumentError, BuildError
@@ -22,9 +24,6 @@ from support.guests import guest
 from support.manifests import manifest_text
 
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
-needs_componentize_py = pytest.mark.skipif(
-    python_builder.installed_tool() is None, reason="componentize-py is not installed"
-)
 
 
 def build(folder: Path, config: Config) -> None:
@@ -159,14 +158,6 @@ class TestPython:
         with pytest.raises(ArgumentError, match=r"no desk\.py; name the module as tool\.carrel"):
             build(write(tmp_path, pyproject__toml=settings), config)
 
-    @needs_componentize_py
-    def test_what_the_compiler_says_reaches_the_author(
-        self, config: Config, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        with pytest.raises(BuildError, match="could not componentise the plugin"):
-            build(write(tmp_path, pyproject__toml="", app__py="import nothing_here\n"), config)
-        assert "nothing_here" in capfd.readouterr().err
-
 
 class TestJavaScript:
     def test_a_missing_module_is_named(self, config: Config, tmp_path: Path) -> None:
@@ -179,3 +170,20 @@ class TestJavaScript:
         with pytest.raises(BuildError) as caught:
             build(write(tmp_path, package__json="{}", plugin__js=""), config)
         assert "npm ci" in caught.value.advice
+
+
+class TestSteps:
+    def test_what_a_tool_says_reaches_the_author(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        code = "import sys; print('to stdout'); sys.exit('the reason')"
+        with pytest.raises(BuildError, match="ended with status 1"):
+            run_step([sys.executable, "-c", code], purpose="do it", folder=tmp_path)
+        out, err = capfd.readouterr()
+        assert out == ""  # which belongs to the result
+        assert {"to stdout", "the reason"} <= set(err.split("\n"))
+
+    def test_a_tool_that_cannot_be_started_comes_with_how_to_get_it(self, tmp_path: Path) -> None:
+        with pytest.raises(BuildError, match="could not do it: no-such-tool") as caught:
+            run_step(["no-such-tool"], purpose="do it", folder=tmp_path, remedy="get it")
+        assert caught.value.advice == "get it"
