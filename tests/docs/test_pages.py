@@ -9,6 +9,8 @@ import pytest
 
 from support.pages import ROOT, Page, page, pages, read_page
 
+#: What a plugin's author has after `carrel plugin new`.
+NEW_PROJECT = ROOT / "host" / "carrel" / "authoring" / "templates" / "rust"
 #: Lines of prose stay within this, so that changes read well; tables and links cannot be wrapped.
 WIDTH = 120
 
@@ -62,7 +64,13 @@ def test_files_that_are_named_exist(one: Page) -> None:
     named = set(
         re.findall(r"(?<![\w/.:~-])((?:[\w-]+/)+[\w-]+\.(?:py|rs|wit|md|json|lock))\b", text)
     )
-    bases = (ROOT, ROOT / "host" / "carrel", ROOT / one.path.parent, ROOT / "plugins" / "arxiv")
+    bases = (
+        ROOT,
+        ROOT / "host" / "carrel",
+        ROOT / one.path.parent,
+        ROOT / "plugins" / "arxiv",
+        NEW_PROJECT,
+    )
     assert [
         name for name in sorted(named) if not any((base / name).exists() for base in bases)
     ] == []

@@ -147,12 +147,14 @@ def _call(tool: str, arguments: Mapping[str, Any], plugin: Plugin) -> dict[str, 
         raise ArgumentError(faults, plugin=plugin.name, tool=tool)
     call = plugin.new_call(tool)
     try:
-        text = plugin.submit_call(tool, checked, call).result()
+        text = plugin.submit_call(tool, checked, call).utf8()
     except CarrelError:
         raise
     except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
         raise plugin.reported(report, call) from None
-    return plugin.checked_result(tool, text)
+    result = plugin.finished(call, text)
+    assert result is not None, "a case's plugin has no earlier call to recall"
+    return result
 
 
 def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
