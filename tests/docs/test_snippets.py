@@ -22,8 +22,8 @@ from carrel.errors import ConfigError
 from support.command_line import CommandLine
 from support.guests import guest
 from support.pages import HOME, ROOT, Block, Page, pages, shows
-from support.tiny_registry import tiny_registry
 from support.shell import commands
+from support.tiny_registry import tiny_registry
 
 #: The registry that pages speak to; a small one of the test's own takes its place.
 REGISTRY = "localhost:5000"

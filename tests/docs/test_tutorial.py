@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from carrel.authoring.toolchain import find_toolchain
-from carrel.cli.plugin import plugin
 from support.command_line import CommandLine
 from support.pages import HOME, ROOT, Block, page, shows
 from support.shell import commands
@@ -91,8 +90,6 @@ def test_the_tutorial_leads_to_a_published_signed_and_pinned_plugin(tmp_path: Pa
             if "file" in block.marks:
                 author.write(block.marks["file"], block.text)
                 continue
-            if "plugin lock" in block.text and "lock" not in plugin.commands:
-                pytest.skip("run up to the lock; 'carrel plugin lock' is not part of this version")
             for command, shown, expected in commands(block):
                 code, real = author.run(command)
                 place = f"{PAGE}, block of line {block.line}: $ {command}\n{real[-4000:]}"

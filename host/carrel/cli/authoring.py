@@ -174,9 +174,9 @@ def _subject(
             raise ArgumentError([f"{plugin}: there is no such file or folder"])
         known = [one.name for one in config.plugins]
         raise UnknownNameError("plugin", plugin, known=known)
-    from carrel.plugins.source import read_source
+    from carrel.plugins.pinning import local_bytes
 
-    return read_source(entry.name, entry.url).wasm, entry.name, fixtures or Path()
+    return local_bytes(config, entry), entry.name, fixtures or Path()
 
 
 def _say(message: str) -> None:
