@@ -16,7 +16,7 @@ from .conftest import Invoke, Load
 
 _MEMORIES = "".join(
     f"(core module $m{number} (memory 1)) (core instance (instantiate $m{number}))"
-    for number in range(5)
+    for number in range(3)
 )
 _WITH_LITTLE_ROOM = """
 import resource
