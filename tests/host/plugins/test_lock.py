@@ -355,8 +355,8 @@ for lines in range(1, 100_000):
         left = lines
         def trace(frame, event, argument):
             global left
-            if "json" in frame.f_code.co_filename:
-                return None  # thousands of lines that touch no file
+            if not any(name in frame.f_code.co_filename for name in ("lockfile", "pathlib")):
+                return None  # what touches no file by itself
             left -= event == "line"
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
