@@ -61,10 +61,13 @@ types:
 rust-lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+    cd examples/extism-plugin && cargo fmt --all --check
+    cd examples/extism-plugin && cargo clippy --all-targets --locked --quiet -- --deny warnings
 
 # Run the tests of the Rust crates.
 rust-test:
     cargo test --workspace --locked --quiet
+    cd examples/extism-plugin && cargo test --locked --quiet
 
 # Run everything that CI runs, except that it takes the toolchains that are here.
 check: lint types rust-lint rust-test native (wasm "--check") rebuild examples build (bench "--quick") test

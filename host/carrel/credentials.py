@@ -40,11 +40,22 @@ def find_secret(
     value = (os.environ if env is None else env).get(variable(name), "").strip()
     if value:
         return value
+    return find_keyring_entry(SERVICE, name, keyring)
+
+
+def find_keyring_entry(service: str, user: str, keyring: Keyring | None = None) -> str | None:
+    """The keyring's entry for a user of a service; None when there is none, or no keyring.
+
+    Args:
+        service: as the keyring calls it.
+        user: likewise.
+        keyring: the installed one when None.
+    """
     keyring = keyring or _installed_keyring()
     if keyring is None:
         return None
     try:
-        return keyring.get_password(SERVICE, name) or None
+        return keyring.get_password(service, user) or None
     except Exception:  # noqa: BLE001 - backends raise what they like when locked or absent
         return None
 

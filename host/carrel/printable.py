@@ -11,8 +11,15 @@ _UNSAFE = re.compile(
     "\U000e0000-\U000e007f]"
 )
 
+_UNSAFE_IN_LINES = re.compile(r"(?![\t\n])" + _UNSAFE.pattern)
+
 
 def printable(text: str, limit: int = 500) -> str:
     """`text` on one line, without control and invisible characters, cut to `limit` characters."""
     clean = _UNSAFE.sub(" ", text[: limit + 1])
     return clean if len(text) <= limit else clean[:limit] + "…"
+
+
+def printable_lines(text: str) -> str:
+    """`text` without control and invisible characters, its line feeds and tabs kept."""
+    return _UNSAFE_IN_LINES.sub(" ", text)

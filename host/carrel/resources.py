@@ -1,15 +1,16 @@
 """Documents that plugins offer by URI: who offers what, and reading one.
 
-A resource is read by calling the plugin's reserved tool `resource`: the same sandbox, limits and
-checks as for a tool.
+A component's resource is read by calling its reserved tool `resource`, a module's by its export
+`read_resource`: the same sandbox, limits and checks as for a tool.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .errors import CarrelError
+from .errors import CarrelError, UnknownNameError
 
 if TYPE_CHECKING:
     from .config import Config
@@ -24,11 +25,13 @@ RESOURCE: Final = "resource"
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource as clients see it; its content is JSON.
+    """A resource as clients see it.
 
     Attributes:
         uri: what it is read by.
         plugin: the plugin's name in the configuration.
+        mime_type: what it is; None when a module does not say.
+        size: in bytes, when a module says.
     """
 
     uri: str
@@ -36,6 +39,8 @@ class Resource:
     title: str | None
     description: str
     plugin: str
+    mime_type: str | None = "application/json"
+    size: int | None = None
 
 
 def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
@@ -56,18 +61,56 @@ def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
                 continue
             # As for tools, the configuration's order decides between two with one URI.
             found.setdefault(
-                spec.uri, Resource(spec.uri, spec.name, spec.title, spec.description, plugin)
+                spec.uri,
+                Resource(
+                    spec.uri,
+                    spec.name,
+                    spec.title,
+                    spec.description,
+                    plugin,
+                    spec.mime_type,
+                    spec.size,
+                ),
             )
     return found
 
 
-def start_reading(registry: Registry, resource: Resource) -> tuple[Plugin, Call, Pending]:
+def find_plugin(registry: Registry, config: Config, uri: str) -> str:
+    """The plugin that is asked for a URI: the first that lists it, else the first whose template
+    covers it. May take a while, because plugins may have to be loaded.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    found = find_resources(registry, config)
+    if uri in found:
+        return found[uri].plugin
+    from .offers import find_templates
+    from .plugins.templates import covers
+
+    for template in find_templates(registry, config).values():
+        if covers(template.uri_template, uri):
+            entry = config.plugin(template.plugin)
+            if entry is None or entry.grant_of_resource(uri) is None:
+                return template.plugin
+    raise UnknownNameError("resource", uri, known=list(found))
+
+
+def matches_any(patterns: Sequence[str], text: str) -> bool:
+    """Whether one of an operator's regular expressions matches the whole text."""
+    if not patterns:
+        return False
+    import re
+
+    return any(re.fullmatch(pattern, text) for pattern in patterns)
+
+
+def start_reading(registry: Registry, plugin_name: str, uri: str) -> tuple[Plugin, Call, Pending]:
     """Starts the call that reads a resource; loads the plugin, so it may take a while.
 
     Raises:
         LoadError: the plugin cannot be loaded.
     """
-    plugin = registry.plugin(resource.plugin)
+    plugin = registry.plugin(plugin_name)
     call = plugin.new_call(RESOURCE)
-    arguments = {"uri": resource.uri, "secrets": registry.secrets_set(resource.plugin)}
-    return plugin, call, plugin.submit_call(RESOURCE, arguments, call)
+    return plugin, call, plugin.submit_reading(uri, registry.secrets_set(plugin_name), call)

@@ -14,15 +14,20 @@ from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameErro
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
 from .plugins.registry import PluginState, Registry
+from .result import Result
+from .waiting import settled
 
 if TYPE_CHECKING:
     from .config import Config
     from .hosttool import HostTool
     from .lookup import Lookup
+    from .offers import Offers
     from .plugins.manifest import ToolSpec
     from .plugins.plugin import Plugin
     from .resources import Resource
     from .runtime.pending import Pending
+
+__all__ = ["Result", "Tool", "Toolbox", "check_arguments"]
 
 _log = logging.getLogger("carrel.tools")
 
@@ -34,7 +39,7 @@ class Tool:
     Attributes:
         name: `<namespace>_<tool>`.
         input_schema: JSON Schema of the arguments.
-        output_schema: JSON Schema of the result.
+        output_schema: JSON Schema of the result; None for a tool of an Extism module without one.
         read_only: changes nothing anywhere.
         destructive: may delete or overwrite.
         idempotent: calling twice is calling once.
@@ -46,44 +51,12 @@ class Tool:
     title: str | None
     description: str
     input_schema: dict[str, Any]
-    output_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
     read_only: bool
     destructive: bool
     idempotent: bool
     open_world: bool
     plugin: str
-
-
-class Result:
-    """What a tool returned.
-
-    Args:
-        utf8: see below.
-        data: see below; None when it was checked before and nobody may ask for it again.
-
-    Attributes:
-        utf8: the JSON text as the component returned it, in UTF-8.
-    """
-
-    __slots__ = ("_data", "utf8")
-
-    def __init__(self, utf8: bytes, data: dict[str, Any] | None) -> None:
-        self.utf8 = utf8
-        self._data = data
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The result decoded; it conforms to the tool's output schema."""
-        if self._data is None:
-            from pydantic_core import from_json
-
-            self._data = from_json(self.utf8)
-        return self._data
-
-    @property
-    def text(self) -> str:
-        """The JSON text as the component returned it."""
-        return self.utf8.decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +92,7 @@ class Started:
             raise
         except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
             raise self._plugin.reported(report, self.call) from None
-        return Result(text, self._plugin.finished(self.call, text))
+        return self._plugin.result(self.call, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +128,7 @@ class Toolbox:
         self._entries: dict[str, _Entry] | None = None
         self._hidden: dict[str, tuple[str, str]] = {}
         self._lookup: Lookup | None = None
+        self._offers: Offers | None = None
 
     def successor(self, config: Config) -> Toolbox:
         """The toolbox of another configuration, loaded beside this one; both are closed."""
@@ -191,11 +165,11 @@ class Toolbox:
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
-            await _settled(pending, call)
+            await settled(pending, call)
             return Result(*host_outcome(pending))
         plugin = await self._ready(name)
         started = self._start(plugin, name, arguments, on_progress, call_started)
-        await _settled(started, started.call)
+        await settled(started, started.call)
         return started.result()
 
     def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
@@ -252,22 +226,33 @@ class Toolbox:
         """
         import asyncio
 
-        from .resources import find_resources, start_reading
+        from .resources import find_plugin, start_reading
 
-        found = find_resources(self._registry, self._config)
-        if uri not in found:
-            raise UnknownNameError("resource", uri, known=list(found))
-        plugin, call, pending = await asyncio.to_thread(start_reading, self._registry, found[uri])
+        name = await asyncio.to_thread(find_plugin, self._registry, self._config, uri)
+        plugin, call, pending = await asyncio.to_thread(start_reading, self._registry, name, uri)
         if call_started is not None:
             call_started(call)
-        await _settled(pending, call)
+        await settled(pending, call)
         try:
             text = pending.utf8()
         except CarrelError:
             raise
         except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
             raise plugin.reported(report, call) from None
-        return Result(text, plugin.checked_resource(uri, text))
+        return plugin.document(uri, text)
+
+    @property
+    def offers(self) -> Offers:
+        """Prompts, resource templates and completion: what Extism modules have beyond tools."""
+        if self._offers is None:
+            from .offers import Offers
+
+            self._offers = Offers(self._registry, self._config)
+        return self._offers
+
+    def on_list_changed(self, listener: Callable[[str], None]) -> None:
+        """Has changes told, see `plugins.registry.Changes`; from a worker thread."""
+        self._registry.changed.listener = listener
 
     @property
     def lookup(self) -> Lookup:
@@ -430,12 +415,13 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     import difflib
 
     schema = tool.input_schema
+    takes_any = schema.get("additionalProperties", "properties" not in schema)
     known = list(schema.get("properties", {}))
     required = set(schema.get("required", ()))
     faults = []
     kept: dict[str, Any] = {}
     for key, value in arguments.items():
-        if key not in known:
+        if key not in known and not (takes_any or "patternProperties" in schema):
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
             faults.append(f"unknown argument {key[:100]!r}; {hint}")
@@ -446,28 +432,3 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if faults:
         raise ArgumentError(faults[:20], plugin=tool.plugin, tool=tool.name)
     return kept
-
-
-async def _settled(pending: Pending | Started, call: Call) -> None:
-    """Waits without blocking the event loop; cancelling the wait cancels the call."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    waiter = loop.create_future()
-
-    def wake() -> None:
-        if not waiter.done():
-            waiter.set_result(None)
-
-    def wake_from_worker() -> None:
-        try:
-            loop.call_soon_threadsafe(wake)
-        except RuntimeError:  # the loop is gone, and whoever waited with it
-            pass
-
-    pending.when_done(wake_from_worker)
-    try:
-        await waiter
-    except asyncio.CancelledError:
-        call.cancel()
-        raise

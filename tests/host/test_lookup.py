@@ -386,6 +386,7 @@ class TestTool:
             three=source(says(failed=[{"id": A, "code": "denied", "message": "no"}])),
         )
         tool = next(tool for tool in desk.tools() if tool.name == "work_lookup")
+        assert tool.output_schema is not None
         validator = compile_schema(tool.output_schema)
         for arguments in (
             {"ids": ["10.1000/A", "pmid:1", "rubbish"], "references": True},

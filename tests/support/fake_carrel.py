@@ -66,6 +66,8 @@ class Tool:
 @dataclass(frozen=True)
 class Result:
     text: str
+    content: tuple[dict[str, Any], ...] | None = None
+    structured: bool = True
 
     @property
     def utf8(self) -> bytes:

@@ -28,6 +28,7 @@ from carrel.errors import (
 )
 from carrel.exchange import Call, ProgressHandler
 from carrel.runtime.pending import Pending
+from carrel.server.toolbox import Prompt
 
 SECRET = "hunter2-never-to-be-seen"
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -53,6 +54,8 @@ class ScriptedResource:
     name: str
     description: str
     title: str | None = None
+    mime_type: str | None = "application/json"
+    size: int | None = None
 
 
 RESOURCES = (
@@ -66,6 +69,8 @@ RESOURCES = (
 class ScriptedResult:
     text: str
     data: dict[str, Any]
+    content: tuple[dict[str, Any], ...] | None = None
+    structured: bool = True
 
     @property
     def utf8(self) -> bytes:
@@ -97,6 +102,46 @@ TOOLS = (
     ScriptedTool("noisy", "Prints on stdout in every way there is."),
     ScriptedTool("log", "Writes a log line."),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedTemplate:
+    uri_template: str
+    name: str
+    description: str
+    title: str | None = None
+    mime_type: str | None = None
+
+
+class ScriptedOffers:
+    """Prompts and the like: none."""
+
+    completes = False
+
+    def templates(self) -> Sequence[ScriptedTemplate]:
+        return ()
+
+    def prompts(self) -> Sequence[Prompt]:
+        return ()
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str],
+        *,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> dict[str, Any]:
+        raise UnknownNameError("prompt", name)
+
+    async def complete(
+        self,
+        reference: Mapping[str, str],
+        argument: Mapping[str, str],
+        known: Mapping[str, str],
+        *,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> dict[str, Any]:
+        return {"values": []}
 
 
 class ScriptedStarted:
@@ -292,6 +337,13 @@ class ScriptedToolbox:
         level = logging.getLevelNamesMapping()[str(arguments["level"]).upper()]
         logging.getLogger("carrel.plugin.scripted").log(level, "%s", arguments["text"])
         return _result({})
+
+    @property
+    def offers(self) -> ScriptedOffers:
+        return ScriptedOffers()
+
+    def on_list_changed(self, listener: Callable[[str], None]) -> None:
+        pass
 
     def health(self) -> dict[str, Any]:
         return {"ok": True, "plugins": [{"name": "scripted", "status": "loaded"}]}

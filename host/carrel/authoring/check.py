@@ -152,9 +152,7 @@ def _call(tool: str, arguments: Mapping[str, Any], plugin: Plugin) -> dict[str, 
         raise
     except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
         raise plugin.reported(report, call) from None
-    result = plugin.finished(call, text)
-    assert result is not None, "a case's plugin has no earlier call to recall"
-    return result
+    return plugin.result(call, text).data
 
 
 def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from carrel.exchange import Limits
 from carrel.plugins.limits import effective_limits
-from carrel.plugins.plugin import Plugin
+from carrel.plugins.plugin import ComponentPlugin, Plugin
 from carrel.plugins.source import MANIFEST_SECTION
 from carrel.runtime.loader import Runtime, RuntimeSettings
 from carrel.runtime.sections import custom_section
@@ -72,7 +72,7 @@ class Sandbox:
             asked = asking.limits if asking is not None else {}
             return effective_limits(asked, self._config.limits, trusted=False)
 
-        return Plugin(
+        return ComponentPlugin(
             manifest.name,
             component,
             lambda: manifest,

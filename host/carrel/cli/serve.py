@@ -36,7 +36,12 @@ def serve(session: Session) -> int:
     from carrel.server import serve_stdio
 
     renewal = ConfigRenewal(session, config)
-    return serve_stdio(renewal.make, server_settings(config.server), renewal=renewal)
+    return serve_stdio(
+        renewal.make,
+        server_settings(config.server),
+        renewal=renewal,
+        may_offer=renewal.may_offer,
+    )
 
 
 class ConfigRenewal:
@@ -58,6 +63,12 @@ class ConfigRenewal:
         except CarrelError as error:
             _log.warning("the configuration has changed since the start: %s", error)
         return Toolbox(self._config, on_pulled=self._pulled)
+
+    def may_offer(self) -> bool:
+        """Whether a plugin may be a module, which may have prompts or completion."""
+        from carrel.plugins.extism.sniff import may_be_module
+
+        return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
 
     def files(self) -> Sequence[Path]:
         """The configuration file, or those that would be read if they were there; and the lock."""

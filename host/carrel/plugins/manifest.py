@@ -37,13 +37,17 @@ _NAMED = ("tools", "formats", "resources")
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the plugin describes it; clients see it under `<namespace>_<name>`."""
+    """A tool as the plugin describes it; clients see it under `<namespace>_<name>`.
+
+    Attributes:
+        output_schema: None only for a tool of an Extism module, which need not have one.
+    """
 
     name: str
     title: str | None
     description: str
     input_schema: dict[str, Any]
-    output_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
     read_only: bool
     destructive: bool
     idempotent: bool
@@ -75,13 +79,52 @@ class LookupSpec:
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """A document about the source that clients can read by URI."""
+    """A document that clients can read by URI.
+
+    Attributes:
+        output_schema: of its JSON; None for a document of an Extism module, which may be anything.
+        mime_type: what it is; None when a module does not say.
+        size: in bytes, when a module says.
+    """
 
     uri: str
     name: str
     title: str | None
     description: str
-    output_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
+    mime_type: str | None = "application/json"
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSpec:
+    """A family of documents that clients can read by URI; only Extism modules have them."""
+
+    uri_template: str
+    name: str
+    title: str | None
+    description: str
+    mime_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """A text that a prompt is filled in with."""
+
+    name: str
+    title: str | None
+    description: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSpec:
+    """A prompt; only Extism modules have them. Clients see it under `<namespace>_<name>`."""
+
+    name: str
+    title: str | None
+    description: str
+    arguments: tuple[PromptArgument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +139,8 @@ class Manifest:
         limits: limits it asks for where the defaults do not do, by the names of `Limits`.
         lookup: the identifiers that it resolves to records; None when it resolves none.
         resources: documents that it offers by URI.
+        templates: families of documents that it offers by URI.
+        prompts: prompts that it offers.
         raw: the whole manifest as it came, validated.
     """
 
@@ -114,6 +159,8 @@ class Manifest:
     formats: tuple[Format, ...] = ()
     lookup: LookupSpec | None = None
     resources: tuple[ResourceSpec, ...] = ()
+    templates: tuple[TemplateSpec, ...] = ()
+    prompts: tuple[PromptSpec, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def tool(self, name: str) -> ToolSpec | None:

@@ -1,10 +1,15 @@
-"""A plugin that is ready to be called: its manifest, its sandbox, its fetcher, its limits."""
+"""A plugin that is ready to be called: its manifest, its sandbox, its fetcher, its limits.
+
+`Plugin` is what the layers above know; `ComponentPlugin` is a component of the contract, and
+`plugins.extism` has the other kind.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +25,8 @@ from carrel.errors import (
 from carrel.exchange import AnswerKeeper, Call, Fetcher, Limits, ProgressHandler
 from carrel.jsontext import decode_object
 from carrel.printable import printable
-from carrel.runtime.component import PluginReport, SandboxedComponent
+from carrel.result import Result
+from carrel.runtime.component import PluginReport, Sandboxed, SandboxedComponent
 from carrel.runtime.pending import Pending
 
 from .memo import Memo
@@ -58,7 +64,7 @@ _MAX_MESSAGE = 2000
 _MAX_REPORT = 2**16
 
 
-class Plugin:
+class Plugin(ABC):
     """One plugin under one policy.
 
     Attributes:
@@ -72,24 +78,22 @@ class Plugin:
     def __init__(
         self,
         name: str,
-        component: SandboxedComponent,
+        sandboxed: Sandboxed,
         manifest: Callable[[], Manifest],
         *,
         make_fetcher: Callable[[Manifest], Fetcher],
         limits: Callable[[Manifest | None], Limits],
-        settings: Mapping[str, Any],
         trusted: bool,
         result_bytes: int = 0,
     ) -> None:
         self.name = name
         self.trusted = trusted
-        self._component = component
+        self._sandboxed = sandboxed
         self._read_manifest = manifest
         self._manifest: Manifest | None = None
         self._make_fetcher = make_fetcher
         self._fetcher: Fetcher | None = None
         self._limits = limits
-        self._settings = {key: json.dumps(value) for key, value in settings.items()}
         self._result_bytes = result_bytes
         self._memo: Memo | None = None
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
@@ -105,8 +109,8 @@ class Plugin:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the component, lower-case hex."""
-        return self._component.digest
+        """SHA-256 of the plugin's bytes, lower-case hex."""
+        return self._sandboxed.digest
 
     @property
     def limits(self) -> Limits:
@@ -117,8 +121,128 @@ class Plugin:
         """A call of a tool that starts its clocks now."""
         return Call(self.name, tool, self.limits, on_progress)
 
+    @abstractmethod
     def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
-        """Starts a tool call with arguments that were checked; see `finished` for its end."""
+        """Starts a tool call with arguments that were checked; see `result` for its end."""
+
+    @abstractmethod
+    def result(self, call: Call, text: bytes) -> Result:
+        """What a tool call's outcome means.
+
+        Raises:
+            SourceError: the plugin says that the call failed.
+            ContractViolation: it is not what the plugin promised.
+        """
+
+    @abstractmethod
+    def submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
+        """Starts to read a document; see `document` for its end.
+
+        Args:
+            uri: one that the plugin offers.
+            secrets: names of the secrets that are set.
+            call: the call it happens in.
+        """
+
+    @abstractmethod
+    def document(self, uri: str, text: bytes) -> Result:
+        """What the outcome of a reading means. Raises as `result` does."""
+
+    @abstractmethod
+    def reported(self, error: Exception, call: Call) -> CarrelError:
+        """What a call ended with, as an error for clients."""
+
+    @abstractmethod
+    def parse(self, document_format: str, document: str) -> bytes:
+        """A document through the sandboxed parser, as JSON text in UTF-8.
+
+        Raises:
+            SourceError: the document is not what the format promises, or the format is unknown.
+            PluginError: the guest failed, or passed a limit.
+        """
+
+    @abstractmethod
+    def checked_document(self, document_format: str, text: bytes) -> dict[str, Any]:
+        """What `parse` returned, decoded and held against the format's schema.
+
+        Raises:
+            ContractViolation: it is not what the plugin's own schema says.
+        """
+
+    def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
+        """What is wrong with arguments, by the tool's input schema."""
+        spec = self.manifest.tool(tool)
+        assert spec is not None, "only known tools are called"
+        return validation_faults(self._validator(("input", tool), spec.input_schema), arguments)
+
+    def close(self) -> None:
+        """Ends the plugin's threads once running calls have finished."""
+        self._sandboxed.close()
+
+    def _get_fetcher(self) -> Fetcher:
+        with self._lock:
+            if self._fetcher is None:
+                self._fetcher = self._make_fetcher(self.manifest)
+                if self._result_bytes and isinstance(self._fetcher, AnswerKeeper):
+                    self._memo = Memo(self._fetcher, self._result_bytes)
+            return self._fetcher
+
+    def _checked(
+        self, text: bytes, key: tuple[str, str], schema: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        name = key[1]
+        value = decode_object(text, plugin=self.name, tool=name, strict=not self.trusted)
+        faults = validation_faults(self._validator(key, schema), value)
+        if faults:
+            raise self._refused(name, faults)
+        return value
+
+    def _refused(self, name: str, faults: Sequence[str]) -> ContractViolation:
+        told = "; ".join(faults[:5])
+        return ContractViolation(
+            f"{self.name}: {name} returned what its own schema refuses: {told}",
+            plugin=self.name,
+            tool=name,
+        )
+
+    def _validator(
+        self, key: tuple[str, str], schema: Mapping[str, Any]
+    ) -> jsonschema_rs.Validator:
+        validator = self._validators.get(key)
+        if validator is None:
+            validator = self._validators[key] = compile_schema(schema)
+        return validator
+
+
+class ComponentPlugin(Plugin):
+    """A plugin that is a component of the contract."""
+
+    def __init__(
+        self,
+        name: str,
+        component: SandboxedComponent,
+        manifest: Callable[[], Manifest],
+        *,
+        make_fetcher: Callable[[Manifest], Fetcher],
+        limits: Callable[[Manifest | None], Limits],
+        settings: Mapping[str, Any],
+        trusted: bool,
+        result_bytes: int = 0,
+    ) -> None:
+        super().__init__(
+            name,
+            component,
+            manifest,
+            make_fetcher=make_fetcher,
+            limits=limits,
+            trusted=trusted,
+            result_bytes=result_bytes,
+        )
+        self._component = component
+        self._settings = {key: json.dumps(value) for key, value in settings.items()}
+
+    def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
+        """Starts a tool call; see `Plugin.submit_call`."""
         try:
             text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except ValueError:
@@ -150,7 +274,7 @@ class Plugin:
         if self.trusted:
             return False
         spec = self.manifest.tool(tool)
-        if spec is None:
+        if spec is None or spec.output_schema is None:
             return False
         if tool not in self._weights:
             self._weights[tool] = schema_weight(spec.output_schema)
@@ -158,7 +282,7 @@ class Plugin:
 
     def _check_large(self, tool: str, text: bytes, call: Call) -> None:
         spec = self.manifest.tool(tool)
-        if spec is None or not self._is_large(tool, text):
+        if spec is None or spec.output_schema is None or not self._is_large(tool, text):
             return
         from .apart import check_apart
 
@@ -169,12 +293,7 @@ class Plugin:
             raise self._refused(tool, faults)
 
     def parse(self, document_format: str, document: str) -> bytes:
-        """A document through the sandboxed parser, as JSON text in UTF-8.
-
-        Raises:
-            SourceError: the document is not what the format promises, or the format is unknown.
-            PluginError: the guest failed, or passed a limit.
-        """
+        """A document through the sandboxed parser; see `Plugin.parse`."""
         # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
         limits = self._limits(None)
         call = Call(self.name, document_format, limits)
@@ -201,49 +320,38 @@ class Plugin:
         return text
 
     def checked_document(self, document_format: str, text: bytes) -> dict[str, Any]:
-        """What `parse` returned, decoded and held against the format's schema.
-
-        Raises:
-            ContractViolation: it is not what the plugin's own schema says.
-        """
+        """What `parse` returned, checked; see `Plugin.checked_document`."""
         known = self._require_format(document_format)
         return self._checked(text, ("format", document_format), known.output_schema)
 
-    def finished(self, call: Call, text: bytes) -> dict[str, Any] | None:
-        """What a tool returned, decoded and held against its output schema.
+    def result(self, call: Call, text: bytes) -> Result:
+        """The JSON text and what it holds, held against the tool's output schema.
 
-        None for a result that was checked before: one that was kept from an earlier call, and a
-        large one of a stranger's plugin.
-
-        Raises:
-            ContractViolation: it is not what the plugin's own schema says.
+        A result that was kept from an earlier call was checked when that ended, and a large one of
+        a stranger's plugin before the call did.
         """
         if call.recalled:
-            return None
+            return Result(text, None)
         spec = self.manifest.tool(call.tool)
         assert spec is not None, "only known tools are called"
+        assert spec.output_schema is not None, "a component's tools have one"
         value = None
         if not self._is_large(call.tool, text):
             value = self._checked(text, ("output", call.tool), spec.output_schema)
         if self._memo is not None and call.of_kept_answers and self._component.is_pure:
             self._memo.keep((call.tool, call.question), text, call.kept)
-        return value
+        return Result(text, value)
 
-    def checked_resource(self, uri: str, text: bytes) -> dict[str, Any]:
-        """What the plugin returned for a resource, decoded and held against its schema.
+    def submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
+        """Calls the reserved tool `resource`; see `Plugin.submit_reading`."""
+        return self.submit_call(call.tool, {"uri": uri, "secrets": list(secrets)}, call)
 
-        Raises:
-            ContractViolation: it is not what the plugin's own schema says.
-        """
+    def document(self, uri: str, text: bytes) -> Result:
+        """The JSON text and what it holds, held against the resource's schema."""
         spec = self.manifest.resource(uri)
         assert spec is not None, "only known resources are read"
-        return self._checked(text, ("resource", uri), spec.output_schema)
-
-    def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
-        """What is wrong with arguments, by the tool's input schema."""
-        spec = self.manifest.tool(tool)
-        assert spec is not None, "only known tools are called"
-        return validation_faults(self._validator(("input", tool), spec.input_schema), arguments)
+        assert spec.output_schema is not None, "a component's resources have one"
+        return Result(text, self._checked(text, ("resource", uri), spec.output_schema))
 
     def reported(self, error: Exception, call: Call) -> CarrelError:
         """What a call ended with, as an error for clients."""
@@ -305,50 +413,12 @@ class Plugin:
             extra=extra,
         )
 
-    def close(self) -> None:
-        """Ends the plugin's threads once running calls have finished."""
-        self._component.close()
-
     def _require_format(self, name: str) -> Format:
         known = self.manifest.format(name)
         if known is None:
             names = [one.name for one in self.manifest.formats]
             raise UnknownNameError(f"format of {self.name}", name, known=names)
         return known
-
-    def _get_fetcher(self) -> Fetcher:
-        with self._lock:
-            if self._fetcher is None:
-                self._fetcher = self._make_fetcher(self.manifest)
-                if self._result_bytes and isinstance(self._fetcher, AnswerKeeper):
-                    self._memo = Memo(self._fetcher, self._result_bytes)
-            return self._fetcher
-
-    def _checked(
-        self, text: bytes, key: tuple[str, str], schema: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        name = key[1]
-        value = decode_object(text, plugin=self.name, tool=name, strict=not self.trusted)
-        faults = validation_faults(self._validator(key, schema), value)
-        if faults:
-            raise self._refused(name, faults)
-        return value
-
-    def _refused(self, name: str, faults: Sequence[str]) -> ContractViolation:
-        told = "; ".join(faults[:5])
-        return ContractViolation(
-            f"{self.name}: {name} returned what its own schema refuses: {told}",
-            plugin=self.name,
-            tool=name,
-        )
-
-    def _validator(
-        self, key: tuple[str, str], schema: Mapping[str, Any]
-    ) -> jsonschema_rs.Validator:
-        validator = self._validators.get(key)
-        if validator is None:
-            validator = self._validators[key] = compile_schema(schema)
-        return validator
 
 
 _ACTIONS = frozenset(action for _, action in CODES.values())

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, LoadError, UnknownNameError
-from carrel.runtime.sections import custom_section
+from carrel.runtime.sections import custom_section, is_core_module
 
 from .limits import STRANGERS_OUTPUT_BYTES, effective_limits
 from .machinery import Machinery
 from .pinning import Pins
-from .plugin import Plugin
+from .plugin import ComponentPlugin, Plugin
 from .source import MANIFEST_SECTION, Source, read_source
 
 if TYPE_CHECKING:
@@ -60,6 +61,25 @@ class PluginState:
         return self.error is None and self.enabled
 
 
+class Changes:
+    """Passes on that a list changed, at most once a second for each list.
+
+    Attributes:
+        listener: is told `tools`, `prompts` or `resources`.
+    """
+
+    def __init__(self) -> None:
+        self.listener: Callable[[str], None] | None = None
+        self._told: dict[str, float] = {}
+
+    def __call__(self, what: str) -> None:
+        """Tells the listener, unless that was done just now; from any thread."""
+        now = time.monotonic()
+        if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
+            self._told[what] = now
+            self.listener(what)
+
+
 class Registry:
     """All plugins of a configuration. Thread-safe.
 
@@ -91,6 +111,8 @@ class Registry:
         self._manifests: dict[str, Manifest] = {}
         self._unreadable: dict[str, CarrelError] = {}
         self._sources: dict[str, Source] = {}
+        #: Told what changed when a module says so: `tools`, `prompts` or `resources`.
+        self.changed = Changes()
         self._closed = False
 
     def successor(self, config: Config) -> Registry:
@@ -187,6 +209,15 @@ class Registry:
         from .manifest import parse_manifest
 
         name = entry.name
+        if is_core_module(source.wasm):
+            overrides = {**self._config.limits, **entry.limits}
+            module = self._module(
+                entry, source, lambda _: effective_limits({}, overrides, trusted=False)
+            )
+            try:
+                return module.manifest
+            finally:
+                module.close()
         section = custom_section(source.wasm, MANIFEST_SECTION)
         if section is not None:
             text = section.decode("utf-8", "replace")
@@ -246,7 +277,6 @@ class Registry:
         source = self._source(entry)
         if not source.builtin:
             self.manifest(entry.name)  # nothing runs that says other than what was approved
-        component = self._machinery.runtime().load(entry.name, source.wasm, source.digest)
         machinery, config = self._machinery, self._config
 
         def limits(manifest: Manifest | None) -> Limits:
@@ -258,8 +288,13 @@ class Registry:
                 manifest.limits, overrides, trusted=False, output_bytes=STRANGERS_OUTPUT_BYTES
             )
 
+        if is_core_module(source.wasm):
+            return machinery.hold(
+                self._module(entry, source, limits, lambda: self.manifest(entry.name))
+            )
+        component = machinery.runtime().load(entry.name, source.wasm, source.digest)
         return machinery.hold(
-            Plugin(
+            ComponentPlugin(
                 entry.name,
                 component,
                 lambda: self.manifest(entry.name),
@@ -269,6 +304,26 @@ class Registry:
                 trusted=source.builtin,
                 result_bytes=config.runtime.result_bytes,
             )
+        )
+
+    def _module(
+        self,
+        entry: PluginConfig,
+        source: Source,
+        limits: Callable[[Manifest | None], Limits],
+        manifest: Callable[[], Manifest] | None = None,
+    ) -> Plugin:
+        """A plugin that is a module; without `manifest` it makes its own of what it lists."""
+        from .extism.load import load_module
+
+        machinery = self._machinery
+        return load_module(
+            entry,
+            machinery.runtime().load_module(entry.name, source.wasm, source.digest),
+            manifest=manifest,
+            make_fetcher=lambda made: machinery.access().fetcher(entry, made),
+            limits=limits,
+            changed=self.changed,
         )
 
     def _component_text(self, name: str, source: Source) -> str:

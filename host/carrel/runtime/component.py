@@ -1,7 +1,7 @@
 """A component of the contract, ready to run: the three functions of its `source` interface.
 
-Each component has worker threads of its own, so that one that hangs in all of them delays nobody
-else's calls.
+`Sandboxed` is what everything that runs has in common; Extism modules are the other kind. Each has
+worker threads of its own, so that one that hangs in all of them delays nobody else's calls.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from carrel.exchange import Call, Fetcher, Limits
 
 from .allowance import LogAllowance
 from .engine import new_engine
-from .imports import imports_contract_only
+from .imports import define_imports, imports_contract_only
 from .instance import Execution
 from .pending import Pending
 from .threads import WorkerThreads
 from .ticker import Ticker
-from .worker import Worker, load_code
+from .worker import Define, Worker, load_code
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -37,12 +37,12 @@ class PluginReport(Exception):
         self.text = text
 
 
-class SandboxedComponent:
-    """A component whose code was verified, and the threads that run it.
+class Sandboxed:
+    """Code that was verified, and the threads that run it.
 
     Attributes:
         name: the plugin's name, for errors and logs.
-        digest: SHA-256 of the component's bytes, lower-case hex.
+        digest: SHA-256 of the plugin's bytes, lower-case hex.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class SandboxedComponent:
         ticker: Ticker,
         workers: int,
         stack_bytes: int,
+        define: Define = define_imports,
     ) -> None:
         self.name = name
         self.digest = digest
@@ -62,7 +63,50 @@ class SandboxedComponent:
         self._closed = False
         self._stack_bytes = stack_bytes
         self._allowance = LogAllowance()
-        self._threads = WorkerThreads(name, workers, stack_bytes)
+        self._threads = WorkerThreads(name, workers, stack_bytes, define)
+
+    def close(self) -> None:
+        """Lets queued and running calls finish and ends the threads."""
+        self._closed = True
+        self._threads.close()
+
+    def _submit(
+        self, execution: Execution, check: Callable[[bytes], None] | None = None
+    ) -> Pending:
+        """Queues an execution. Its clocks run from now on: a call may also end in the queue."""
+        pending = Pending()
+        if self._closed:
+            pending.settle(error=BusyError(0))
+            return pending
+        execution.when_ended_in_queue(lambda reason: pending.settle(error=reason))
+        forget = execution.call.on_cancel(execution.cancel)
+        self._ticker.add(execution)
+
+        def run(worker: Worker, finish: Callable[[], None]) -> None:
+            text = b""
+            failure: Exception | None = None
+            try:
+                ok, text = worker.run(execution, self._code)
+                if not ok:
+                    failure = PluginReport(text.decode())
+                elif check is not None:
+                    check(text)
+            except CarrelError as error:
+                failure = error
+            except BaseException:  # noqa: BLE001 - whoever waits must hear of it
+                _log.exception("%s: a call failed inside the host", self.name)
+                failure = InternalError()
+            forget()
+            self._ticker.remove(execution)
+            finish()
+            pending.settle(text, error=failure)
+
+        self._threads.submit(run)
+        return pending
+
+
+class SandboxedComponent(Sandboxed):
+    """A component of the contract."""
 
     @cached_property
     def is_pure(self) -> bool:
@@ -111,42 +155,3 @@ class SandboxedComponent:
             allowance=self._allowance,
         )
         return self._submit(execution)
-
-    def close(self) -> None:
-        """Lets queued and running calls finish and ends the threads."""
-        self._closed = True
-        self._threads.close()
-
-    def _submit(
-        self, execution: Execution, check: Callable[[bytes], None] | None = None
-    ) -> Pending:
-        """Queues an execution. Its clocks run from now on: a call may also end in the queue."""
-        pending = Pending()
-        if self._closed:
-            pending.settle(error=BusyError(0))
-            return pending
-        execution.when_ended_in_queue(lambda reason: pending.settle(error=reason))
-        forget = execution.call.on_cancel(execution.cancel)
-        self._ticker.add(execution)
-
-        def run(worker: Worker, finish: Callable[[], None]) -> None:
-            text = b""
-            failure: Exception | None = None
-            try:
-                ok, text = worker.run(execution, self._code)
-                if not ok:
-                    failure = PluginReport(text.decode())
-                elif check is not None:
-                    check(text)
-            except CarrelError as error:
-                failure = error
-            except BaseException:  # noqa: BLE001 - whoever waits must hear of it
-                _log.exception("%s: a call failed inside the host", self.name)
-                failure = InternalError()
-            forget()
-            self._ticker.remove(execution)
-            finish()
-            pending.settle(text, error=failure)
-
-        self._threads.submit(run)
-        return pending

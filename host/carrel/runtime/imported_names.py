@@ -1,11 +1,13 @@
-"""What a component imports, read from its bytes: nothing is compiled, nothing of it runs.
+"""What a plugin imports, read from its bytes: nothing is compiled, nothing of it runs.
 
 For people who look at a plugin. What may run is decided by `imports`, from wasmtime's own reading.
 """
 
 from __future__ import annotations
 
-from .sections import _leb128
+from carrel.errors import LoadError
+
+from .sections import _leb128, is_core_module
 
 _IMPORT_SECTION = 10
 
@@ -15,11 +17,13 @@ _ONE_INDEX = frozenset({0x01, 0x04, 0x05})  # func, component, instance
 
 
 def imported_names(wasm: bytes) -> list[str]:
-    """The names of the outermost component's imports, in order.
+    """The names of a module's imports, or of the outermost component's, in order.
 
     Ends at the first import that this reader does not know: a name that is missing here is still
     refused when the component is loaded.
     """
+    if is_core_module(wasm):
+        return _names_of_module(wasm)
     names: list[str] = []
     at = 8
     while at < len(wasm):
@@ -32,6 +36,16 @@ def imported_names(wasm: bytes) -> list[str]:
             names += _names_in(wasm[start:end])
         at = end
     return names
+
+
+def _names_of_module(wasm: bytes) -> list[str]:
+    from .extism.outline import read_outline
+
+    try:
+        imports = read_outline(wasm, "").imports
+    except LoadError:
+        return []
+    return [f"{one.module}#{one.name}" for one in imports]
 
 
 def _names_in(section: bytes) -> list[str]:

@@ -93,8 +93,16 @@ _SLEEPING: dict[str, frozenset[str]] = {
 _MAX_MESSAGES = 1000
 
 
-def check_imports(engine: wasmtime.Engine, component: Component, plugin: str) -> None:
+def check_imports(
+    engine: wasmtime.Engine, component: Component, plugin: str, *, own: str = ""
+) -> None:
     """Refuses a component that imports anything beyond the contract and the inert part of WASI.
+
+    Args:
+        engine: that the component was loaded into.
+        component: to be checked.
+        plugin: for error messages.
+        own: an interface that the host itself wrapped the plugin's code with.
 
     Raises:
         LoadError: names every such import; or the contract's export is missing.
@@ -110,7 +118,7 @@ def check_imports(engine: wasmtime.Engine, component: Component, plugin: str) ->
         elif interface in INERT_WASI and version.startswith("0.2."):
             asleep = functions & _SLEEPING.get(interface, frozenset())
             refused += [f"{name}#{one}" for one in sorted(asleep)]
-        else:
+        elif name != own:
             refused.append(name)
     if refused:
         raise LoadError(

@@ -75,7 +75,9 @@ class Execution:
 
     Attributes:
         call: limits, deadline, cancellation.
-        result: the text that came back; meaningful when `run` returns.
+        context: what host functions beyond the contract's keep for this call.
+        handing_in: characters that a host function is about to hand in; they must fit into the
+            guest's memory, as the arguments must.
     """
 
     def __init__(
@@ -86,15 +88,33 @@ class Execution:
         *,
         fetcher: Fetcher | None = None,
         settings: Mapping[str, str] | None = None,
+        context: object = None,
+        memories: int = 1,
         allowance: LogAllowance | None = None,
     ) -> None:
+        """An execution that has not started.
+
+        Args:
+            function: of the `source` interface.
+            arguments: its arguments.
+            call: the call it belongs to.
+            fetcher: answers its requests; without one they are refused.
+            settings: the plugin's settings as JSON texts.
+            context: see the class.
+            memories: linear memories that are known to be there; they share the limit evenly.
+            allowance: of log lines, shared with other executions.
+        """
         self.call = call
+        self.context = context
+        self.handing_in = sum(len(argument) for argument in arguments)
+        self._memories = memories
         self._function = function
         self._arguments = arguments
         self._fetcher = fetcher or OfflineFetcher()
         self._settings = settings or {}
         self._allowance = allowance or LogAllowance()
         self._lock = threading.Lock()
+        self._ended: threading.Event | None = None
         self._reason: CarrelError | None = None
         self._started = False
         self._abandon: Callable[[CarrelError], None] | None = None
@@ -118,6 +138,8 @@ class Execution:
                 self._reason = reason
             if self._worker is not None:
                 self._worker.engine.increment_epoch()
+            if self._ended is not None:
+                self._ended.set()
             abandon = None if self._started else self._abandon
             self._abandon = None
         if abandon is not None:
@@ -172,6 +194,7 @@ class Execution:
             self._cpu_at_start = worker.clock()
             self._worker = worker
             self._turn = worker.turn
+        worker.memories = max(worker.memories, self._memories)
         store = wasmtime.Store(worker.engine)
         try:
             try:
@@ -188,8 +211,7 @@ class Execution:
         except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
             self._raise_reason()
             said = f"{self._text()}\n{self._complaint}"
-            size = sum(len(argument) for argument in self._arguments)
-            raise from_wasmtime(error, self.call, said=said, input_size=size) from None
+            raise from_wasmtime(error, self.call, said=said, input_size=self.handing_in) from None
         finally:
             with self._lock:
                 self._worker = None
@@ -216,8 +238,8 @@ class Execution:
             memories=worker.memories,
         )
         wasi = wasmtime.WasiConfig()
-        wasi.stdout_custom = self._capture
-        wasi.stderr_custom = self._capture
+        wasi.stdout_custom = self.capture
+        wasi.stderr_custom = self.capture
         store.set_wasi(wasi)
         return worker.linker.instantiate(store, loaded.component)
 
@@ -261,6 +283,21 @@ class Execution:
             self.end(self.call.fatal)
         return outcomes
 
+    def sleep(self, seconds: float) -> None:
+        """Waits, which is not CPU time; whatever ends the call ends the waiting."""
+        started = time.monotonic()
+        with self._lock:
+            if self._reason is not None:
+                return
+            self._ended = threading.Event()
+        assert self._turn is not None, "a guest sleeps, so it runs"
+        self._turn.give()
+        try:
+            self._ended.wait(min(seconds, self.call.remaining + 1.0))
+        finally:
+            self._turn.take()
+            self._waited += time.monotonic() - started
+
     def may_fetch(self, count: int) -> bool:
         """Whether the budget allows so many requests more; if not, the call ends."""
         call = self.call
@@ -303,7 +340,8 @@ class Execution:
             _log.warning("%s: %d log lines were dropped", self.call.plugin, dropped)
         _log.log(_LEVELS.get(level, logging.INFO), "%s: %s", self.call.plugin, printable(message))
 
-    def _capture(self, data: bytes) -> int:
+    def capture(self, data: bytes) -> int:
+        """Keeps what the guest wrote to stdout or stderr, up to a cap; logged at the end."""
         room = self.call.limits.log_bytes - len(self._output)
         self._output += data[: max(0, room)]
         self._dropped += max(0, len(data) - max(0, room))

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import wasmtime
 from wasmtime.component import Component
@@ -18,13 +20,16 @@ from wasmtime.component import Component
 from carrel.errors import LoadError
 
 from .codecache import CodeCache
-from .component import SandboxedComponent
+from .component import Sandboxed, SandboxedComponent
 from .engine import code_key, new_engine
 from .imports import check_imports
 from .memory import share_arenas
-from .sections import custom_section, require_component
+from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
 from .traps import load_error
+
+if TYPE_CHECKING:
+    from .extism.module import SandboxedModule
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -63,7 +68,7 @@ class Runtime:
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()
         self._lock = threading.Lock()
-        self._components: list[SandboxedComponent] = []
+        self._components: list[Sandboxed] = []
 
     def load(self, name: str, wasm: bytes, digest: str) -> SandboxedComponent:
         """A component ready to run.
@@ -78,15 +83,10 @@ class Runtime:
                 imports, or not compiled within the limits.
         """
         settings = self._settings
-        found = hashlib.sha256(wasm).hexdigest()
-        if found != digest:
-            raise LoadError(
-                f"{name}: the component's digest is sha256:{found}, but sha256:{digest} is pinned",
-                plugin=name,
-            )
+        _check_digest(name, wasm, digest)
         require_component(wasm, name, max_bytes=settings.max_component_bytes)
         _check_contract(wasm, name)
-        code = self._code(name, wasm, digest)
+        code = self._code(name, digest, lambda: wasm)
         component = SandboxedComponent(
             name,
             digest,
@@ -98,6 +98,37 @@ class Runtime:
         with self._lock:
             self._components.append(component)
         return component
+
+    def load_module(self, name: str, wasm: bytes, digest: str) -> SandboxedModule:
+        """An Extism module ready to run; as `load` is for components.
+
+        Raises:
+            LoadError: not the bytes that were pinned, not a module, refused imports, nothing to
+                call, or not compiled within the limits.
+        """
+        from .extism.module import SandboxedModule
+        from .extism.services import INTERFACE
+        from .extism.wrap import check_outline, revision, wrap_module
+
+        settings = self._settings
+        _check_digest(name, wasm, digest)
+        require_module(wasm, name, max_bytes=settings.max_component_bytes)
+        outline = check_outline(wasm, name)
+        code = self._code(
+            name, f"{digest}-{revision()}", lambda: wrap_module(wasm, outline), own=INTERFACE
+        )
+        module = SandboxedModule(
+            name,
+            digest,
+            code,
+            exports=frozenset(outline.functions),
+            ticker=self._ticker,
+            workers=settings.workers,
+            stack_bytes=settings.stack_bytes,
+        )
+        with self._lock:
+            self._components.append(module)
+        return module
 
     def refile_code(self, digest: str, to: str) -> None:
         """Keeps a component's code for another one, of digest `to`, whose code is the same.
@@ -118,8 +149,11 @@ class Runtime:
             component.close()
         self._ticker.close()
 
-    def _code(self, name: str, wasm: bytes, digest: str) -> Path | bytes:
-        key = code_key(digest, self._settings.stack_bytes)
+    def _code(
+        self, name: str, identity: str, component_bytes: Callable[[], bytes], *, own: str = ""
+    ) -> Path | bytes:
+        """Precompiled code of what `identity` names, from the cache or compiled now."""
+        key = code_key(identity, self._settings.stack_bytes)
         path = self._cache.find(key)
         if path is not None:
             try:
@@ -134,7 +168,7 @@ class Runtime:
 
         _log.info("%s: compiling (once)", name)
         code = compile_component(
-            wasm,
+            component_bytes(),
             name,
             stack_bytes=self._settings.stack_bytes,
             seconds=self._settings.compile_seconds,
@@ -145,8 +179,17 @@ class Runtime:
             component = Component.deserialize(engine, code)
         except wasmtime.WasmtimeError as error:
             raise load_error(error, name) from None
-        check_imports(engine, component, name)
+        check_imports(engine, component, name, own=own)
         return self._cache.store(key, code) or code
+
+
+def _check_digest(name: str, wasm: bytes, digest: str) -> None:
+    found = hashlib.sha256(wasm).hexdigest()
+    if found != digest:
+        raise LoadError(
+            f"{name}: the component's digest is sha256:{found}, but sha256:{digest} is pinned",
+            plugin=name,
+        )
 
 
 def _check_contract(wasm: bytes, name: str) -> None:

@@ -13,6 +13,7 @@ is checked by wasmtime against the type that the component declared.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from ctypes import addressof, byref, cast, string_at
 from typing import Any, Literal, TypeVar
@@ -35,6 +36,7 @@ _ENUM = c.WASMTIME_COMPONENT_ENUM.value
 _VARIANT = c.WASMTIME_COMPONENT_VARIANT.value
 _RESULT = c.WASMTIME_COMPONENT_RESULT.value
 _U16 = c.WASMTIME_COMPONENT_U16.value
+_U32 = c.WASMTIME_COMPONENT_U32.value
 _U64 = c.WASMTIME_COMPONENT_U64.value
 _F64 = c.WASMTIME_COMPONENT_F64.value
 
@@ -177,6 +179,28 @@ def add_words(
     return _define(instance, name, call, parameters=len(readers), results=None)
 
 
+def add_text(
+    instance: LinkerInstance, name: str, function: Callable[..., str], *, parameters: int
+) -> object:
+    """Defines a function of strings and u32s that returns a string; nothing is cut.
+
+    Args:
+        instance: the interface it belongs to.
+        name: the function's.
+        function: must not raise.
+        parameters: how many it takes.
+
+    Returns:
+        What has to live as long as the linker.
+    """
+
+    def call(values: Any, results: Any) -> None:
+        arguments = (_read_plain(values[place]) for place in range(parameters))
+        _write_string(results[0], function(*arguments))
+
+    return _define(instance, name, call, parameters=parameters, results=1)
+
+
 def _define(
     instance: LinkerInstance,
     name: str,
@@ -248,6 +272,12 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "enum": lambda value: _read_string(value, _ENUM, MAX_WORDS),
     "u64": _read_number,
 }
+
+
+def _read_plain(value: Any) -> str | int:
+    if value.kind == _U32:
+        return int(value.of.u32)
+    return _read_string(value, _STRING, sys.maxsize)
 
 
 def _read_fields(value: Any, count: int) -> Any:

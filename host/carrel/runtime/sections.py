@@ -15,6 +15,11 @@ _COMPONENT = b"\x0d\x00\x01\x00"
 _CORE_MODULE = b"\x01\x00\x00\x00"
 
 
+def is_core_module(wasm: bytes) -> bool:
+    """Whether the bytes claim to be a core module, by the first eight of them."""
+    return wasm[:8] == _MAGIC + _CORE_MODULE
+
+
 def require_component(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
     """Refuses what cannot be a component of the contract.
 
@@ -39,6 +44,21 @@ def require_component(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
         raise LoadError(
             f"{plugin}: an unknown WebAssembly version {wasm[4:8].hex(' ')}", plugin=plugin
         )
+
+
+def require_module(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
+    """Refuses what cannot be an Extism module.
+
+    Raises:
+        LoadError: too large, or no core module.
+    """
+    if len(wasm) > max_bytes:
+        raise LoadError(
+            f"{plugin}: {len(wasm)} bytes is over the cap of {max_bytes} for a module",
+            plugin=plugin,
+        )
+    if not is_core_module(wasm):
+        raise LoadError(f"{plugin}: not a WebAssembly core module", plugin=plugin)
 
 
 def custom_sections(wasm: bytes) -> Iterator[tuple[str, bytes]]:

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from .imports import define_imports
 from .turns import Turns
-from .worker import Worker
+from .worker import Define, Worker
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -23,10 +24,13 @@ Job = Callable[[Worker, Callable[[], None]], None]
 class WorkerThreads:
     """Runs jobs in at most `limit` threads, each with a `Worker` of its own."""
 
-    def __init__(self, name: str, limit: int, stack_bytes: int) -> None:
+    def __init__(
+        self, name: str, limit: int, stack_bytes: int, define: Define = define_imports
+    ) -> None:
         self._name = name
         self._limit = limit
         self._stack_bytes = stack_bytes
+        self._define = define
         self._turns = Turns()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -53,7 +57,7 @@ class WorkerThreads:
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def _run(self) -> None:
-        worker = Worker(self._stack_bytes, self._turns)
+        worker = Worker(self._stack_bytes, self._turns, self._define)
         while (job := self._jobs.get()) is not None:
             try:
                 job(worker, self._finish)

@@ -23,6 +23,9 @@ from .turns import Turn, Turns
 
 FUNCTIONS = ("describe", "call", "parse")
 
+#: Defines what guests import in a worker's linker, see `define_imports`.
+Define = Callable[[Linker, Callable[[], Execution]], object]
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -43,7 +46,8 @@ class Worker:
         memories: linear memories that its component may have; they share a call's limit.
     """
 
-    def __init__(self, stack_bytes: int, turns: Turns) -> None:
+    def __init__(self, stack_bytes: int, turns: Turns, define: Define = define_imports) -> None:
+        self._define = define
         self._stack_bytes = stack_bytes
         self._use(pooled_engine(stack_bytes) or new_engine(stack_bytes))
         self.clock, self.exact_clock = _thread_clock()
@@ -67,7 +71,7 @@ class Worker:
     def _use(self, engine: wasmtime.Engine) -> None:
         self.engine = engine
         self.linker = Linker(engine)
-        self._imports = define_imports(self.linker, self._current)
+        self._imports = self._define(self.linker, self._current)
 
     def _current(self) -> Execution:
         assert self._execution is not None, "host functions run inside an execution"

@@ -22,6 +22,7 @@ def serve_stdio(
     settings: ServerSettings | None = None,
     *,
     renewal: Renewal | None = None,
+    may_offer: Callable[[], bool] = lambda: False,
 ) -> int:
     """Serves one client over the process's standard streams until it leaves.
 
@@ -34,10 +35,14 @@ def serve_stdio(
         settings: the caps; the defaults when None.
         renewal: what takes the toolbox's place when the configuration changes, or on SIGHUP; None
             serves the same toolbox to the end.
+        may_offer: whether plugins can have prompts or completion. If so, the first answer waits for
+            them, because it says what the server can do.
 
     Returns:
         The exit code: 0 for a clean end, 1 if the server itself failed.
     """
     from . import stdio
 
-    return stdio.serve(make_toolbox, settings or ServerSettings(), renewal=renewal)
+    return stdio.serve(
+        make_toolbox, settings or ServerSettings(), renewal=renewal, may_offer=may_offer
+    )

@@ -29,12 +29,28 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
         revision: of the protocol, as negotiated.
         raw: whether the transport can write the component's text as it stands.
     """
+    if result.content is not None:
+        blocks = [_known_block(block, revision) for block in result.content]
+        answer: dict[str, Any] = {"content": blocks}
+        if result.structured and revision not in TEXT_ONLY:
+            answer["structuredContent"] = RawJson(result.utf8) if raw else result.data
+        return answer
     # A transport that writes JSON text as it stands also takes UTF-8 for a string.
     text = result.utf8 if raw else result.text
-    answer: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
+    answer = {"content": [{"type": "text", "text": text}]}
     if revision not in TEXT_ONLY:
         answer["structuredContent"] = RawJson(result.utf8) if raw else result.data
     return answer
+
+
+def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:
+    """The block, or words for it where the revision does not know its kind."""
+    kind = block["type"]
+    if kind == "audio" and revision == "2024-11-05":
+        return {"type": "text", "text": f"[audio: {block['mimeType']}]"}
+    if kind == "resource_link" and revision in TEXT_ONLY:
+        return {"type": "text", "text": f"{block['name']}: {block['uri']}"}
+    return block
 
 
 def failure(error: CarrelError) -> dict[str, Any]:

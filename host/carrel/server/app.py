@@ -1,4 +1,4 @@
-"""What the server offers: tools, a health resource, logging, and news of changes.
+"""What the server offers: tools, resources, logging, and news of changes; `offers` has the rest.
 
 One `App` serves one connection or many; which transport carries them is not its business. It is
 the SDK's low-level `Server` with handlers, and one middleware around every one of them: no
@@ -29,7 +29,6 @@ from mcp_types import (
     CallToolRequestParams,
     EmptyResult,
     ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
@@ -51,8 +50,9 @@ from carrel.printable import printable
 from .answers import CONTENT_LABEL, UNTRUSTED
 from .calls import Context, ToolCalls
 from .clientlog import ClientLog
-from .listing import without_prose
+from .listing import only_page, without_prose
 from .loader import ToolboxLoader, run_in_thread
+from .offers import OfferHandlers
 from .settings import ServerSettings
 from .toolbox import Resource as PluginResource
 from .toolbox import Tool, Toolbox
@@ -100,7 +100,6 @@ class App:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
             on_subscriptions_listen=self._listen,
         )
@@ -110,6 +109,10 @@ class App:
         # In place of the SDK's tracing, which costs a span per message and goes nowhere here.
         self.sdk.middleware[:] = [self._guard]
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
+        self.offers = OfferHandlers(self.sdk, loader, self.calls, self.notify_changed)
+        self.sdk.add_request_handler(
+            "resources/templates/list", PaginatedRequestParams, self.offers.list_templates
+        )
         self.log = ClientLog()
         self.last_reload: Callable[[], dict[str, Any] | None] = lambda: None
 
@@ -151,8 +154,9 @@ class App:
                 if plain is not None:
                     with self.log.request(ctx):
                         return await self.calls.answer(ctx, *plain, raw=True)
+            await self.offers.before(ctx.method)
             with self.log.request(ctx):
-                result = await call_next(ctx)
+                result = self.offers.after(ctx.method, await call_next(ctx))
             if ctx.method == "notifications/initialized" and ctx.request_id is None:
                 self._session = ctx.session
                 self.log.connected(ctx.session)
@@ -175,7 +179,7 @@ class App:
     async def _list_tools(
         self, _ctx: Context, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        _only_page(params)
+        only_page(params)
         toolbox = await self._toolbox()
         return ListToolsResult(tools=[_wire_tool(tool) for tool in toolbox.tools()])
 
@@ -188,7 +192,7 @@ class App:
     async def _list_resources(
         self, _ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        _only_page(params)
+        only_page(params)
         health = Resource(
             uri=HEALTH_URI,
             name="health",
@@ -203,12 +207,6 @@ class App:
         return ListResourcesResult(
             resources=[health, *(_wire_resource(one) for one in toolbox.resources())]
         )
-
-    async def _list_templates(
-        self, _ctx: Context, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        _only_page(params)
-        return ListResourceTemplatesResult(resource_templates=[])
 
     async def _read_resource(
         self, ctx: Context, params: ReadResourceRequestParams
@@ -229,6 +227,9 @@ class App:
             raise MCPError(
                 INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
             ) from None
+        if result.content is not None:
+            labelled = [{**one, "_meta": {CONTENT_LABEL: UNTRUSTED}} for one in result.content]
+            return ReadResourceResult.model_validate({"contents": labelled})
         contents = TextResourceContents(
             uri=uri,
             mime_type=_JSON,
@@ -280,18 +281,14 @@ def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any]] | None:
     return name, arguments
 
 
-def _only_page(params: PaginatedRequestParams | None) -> None:
-    if params is not None and params.cursor is not None:
-        raise MCPError(INVALID_PARAMS, "unknown cursor; the list has one page")
-
-
 def _wire_resource(resource: PluginResource) -> Resource:
     return Resource(
         uri=resource.uri,
         name=resource.name,
         title=resource.title,
-        description=resource.description,
-        mime_type=_JSON,
+        description=resource.description or None,
+        mime_type=resource.mime_type,
+        size=resource.size,
     )
 
 
@@ -299,7 +296,7 @@ def _wire_tool(tool: Tool) -> WireTool:
     return WireTool(
         name=tool.name,
         title=tool.title,
-        description=tool.description,
+        description=tool.description or None,
         input_schema=tool.input_schema,
         output_schema=without_prose(tool.output_schema),
         annotations=ToolAnnotations(

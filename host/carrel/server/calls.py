@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -22,9 +22,11 @@ from .admission import Pace
 from .loader import ToolboxLoader
 from .progress import ProgressRelay
 from .settings import ServerSettings
-from .toolbox import Result, Started
+from .toolbox import Result, Started, Toolbox
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 Context = ServerRequestContext[Any, Any]
 
@@ -157,6 +159,20 @@ class ToolCalls:
         toolbox = self._loader.loaded or await self._loader.get()
         with self._watched() as started:
             return await toolbox.read_resource(uri, call_started=started)
+
+    async def ask(self, question: Callable[[Toolbox, Callable[[Call], None]], Awaitable[T]]) -> T:
+        """What a plugin answers to something other than a tool call, under the same pace.
+
+        Args:
+            question: asks the toolbox; is given what takes note of the call.
+
+        Raises:
+            CarrelError: as the question does.
+        """
+        await self._pace.turn()
+        toolbox = self._loader.loaded or await self._loader.get()
+        with self._watched() as started:
+            return await question(toolbox, started)
 
     @contextmanager
     def _watched(self) -> Iterator[Callable[[Call], None]]:

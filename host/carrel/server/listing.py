@@ -1,9 +1,12 @@
-"""What a listing of tools leaves out, so that it costs a model few tokens."""
+"""What listings have in common: one page, and of tools few tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, PaginatedRequestParams
 
 #: Keywords that say something to a person and nothing to a validator.
 _PROSE = frozenset({"$schema", "$comment", "title", "description", "examples"})
@@ -30,3 +33,13 @@ def without_prose(schema: Any) -> Any:
     if isinstance(schema, list):
         return [without_prose(one) for one in schema]
     return schema
+
+
+def only_page(params: PaginatedRequestParams | None) -> None:
+    """Refuses a cursor.
+
+    Raises:
+        MCPError: there is one.
+    """
+    if params is not None and params.cursor is not None:
+        raise MCPError(INVALID_PARAMS, "unknown cursor; the list has one page")

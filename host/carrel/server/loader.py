@@ -56,8 +56,17 @@ def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
 class ToolboxLoader:
     """Makes the toolbox once, in a thread, for whoever asks first; another may take its place."""
 
-    def __init__(self, make: Callable[[], Toolbox]) -> None:
+    def __init__(
+        self, make: Callable[[], Toolbox], *, may_offer: Callable[[], bool] = lambda: False
+    ) -> None:
+        """A loader that has not begun.
+
+        Args:
+            make: gives the toolbox.
+            may_offer: whether it can have prompts or completion; cheap.
+        """
         self._make = make
+        self.may_offer = may_offer
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
         self._leases: Counter[int] = Counter()  # by identity: a toolbox is no value

@@ -34,12 +34,14 @@ def serve(
     settings: ServerSettings,
     *,
     renewal: Renewal | None = None,
+    may_offer: Callable[[], bool] = lambda: False,
 ) -> int:
     """As `carrel.server.serve_stdio`."""
     watchdog = Watchdog(settings.shutdown_seconds)
     with standard_streams_taken() as (stdin, stdout), logging_to_stderr(settings.log_level):
         try:
-            asyncio.run(_serve(make_toolbox, settings, renewal, (stdin, stdout), watchdog))
+            made = make_toolbox, may_offer
+            asyncio.run(_serve(made, settings, renewal, (stdin, stdout), watchdog))
         except KeyboardInterrupt:
             pass  # before the handlers were set; nothing was running yet
         except Exception:
@@ -51,7 +53,7 @@ def serve(
 
 
 async def _serve(
-    make_toolbox: Callable[[], Toolbox],
+    made: tuple[Callable[[], Toolbox], Callable[[], bool]],
     settings: ServerSettings,
     renewal: Renewal | None,
     streams: tuple[int, int],
@@ -66,7 +68,8 @@ async def _serve(
 
     loop = asyncio.get_running_loop()
     stdin, stdout = streams
-    loader = ToolboxLoader(make_toolbox)
+    make_toolbox, may_offer = made
+    loader = ToolboxLoader(make_toolbox, may_offer=may_offer)
     app = App(loader, settings, raw=True)
     reloader = Reloader(loader, app, renewal) if renewal is not None else None
     if reloader is not None:

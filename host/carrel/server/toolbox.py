@@ -36,8 +36,8 @@ class Tool(Protocol):
         ...
 
     @property
-    def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of the result."""
+    def output_schema(self) -> dict[str, Any] | None:
+        """JSON Schema of the result; None when there is none."""
         ...
 
     @property
@@ -67,7 +67,7 @@ class Tool(Protocol):
 
 
 class Resource(Protocol):
-    """A document that a plugin offers by URI; its content is JSON."""
+    """A document that a plugin offers by URI."""
 
     @property
     def uri(self) -> str:
@@ -89,6 +89,16 @@ class Resource(Protocol):
         """What it holds."""
         ...
 
+    @property
+    def mime_type(self) -> str | None:
+        """What it is, when that is known."""
+        ...
+
+    @property
+    def size(self) -> int | None:
+        """In bytes, when that is known."""
+        ...
+
 
 class Result(Protocol):
     """What a call gave, checked against the tool's output schema."""
@@ -106,6 +116,140 @@ class Result(Protocol):
     @property
     def data(self) -> dict[str, Any]:
         """The same, decoded."""
+        ...
+
+    @property
+    def content(self) -> tuple[dict[str, Any], ...] | None:
+        """MCP's content blocks, or a document's contents, where the plugin wrote them itself."""
+        ...
+
+    @property
+    def structured(self) -> bool:
+        """Whether `data` is structured content."""
+        ...
+
+
+class Template(Protocol):
+    """A family of documents that a plugin offers by URI."""
+
+    @property
+    def uri_template(self) -> str:
+        """RFC 6570."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """A short name."""
+        ...
+
+    @property
+    def title(self) -> str | None:
+        """A name for people."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What the documents hold."""
+        ...
+
+    @property
+    def mime_type(self) -> str | None:
+        """What they are, when that is known."""
+        ...
+
+
+class PromptArgument(Protocol):
+    """A text that a prompt is filled in with."""
+
+    @property
+    def name(self) -> str:
+        """What it is given by."""
+        ...
+
+    @property
+    def title(self) -> str | None:
+        """A name for people."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it means."""
+        ...
+
+    @property
+    def required(self) -> bool:
+        """Whether the prompt cannot do without."""
+        ...
+
+
+class PromptSpec(Protocol):
+    """A prompt as its plugin lists it."""
+
+    @property
+    def title(self) -> str | None:
+        """A name for people."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it is for."""
+        ...
+
+    @property
+    def arguments(self) -> Sequence[PromptArgument]:
+        """What it is filled in with."""
+        ...
+
+
+class Prompt(Protocol):
+    """A prompt that a plugin offers."""
+
+    @property
+    def name(self) -> str:
+        """What clients get it by."""
+        ...
+
+    @property
+    def spec(self) -> PromptSpec:
+        """The rest of it."""
+        ...
+
+
+class Offers(Protocol):
+    """What some plugins have beyond tools and documents. Listing is cheap."""
+
+    @property
+    def completes(self) -> bool:
+        """Whether any plugin completes arguments."""
+        ...
+
+    def templates(self) -> Sequence[Template]:
+        """The resource templates."""
+        ...
+
+    def prompts(self) -> Sequence[Prompt]:
+        """The prompts."""
+        ...
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str],
+        *,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> dict[str, Any]:
+        """A prompt filled in, as MCP's result. Raises as `Toolbox.read_resource` does."""
+        ...
+
+    async def complete(
+        self,
+        reference: Mapping[str, str],
+        argument: Mapping[str, str],
+        known: Mapping[str, str],
+        *,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> dict[str, Any]:
+        """Values for an argument, as MCP's completion. Raises as `Toolbox.read_resource` does."""
         ...
 
 
@@ -186,6 +330,15 @@ class Toolbox(Protocol):
             UnknownNameError: there is none.
             CarrelError: any other failure that a client can be told of.
         """
+        ...
+
+    @property
+    def offers(self) -> Offers:
+        """Prompts, resource templates and completion."""
+        ...
+
+    def on_list_changed(self, listener: Callable[[str], None]) -> None:
+        """Calls `listener` with `tools`, `prompts` or `resources`, from any thread."""
         ...
 
     def health(self) -> dict[str, Any]:

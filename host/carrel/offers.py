@@ -1,0 +1,222 @@
+"""What Extism modules offer beyond tools and single documents: templates, prompts, completion.
+
+Names carry the plugin's as tools' names do; URIs and templates stay as the plugin wrote them, so
+opaque ones (`doi:…`) work. Where two plugins offer one, the configuration's order decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import ArgumentError, CarrelError, UnknownNameError
+from .resources import matches_any
+from .waiting import settled
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .exchange import Call
+    from .plugins.extism.plugin import ModulePlugin
+    from .plugins.manifest import PromptSpec
+    from .plugins.registry import Registry
+    from .runtime.pending import Pending
+
+Started = Callable[["Call"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A resource template as clients see it."""
+
+    uri_template: str
+    name: str
+    title: str | None
+    description: str
+    mime_type: str | None
+    plugin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt as clients see it.
+
+    Attributes:
+        name: `<plugin>_<prompt>`.
+        spec: as the plugin lists it.
+        plugin: the plugin's name in the configuration.
+    """
+
+    name: str
+    spec: PromptSpec
+    plugin: str
+
+
+def find_templates(registry: Registry, config: Config) -> dict[str, Template]:
+    """The templates of the plugins that can be loaded, by URI template."""
+    found: dict[str, Template] = {}
+    for plugin in registry.names():
+        try:
+            manifest = registry.manifest(plugin)
+        except CarrelError:
+            continue
+        entry = config.plugin(plugin)
+        skipped = entry.skip_resource_templates if entry is not None else ()
+        for spec in manifest.templates:
+            if not matches_any(skipped, spec.uri_template):
+                found.setdefault(
+                    spec.uri_template,
+                    Template(
+                        spec.uri_template,
+                        spec.name,
+                        spec.title,
+                        spec.description,
+                        spec.mime_type,
+                        plugin,
+                    ),
+                )
+    return found
+
+
+def find_prompts(registry: Registry, config: Config) -> dict[str, Prompt]:
+    """The prompts of the plugins that can be loaded, by the name that clients see."""
+    found: dict[str, Prompt] = {}
+    for plugin in registry.names():
+        try:
+            manifest = registry.manifest(plugin)
+        except CarrelError:
+            continue
+        entry = config.plugin(plugin)
+        skipped = entry.skip_prompts if entry is not None else ()
+        for spec in manifest.prompts:
+            if not matches_any(skipped, spec.name):
+                name = f"{manifest.namespace}_{spec.name}"
+                found.setdefault(name, Prompt(name, spec, plugin))
+    return found
+
+
+class Offers:
+    """Templates, prompts and completion of a configuration. Thread-safe.
+
+    Nothing here is looked at unless a client asks, or a module is configured.
+    """
+
+    def __init__(self, registry: Registry, config: Config) -> None:
+        self._registry = registry
+        self._config = config
+
+    @property
+    def completes(self) -> bool:
+        """Whether some plugin completes arguments."""
+        return any(self._completes(plugin) for plugin in self._registry.names())
+
+    def templates(self) -> Sequence[Template]:
+        """All templates."""
+        return list(find_templates(self._registry, self._config).values())
+
+    def prompts(self) -> Sequence[Prompt]:
+        """All prompts."""
+        return list(find_prompts(self._registry, self._config).values())
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str], *, call_started: Started | None = None
+    ) -> dict[str, Any]:
+        """A prompt filled in: MCP's GetPromptResult. Cancelling the task cancels the call.
+
+        Raises:
+            UnknownNameError: no such prompt.
+            ArgumentError: a required argument is missing, or one is unknown.
+            CarrelError: the plugin or its source failed.
+        """
+        prompts = find_prompts(self._registry, self._config)
+        if name not in prompts:
+            raise UnknownNameError("prompt", name, known=list(prompts))
+        prompt = prompts[name]
+        faults = _argument_faults(prompt.spec, arguments)
+        if faults:
+            raise ArgumentError(faults, plugin=prompt.plugin, tool=name)
+        plugin = self._module(prompt.plugin)
+        call = plugin.new_call(prompt.spec.name)
+        pending = plugin.submit_prompt(prompt.spec.name, arguments, call)
+        return plugin.prompt(await _outcome(plugin, call, pending, call_started))
+
+    async def complete(
+        self,
+        reference: Mapping[str, str],
+        argument: Mapping[str, str],
+        known: Mapping[str, str],
+        *,
+        call_started: Started | None = None,
+    ) -> dict[str, Any]:
+        """Values for an argument: MCP's completion. Cancelling the task cancels the call.
+
+        Args:
+            reference: `type` ref/prompt with a `name`, or ref/resource with a `uri`.
+            argument: its `name`, and the `value` so far.
+            known: arguments that are decided already.
+            call_started: is given the call.
+
+        Raises:
+            UnknownNameError: no such prompt or template.
+            CarrelError: the plugin or its source failed.
+        """
+        name, own = self._referred(reference)
+        if not self._completes(name):
+            return {"values": []}
+        plugin = self._module(name)
+        call = plugin.new_call("complete")
+        pending = plugin.submit_completion(own, argument, known, call)
+        return plugin.completion(await _outcome(plugin, call, pending, call_started))
+
+    def _referred(self, reference: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+        """The plugin that a reference means, and the reference in that plugin's own words."""
+        if reference["type"] == "ref/prompt":
+            prompts = find_prompts(self._registry, self._config)
+            prompt = prompts.get(reference["name"])
+            if prompt is None:
+                raise UnknownNameError("prompt", reference["name"], known=list(prompts))
+            return prompt.plugin, {"type": "prompt", "name": prompt.spec.name}
+        uri = reference["uri"]
+        templates = find_templates(self._registry, self._config)
+        if uri in templates:
+            return templates[uri].plugin, {"type": "resource", "uri": uri}
+        raise UnknownNameError("resource template", uri, known=list(templates))
+
+    def _completes(self, name: str) -> bool:
+        try:
+            plugin = self._registry.manifest(name).contract.startswith("hyper-mcp")
+            return plugin and self._module(name).completes
+        except CarrelError:
+            return False
+
+    def _module(self, name: str) -> ModulePlugin:
+        from .plugins.extism.plugin import ModulePlugin
+
+        plugin = self._registry.plugin(name)
+        assert isinstance(plugin, ModulePlugin), "only modules offer these"
+        return plugin
+
+
+def _argument_faults(prompt: PromptSpec, arguments: Mapping[str, str]) -> list[str]:
+    known = {argument.name for argument in prompt.arguments}
+    faults = [f"unknown argument {name[:100]!r}" for name in arguments if name not in known]
+    faults += [
+        f"{argument.name} is required"
+        for argument in prompt.arguments
+        if argument.required and not arguments.get(argument.name, "").strip()
+    ]
+    return faults[:20]
+
+
+async def _outcome(
+    plugin: ModulePlugin, call: Call, pending: Pending, call_started: Started | None
+) -> bytes:
+    if call_started is not None:
+        call_started(call)
+    await settled(pending, call)
+    try:
+        return pending.utf8()
+    except CarrelError:
+        raise
+    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+        raise plugin.reported(report, call) from None

@@ -1,0 +1,39 @@
+"""A module's way to the network: the usual one, with denials in words that fit a module."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from carrel.exchange import Call, Failure, Fetcher, Outcome, Request
+
+
+class ModuleFetcher:
+    """Names the grant where the policy would blame the manifest: a module declares no hosts."""
+
+    def __init__(self, plugin: str, inner: Fetcher) -> None:
+        self._plugin = plugin
+        self._inner = inner
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        """Makes the requests; see `carrel.exchange.Fetcher`."""
+        outcomes = [
+            self._reworded(one) if isinstance(one, Failure) else one
+            for one in self._inner.fetch_all(requests, call)
+        ]
+        if call.denial is not None:
+            call.denial = self._reworded(call.denial)
+        return outcomes
+
+    def _reworded(self, outcome: Failure) -> Failure:
+        if outcome.reason != "host_not_declared":
+            return outcome
+        host = urlsplit(outcome.url).hostname or ""
+        grant = f'plugins.{self._plugin}.runtime_config.allowed_hosts += "{host}"'
+        return dataclasses.replace(
+            outcome,
+            message=f"refused: {self._plugin} is not granted {host}; to allow it: {grant}",
+            reason="host_not_granted",
+            grant=grant,
+        )

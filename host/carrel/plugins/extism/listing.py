@@ -1,0 +1,262 @@
+"""A manifest for a module, made of what it lists.
+
+A module declares no hosts, no limits and no version. So the manifest holds the hosts that the
+operator grants, and everything that clients will see is checked as a component's manifest is: all
+faults are found before anything is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from carrel.errors import LoadError
+from carrel.fetch.hosts import parse_host_entry
+from carrel.fetch.policy import HostRule
+from carrel.plugins.manifest import (
+    Manifest,
+    PromptArgument,
+    PromptSpec,
+    ResourceSpec,
+    TemplateSpec,
+    ToolSpec,
+)
+from carrel.plugins.schema import schema_faults
+from carrel.plugins.templates import template_fault
+
+from .texts import (
+    MAX_DESCRIPTION,
+    NAME,
+    description_of,
+    hides,
+    is_media_type,
+    is_uri,
+    title_of,
+)
+
+T = TypeVar("T")
+
+MAX_ITEMS = 500
+METHODS = ("GET", "HEAD", "POST")
+#: Schemes that are the host's own, or name what is no plugin's.
+RESERVED_SCHEMES = frozenset({"carrel", "research", "file", "ui"})
+
+Listed = Mapping[str, Sequence[Any]]
+
+
+def module_manifest(
+    name: str,
+    *,
+    version: str,
+    contract: str,
+    description: str,
+    hosts: Sequence[str],
+    listed: Listed,
+) -> Manifest:
+    """The manifest of a module.
+
+    Args:
+        name: the plugin's, which is also the prefix of its tools.
+        version: what stands in the place of a version.
+        contract: which of hyper-mcp's interfaces it has.
+        description: for people.
+        hosts: the operator's grant.
+        listed: what each of `tools`, `resources`, `resourceTemplates` and `prompts` lists.
+
+    Raises:
+        LoadError: names every fault.
+    """
+    faults: list[str] = []
+    tools = _read("tools", listed, _tool, lambda one: one.name, faults)
+    resources = _read("resources", listed, _resource, lambda one: one.uri, faults)
+    templates = _read("resourceTemplates", listed, _template, lambda one: one.uri_template, faults)
+    prompts = _read("prompts", listed, _prompt, lambda one: one.name, faults)
+    rules = []
+    for host in hosts:
+        try:
+            rules.append(HostRule(parse_host_entry(host), frozenset(METHODS)))
+        except ValueError as fault:
+            faults.append(f"allowed_hosts: {fault}")
+    if faults:
+        raise LoadError(f"{name}: what it offers is refused: {'; '.join(faults[:20])}", plugin=name)
+    return Manifest(
+        contract=contract,
+        name=name,
+        namespace=name,
+        version=version,
+        title=name,
+        description=description,
+        licence="unknown",
+        homepage=None,
+        hosts=tuple(rules),
+        tools=tools,
+        resources=resources,
+        templates=templates,
+        prompts=prompts,
+        raw={
+            "contract": contract,
+            "name": name,
+            "version": version,
+            "description": description,
+            "hosts": [{"host": rule.host, "methods": list(METHODS)} for rule in rules],
+            "secrets": [],
+            **{key: list(values) for key, values in listed.items()},
+            "formats": [],
+        },
+    )
+
+
+def _read(
+    kind: str,
+    listed: Listed,
+    read: Callable[[dict[str, Any], list[str]], T],
+    key: Callable[[T], str],
+    faults: list[str],
+) -> tuple[T, ...]:
+    """The items of one list; what is wrong with any of them goes to `faults`."""
+    raw = listed.get(kind, ())
+    if len(raw) > MAX_ITEMS:
+        faults.append(f"{kind}: more than {MAX_ITEMS}")
+        return ()
+    items: dict[str, T] = {}
+    for at, one in enumerate(raw):
+        if not isinstance(one, dict):
+            faults.append(f"{kind}[{at}] is no object")
+            continue
+        found: list[str] = []
+        item = read(one, found)
+        if key(item) in items:
+            found.append("stands there twice")
+        items[key(item)] = item
+        faults += [f"{kind}.{str(one.get('name'))[:80]!r} {fault}" for fault in found]
+    return tuple(items.values())
+
+
+def _named(raw: dict[str, Any], faults: list[str]) -> tuple[str, str | None, str]:
+    """Name, title and description, which all four kinds have."""
+    name, description = raw.get("name"), description_of(raw)
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        faults.append("has no name of letters, digits, dots, hyphens and underscores")
+    if len(description) > MAX_DESCRIPTION:
+        faults.append(f"has a description of more than {MAX_DESCRIPTION} characters")
+    if hides(description) or hides(str(raw.get("title") or "")):
+        faults.append("has a title or description with control or invisible characters")
+    return str(name), title_of(raw), description
+
+
+def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
+    name, title, description = _named(raw, faults)
+    schemas: dict[str, dict[str, Any] | None] = {}
+    for key, needed in (("inputSchema", True), ("outputSchema", False)):
+        schema = raw.get(key)
+        schemas[key] = schema if isinstance(schema, dict) else None
+        if isinstance(schema, dict):
+            faults += [f"{key} {fault}" for fault in schema_faults(schema)]
+            if schema.get("type") != "object":
+                faults.append(f"{key} is not that of an object")
+            if _words_hide(schema):
+                faults.append(f"{key} holds control or invisible characters")
+        elif needed or schema is not None:
+            faults.append(f"{key} is no JSON Schema")
+    hints = raw.get("annotations")
+    hints = hints if isinstance(hints, dict) else {}
+    return ToolSpec(
+        name=name,
+        title=title or title_of(hints),
+        description=description,
+        input_schema=schemas["inputSchema"] or {"type": "object"},
+        output_schema=schemas["outputSchema"],
+        read_only=hints.get("readOnlyHint") is True,
+        destructive=hints.get("destructiveHint") is not False,
+        idempotent=hints.get("idempotentHint") is True,
+        # Whatever it says: what a stranger's module returns is content from outside.
+        open_world=True,
+    )
+
+
+def _words_hide(value: Any) -> bool:
+    """Whether any text in a schema, keys included, hides something."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str) and hides(node):
+            return True
+        if isinstance(node, dict):
+            stack += [*node, *node.values()]
+        elif isinstance(node, list):
+            stack += node
+    return False
+
+
+def _resource(raw: dict[str, Any], faults: list[str]) -> ResourceSpec:
+    name, title, description = _document(raw, faults)
+    uri, size = raw.get("uri"), raw.get("size")
+    if not is_uri(uri):
+        faults.append("has no URI")
+    elif _scheme(uri) in RESERVED_SCHEMES:
+        faults.append(f"has a URI of the scheme {_scheme(uri)}, which is not a plugin's")
+    return ResourceSpec(
+        uri=str(uri),
+        name=name,
+        title=title,
+        description=description,
+        output_schema=None,
+        mime_type=_mime_type(raw, faults),
+        size=size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
+    )
+
+
+def _template(raw: dict[str, Any], faults: list[str]) -> TemplateSpec:
+    name, title, description = _document(raw, faults)
+    template = raw.get("uriTemplate")
+    fault = template_fault(template) if isinstance(template, str) else "is missing"
+    if fault is not None or not isinstance(template, str):
+        faults.append(f"has a uriTemplate that {fault}")
+    elif hides(template):
+        faults.append("has a uriTemplate with invisible characters")
+    elif _scheme(template) in RESERVED_SCHEMES:
+        faults.append(f"has a URI of the scheme {_scheme(template)}, which is not a plugin's")
+    return TemplateSpec(
+        uri_template=str(template),
+        name=name,
+        title=title,
+        description=description,
+        mime_type=_mime_type(raw, faults),
+    )
+
+
+def _document(raw: dict[str, Any], faults: list[str]) -> tuple[str, str | None, str]:
+    """As `_named`; the name of a document is for people, so it may hold spaces."""
+    name = raw.get("name")
+    if not isinstance(name, str) or not name.strip() or len(name) > 200 or hides(name):
+        faults.append("has no name, or one that cannot be shown")
+    _, title, description = _named({**raw, "name": "name"}, faults)
+    return str(name), title, description
+
+
+def _mime_type(raw: dict[str, Any], faults: list[str]) -> str | None:
+    mime_type = raw.get("mimeType")
+    if mime_type is None:
+        return None
+    if not is_media_type(mime_type):
+        faults.append("has a mimeType that is none")
+    return str(mime_type)
+
+
+def _scheme(uri: Any) -> str:
+    return str(uri).partition(":")[0].lower()
+
+
+def _prompt(raw: dict[str, Any], faults: list[str]) -> PromptSpec:
+    name, title, description = _named(raw, faults)
+    arguments = []
+    given = raw.get("arguments") or []
+    for at, one in enumerate(given if isinstance(given, list) else [None]):
+        if not isinstance(one, dict):
+            faults.append(f"arguments[{at}] is no object")
+            continue
+        inner: list[str] = []
+        argument, words, about = _named(one, inner)
+        faults += [f"arguments[{at}] {fault}" for fault in inner]
+        arguments.append(PromptArgument(argument, words, about, one.get("required") is True))
+    return PromptSpec(name, title, description, tuple(arguments))

@@ -1,0 +1,63 @@
+"""From a configuration's entry and a verified module to a plugin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from carrel.credentials import find_keyring_entry
+from carrel.runtime.extism.services import ModuleContext
+
+from .fetcher import ModuleFetcher
+from .plugin import ModulePlugin
+
+if TYPE_CHECKING:
+    from carrel.config import PluginConfig
+    from carrel.exchange import Fetcher, Limits
+    from carrel.plugins.manifest import Manifest
+    from carrel.runtime.extism.module import SandboxedModule
+
+
+def load_module(
+    entry: PluginConfig,
+    module: SandboxedModule,
+    *,
+    manifest: Callable[[], Manifest] | None = None,
+    make_fetcher: Callable[[Manifest], Fetcher],
+    limits: Callable[[Manifest | None], Limits],
+    changed: Callable[[str], None],
+) -> ModulePlugin:
+    """The plugin of an entry.
+
+    Args:
+        entry: says what is granted: hosts, configuration keys, keyring entries.
+        module: verified.
+        manifest: gives its manifest, when that is known; made of what it lists when None.
+        make_fetcher: gives the fetcher for the manifest.
+        limits: of calls, by the manifest.
+        changed: is told of lists that changed.
+    """
+
+    def secret(service: str, user: str) -> str | None:
+        if (service, user) not in entry.allowed_secrets:
+            return None
+        return find_keyring_entry(service, user)
+
+    hosts = [str(getattr(host, "host", host)) for host in entry.allowed_hosts or ()]
+    return ModulePlugin(
+        entry.name,
+        module,
+        manifest=manifest,
+        description=entry.description,
+        hosts=list(dict.fromkeys(hosts)),
+        config={**{key: _text(value) for key, value in entry.settings.items()}, **entry.env_vars},
+        make_fetcher=lambda manifest: ModuleFetcher(entry.name, make_fetcher(manifest)),
+        limits=limits,
+        context=lambda: ModuleContext(secret=secret, changed=changed),
+    )
+
+
+def _text(value: Any) -> str:
+    """A setting as a configuration key's text: modules know nothing but texts."""
+    return value if isinstance(value, str) else json.dumps(value)

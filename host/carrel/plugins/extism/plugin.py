@@ -1,0 +1,315 @@
+"""A plugin that is an Extism module, version 1 or 2 of hyper-mcp's interface."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import (
+    ArgumentError,
+    CarrelError,
+    ContractViolation,
+    InternalError,
+    LoadError,
+    PluginError,
+    SourceError,
+    UnknownNameError,
+)
+from carrel.exchange import Call, Fetcher, Limits
+from carrel.jsontext import decode_object
+from carrel.plugins.plugin import Plugin
+from carrel.plugins.schema import validation_faults
+from carrel.printable import printable
+from carrel.result import Result
+from carrel.runtime.component import PluginReport
+from carrel.runtime.extism.module import SandboxedModule
+from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.pending import Pending
+
+from . import content
+from .listing import module_manifest
+
+if TYPE_CHECKING:
+    from carrel.plugins.manifest import Manifest
+
+_log = logging.getLogger("carrel.plugins")
+
+#: Listing is quick and asks nobody; it happens before any call's limits are known.
+_LISTING_CPU_SECONDS = 2.0
+_LISTING_WALL_SECONDS = 5.0
+_MAX_MESSAGE = 2000
+
+#: export → the member of its answer.
+_LISTS = {
+    "list_resources": "resources",
+    "list_resource_templates": "resourceTemplates",
+    "list_prompts": "prompts",
+}
+_ids = itertools.count(1)
+
+
+class ModulePlugin(Plugin):
+    """One module under one policy.
+
+    Args:
+        name: the entry's name in the configuration; also the prefix of its tools and prompts.
+        module: verified.
+        manifest: gives the manifest; made of what the module lists when None.
+        description: for people.
+        hosts: the operator's grant.
+        config: what `config_get` answers from.
+        make_fetcher: gives the fetcher for the manifest.
+        limits: of calls, by the manifest.
+        context: makes what the host keeps of a call.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        module: SandboxedModule,
+        *,
+        manifest: Callable[[], Manifest] | None = None,
+        description: str,
+        hosts: Sequence[str],
+        config: Mapping[str, str],
+        make_fetcher: Callable[[Manifest], Fetcher],
+        limits: Callable[[Manifest | None], Limits],
+        context: Callable[[], ModuleContext],
+    ) -> None:
+        super().__init__(
+            name,
+            module,
+            manifest or self._list,
+            make_fetcher=make_fetcher,
+            limits=limits,
+            trusted=False,
+        )
+        self._module = module
+        self._description = description
+        self._hosts = hosts
+        self._config = config
+        self._context = context
+        self._first_version = {"call", "describe"} <= module.exports
+
+    @property
+    def completes(self) -> bool:
+        """Whether it completes arguments."""
+        return not self._first_version and "complete" in self._module.exports
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
+        """Starts a tool call; see `Plugin.submit_call`."""
+        asked = {"name": tool, "arguments": dict(arguments)}
+        if self._first_version:
+            return self._submit("call", {"params": asked}, call)
+        return self._submit("call_tool", {"request": asked}, call)
+
+    def result(self, call: Call, text: bytes) -> Result:
+        """A CallToolResult: content blocks, and structured content where there is some."""
+        tool = call.tool
+        spec = self.manifest.tool(tool)
+        assert spec is not None, "only known tools are called"
+        answer = decode_object(text, plugin=self.name, tool=tool)
+        blocks = content.checked(content.read_blocks, answer, self.name, tool)
+        if answer.get("isError") is True:
+            said = printable(content.texts_of(blocks), _MAX_MESSAGE)
+            raise SourceError(
+                "upstream_error",
+                f"{self.name}: {said or 'the module says that the call failed'}",
+                plugin=self.name,
+                tool=tool,
+            )
+        structured = answer.get("structuredContent")
+        if spec.output_schema is not None:
+            validator = self._validator(("output", tool), spec.output_schema)
+            faults = ["there is no structuredContent"]
+            if isinstance(structured, dict):
+                faults = validation_faults(validator, structured)
+            if faults:
+                raise ContractViolation(
+                    f"{self.name}: {tool} returned what its own schema refuses: "
+                    f"{'; '.join(faults[:5])}",
+                    plugin=self.name,
+                    tool=tool,
+                )
+        if isinstance(structured, dict):
+            written = _compact(structured)
+            blocks = blocks or ({"type": "text", "text": written},)
+            return Result(written.encode(), structured, content=blocks)
+        data = {"content": list(blocks)}
+        return Result(_compact(data).encode(), data, content=blocks, structured=False)
+
+    def submit_reading(
+        self,
+        uri: str,
+        secrets: Sequence[str],  # noqa: ARG002 - a module declares none
+        call: Call,
+    ) -> Pending:
+        """Starts to read a document; see `Plugin.submit_reading`."""
+        return self._submit("read_resource", {"request": {"uri": uri}}, call)
+
+    def document(self, uri: str, text: bytes) -> Result:  # noqa: ARG002 - the answer names its own
+        """A ReadResourceResult."""
+        answer = decode_object(text, plugin=self.name, tool="read_resource")
+        contents = content.checked(content.read_contents, answer, self.name, "read_resource")
+        data = {"contents": list(contents)}
+        return Result(_compact(data).encode(), data, content=contents, structured=False)
+
+    def parse(self, document_format: str, document: str) -> bytes:  # noqa: ARG002 - it has none
+        """Modules have no formats."""
+        raise UnknownNameError(f"format of {self.name}", document_format)
+
+    def checked_document(self, document_format: str, text: bytes) -> dict[str, Any]:  # noqa: ARG002
+        """Modules have no formats."""
+        raise UnknownNameError(f"format of {self.name}", document_format)
+
+    def submit_prompt(self, name: str, arguments: Mapping[str, str], call: Call) -> Pending:
+        """Starts to fill in a prompt; see `prompt` for its end."""
+        asked = {"name": name, "arguments": dict(arguments)}
+        return self._submit("get_prompt", {"request": asked}, call)
+
+    def prompt(self, text: bytes) -> dict[str, Any]:
+        """A GetPromptResult."""
+        answer = decode_object(text, plugin=self.name, tool="get_prompt")
+        prompt: dict[str, Any] = content.checked(
+            content.read_prompt, answer, self.name, "get_prompt"
+        )
+        return prompt
+
+    def submit_completion(
+        self,
+        reference: Mapping[str, str],
+        argument: Mapping[str, str],
+        known: Mapping[str, str],
+        call: Call,
+    ) -> Pending:
+        """Starts to complete an argument; see `completion` for its end.
+
+        Args:
+            reference: `type` prompt with a `name`, or `type` resource with a `uri`.
+            argument: its `name`, and the `value` so far.
+            known: arguments that are decided already.
+            call: the call it happens in.
+        """
+        request: dict[str, Any] = {"ref": dict(reference), "argument": dict(argument)}
+        if known:
+            request["context"] = {"arguments": dict(known)}
+        return self._submit("complete", {"request": request}, call)
+
+    def completion(self, text: bytes) -> dict[str, Any]:
+        """The completion of a CompleteResult."""
+        answer = decode_object(text, plugin=self.name, tool="complete")
+        completion: dict[str, Any] = content.checked(
+            content.read_completion, answer, self.name, "complete"
+        )
+        return completion
+
+    def reported(self, error: Exception, call: Call) -> CarrelError:
+        """What a call ended with: the text that the module set as its error."""
+        if not isinstance(error, PluginReport):
+            return InternalError()
+        said = printable(error.text.strip(), _MAX_MESSAGE)
+        extra: dict[str, Any] = {"attempts": call.attempts[-20:]} if call.attempts else {}
+        return SourceError(
+            "upstream_error",
+            f"{self.name}: {said or 'the module failed and did not say why'}",
+            plugin=self.name,
+            tool=call.tool,
+            extra=extra,
+        )
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _submit(self, export: str, request: dict[str, Any], call: Call) -> Pending:
+        if export not in self._module.exports:
+            pending = Pending()
+            message = f"{self.name}: the module exports no {export}"
+            pending.settle(error=ContractViolation(message, plugin=self.name, tool=call.tool))
+            return pending
+        if not self._first_version:
+            number = next(_ids)
+            meta = {} if call.on_progress is None else {"progressToken": number}
+            request = {**request, "context": {"id": number, "_meta": meta}}
+        try:
+            text = _compact(request)
+        except ValueError:
+            raise ArgumentError(
+                ["a number is larger than any that JSON readers agree on"],
+                plugin=self.name,
+                tool=call.tool,
+            ) from None
+        return self._module.submit(
+            export,
+            text,
+            call,
+            config=self._config,
+            context=self._context(),
+            fetcher=self._get_fetcher(),
+        )
+
+    def _list(self) -> Manifest:
+        """Everything that the module offers, asked once.
+
+        Raises:
+            LoadError: its tools cannot be listed, or something that it offers is refused.
+        """
+        exports = self._module.exports
+        listed: dict[str, list[Any]] = {}
+        if self._first_version:
+            listed["tools"] = self._ask("describe", "", "tools")
+        elif "list_tools" in exports:
+            listed["tools"] = self._ask("list_tools", self._listing_request(), "tools")
+        if listed.get("tools") and not ({"call", "call_tool"} & exports):
+            raise LoadError(f"{self.name}: lists tools, but exports no call_tool", plugin=self.name)
+        for export, member in _LISTS.items():
+            if self._first_version or export not in exports:
+                continue
+            try:
+                listed[member] = self._ask(export, self._listing_request(), member)
+            except LoadError as error:
+                _log.warning("%s; the module goes without", error)
+        return module_manifest(
+            self.name,
+            version=self.digest[:12],
+            contract="hyper-mcp 1" if self._first_version else "hyper-mcp 2",
+            description=self._description or "An Extism module.",
+            hosts=self._hosts,
+            listed=listed,
+        )
+
+    def _listing_request(self) -> str:
+        return _compact({"context": {"id": next(_ids), "_meta": {}}})
+
+    def _ask(self, export: str, text: str, member: str) -> list[Any]:
+        """One list of the module's, without network."""
+        limits = dataclasses.replace(
+            self._limits(None),
+            cpu_seconds=_LISTING_CPU_SECONDS,
+            wall_seconds=_LISTING_WALL_SECONDS,
+            output_bytes=4 * 2**20,
+        )
+        call = Call(self.name, export, limits)
+        pending = self._module.submit(
+            export, text, call, config=self._config, context=self._context()
+        )
+        try:
+            answer = decode_object(pending.utf8(), plugin=self.name, tool=export)
+        except PluginReport as report:
+            said = self.reported(report, call).message
+        except (PluginError, SourceError) as error:
+            said = error.message
+        else:
+            items = answer.get(member, [])
+            if isinstance(items, list):
+                return items
+            said = f"{member} is no array"
+        raise LoadError(f"{self.name}: {export} failed: {said}", plugin=self.name) from None
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

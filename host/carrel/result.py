@@ -1,0 +1,52 @@
+"""What a tool or a document gave, as the layers above plugins hand it on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Result:
+    """What a tool returned.
+
+    Args:
+        utf8: see below.
+        data: see below; None when it was checked before and nobody may ask for it again.
+        content: see below.
+        structured: see below.
+
+    Attributes:
+        utf8: the JSON text as the component returned it, in UTF-8.
+        content: MCP's content blocks, of a plugin that writes them itself (an Extism module);
+            checked. None when the text is the content.
+        structured: whether `data` is the tool's structured content; without it, `data` only holds
+            `content`.
+    """
+
+    __slots__ = ("_data", "content", "structured", "utf8")
+
+    def __init__(
+        self,
+        utf8: bytes,
+        data: dict[str, Any] | None,
+        content: tuple[dict[str, Any], ...] | None = None,
+        *,
+        structured: bool = True,
+    ) -> None:
+        self.utf8 = utf8
+        self._data = data
+        self.content = content
+        self.structured = structured
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The result decoded; it conforms to the tool's output schema."""
+        if self._data is None:
+            from pydantic_core import from_json
+
+            self._data = from_json(self.utf8)
+        return self._data
+
+    @property
+    def text(self) -> str:
+        """The JSON text as the component returned it."""
+        return self.utf8.decode()

@@ -1,0 +1,249 @@
+"""The host's side of an Extism module: what `component.wat` imports.
+
+No function here raises (see `runtime.imports`), and none is given an address: texts come and go as
+wasmtime's strings.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from wasmtime.component import Linker
+
+from carrel.errors import ContractViolation, InternalError, SourceError, Trap
+from carrel.exchange import Failure, FailureKind, Request
+from carrel.runtime.lowering import add_text
+
+from .asked import answer
+
+if TYPE_CHECKING:
+    from carrel.runtime.instance import Execution
+
+_log = logging.getLogger("carrel.runtime")
+
+INTERFACE = "carrel:extism/host@1.0.0"
+
+#: Lines of log and notifications that one call may send; the rest is dropped.
+_MAX_MESSAGES = 1000
+#: Bytes of a request's JSON; the body is not in it.
+_MAX_REQUEST = 256 * 1024
+_METHODS = frozenset({"GET", "HEAD", "POST"})
+#: Headers that belong to the host and that a plugin's HTTP library may set: dropped, not refused.
+_HOST_HEADERS = frozenset(
+    {"accept-encoding", "connection", "content-length", "host", "transfer-encoding", "user-agent"}
+)
+_LEVELS = ("debug", "debug", "info", "warn", "error")
+
+_CODES = {
+    FailureKind.DENIED: "denied",
+    FailureKind.TIMEOUT: "timeout",
+    FailureKind.RATE_LIMITED: "rate_limited",
+    FailureKind.TOO_LARGE: "too_large",
+    FailureKind.UNREACHABLE: "upstream_unavailable",
+    FailureKind.UNDECODABLE: "upstream_invalid",
+}
+
+
+def _no_secret(_service: str, _user: str) -> str | None:
+    return None
+
+
+def _nobody(_what: str) -> None:
+    return None
+
+
+@dataclass(slots=True)
+class ModuleContext:
+    """What the host keeps for one call of a module, and whom it asks.
+
+    Attributes:
+        secret: the value of a keyring entry; None when it is not granted or not there.
+        changed: is told that a list changed: `tools`, `prompts` or `resources`.
+        status: of the last answer; 0 when there was none.
+        headers: of the last answer.
+    """
+
+    secret: Callable[[str, str], str | None] = _no_secret
+    changed: Callable[[str], None] = _nobody
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def define_services(linker: Linker, current: Callable[[], Execution]) -> object:
+    """Defines the interface in a worker's linker.
+
+    Returns:
+        What has to live as long as the linker.
+    """
+
+    def guarded(function: Callable[..., Any], fallback: Any) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            execution = current()
+            try:
+                if not execution.count_report():
+                    return fallback
+                return function(execution, *arguments)
+            except Exception:  # noqa: BLE001 - must not cross wasm
+                _log.exception("%s: a host function failed", execution.call.plugin)
+                execution.end(InternalError())
+                return fallback
+
+        return run
+
+    def plain(function: Callable[..., Any], fallback: Any = None) -> Callable[..., Any]:
+        run = guarded(function, fallback)
+        return lambda _store, *arguments: run(*arguments)
+
+    with linker.root() as root, root.add_instance(INTERFACE) as host:
+        keep = [
+            add_text(host, "config", guarded(_config, ""), parameters=1),
+            add_text(host, "http", guarded(_http, ""), parameters=2),
+            add_text(host, "http-headers", guarded(_http_headers, ""), parameters=0),
+            add_text(host, "user", guarded(answer, ""), parameters=2),
+        ]
+        host.add_func("http-status", plain(lambda execution: _context(execution).status, 0))
+        host.add_func("log", plain(_write))
+        host.add_func("log-level", plain(_log_level, 4))
+        host.add_func("clock", plain(_clock, 0))
+        host.add_func("random", plain(lambda _: int.from_bytes(os.urandom(8)), 0))
+        host.add_func("output", plain(_output))
+        host.add_func("sleep", plain(lambda execution, wait: execution.sleep(wait / 1e9)))
+        host.add_func("exit", plain(_exit))
+    return keep
+
+
+def _context(execution: Execution) -> ModuleContext:
+    context = execution.context
+    assert isinstance(context, ModuleContext), "modules run with a context"
+    return context
+
+
+def _config(execution: Execution, key: str) -> str:
+    return execution.setting(key)
+
+
+def _write(execution: Execution, level: int, message: str) -> None:
+    if execution.count_message(_MAX_MESSAGES):
+        execution.log(_LEVELS[min(level, 4)], _decoded(message))
+
+
+def _log_level(_execution: Execution) -> int:
+    """Extism's number of the lowest level that is written anywhere."""
+    level = logging.getLogger("carrel.plugin").getEffectiveLevel()
+    return min(4, max(0, level // 10))
+
+
+def _output(execution: Execution, text: str) -> None:
+    execution.capture(text.encode("latin-1", "replace"))
+
+
+def _decoded(text: str) -> str:
+    """A text that passed as Latin-1, so that no bytes of a guest's are refused."""
+    return text.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def _clock(_execution: Execution, which: int) -> int:
+    return time.time_ns() if which == 0 else time.monotonic_ns()
+
+
+def _exit(execution: Execution, code: int) -> None:
+    call = execution.call
+    execution.end(Trap("exit", f"it exited with status {code}", plugin=call.plugin, tool=call.tool))
+
+
+# -- http ------------------------------------------------------------------------------------------
+
+
+def _http(execution: Execution, text: str, body: str) -> str:
+    """One request. Without an answer the call ends, as it does in Extism, but says why."""
+    context = _context(execution)
+    context.status, context.headers = 0, {}
+    try:
+        request = _request(execution, text, body)
+    except (ContractViolation, SourceError) as refused:
+        execution.end(refused)
+        return ""
+    outcome = execution.fetch_all([request])[0]
+    if isinstance(outcome, Failure):
+        execution.end(_failed(execution, outcome))
+        return ""
+    context.status = outcome.status
+    headers: dict[str, str] = {}
+    for name, value in outcome.headers:
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    context.headers = headers
+    execution.handing_in = len(outcome.body)
+    return outcome.body
+
+
+def _http_headers(execution: Execution) -> str:
+    headers = _context(execution).headers
+    return json.dumps(headers) if headers else ""
+
+
+def _request(execution: Execution, text: str, body: str) -> Request:
+    from pydantic_core import from_json
+
+    call = execution.call
+    try:
+        raw = from_json(text) if len(text) <= _MAX_REQUEST else None
+    except ValueError:
+        raw = None
+    url = raw.get("url") if isinstance(raw, dict) else None
+    headers = (raw.get("headers") or {}) if isinstance(raw, dict) else {}
+    method = (raw.get("method") or "GET") if isinstance(raw, dict) else ""
+    if (
+        not isinstance(url, str)
+        or not isinstance(method, str)
+        or not isinstance(headers, dict)
+        or not all(isinstance(value, str) for value in headers.values())
+    ):
+        raise ContractViolation(
+            f"{call.plugin}: asked for something that is no HTTP request",
+            plugin=call.plugin,
+            tool=call.tool,
+        )
+    method = method.upper()
+    if method not in _METHODS or (body and method != "POST"):
+        what = f"{method[:20]!r}" if method not in _METHODS else f"a body with {method}"
+        raise SourceError(
+            "denied",
+            f"{call.plugin}: a plugin may GET, HEAD and POST, and send a body with POST; "
+            f"it asked for {what}",
+            plugin=call.plugin,
+            tool=call.tool,
+            extra={"denial_context": {"reason": "method_not_allowed", "url": url[:300]}},
+        )
+    kept = ((name.lower(), value) for name, value in headers.items())
+    return Request(
+        method=method,  # type: ignore[arg-type]  # one of the three, as just checked
+        url=url,
+        headers=tuple(one for one in kept if one[0] not in _HOST_HEADERS),
+        body=body,
+    )
+
+
+def _failed(execution: Execution, failure: Failure) -> SourceError:
+    """What ends the call when a request has no answer."""
+    call = execution.call
+    extra: dict[str, Any] = {}
+    message = f"{call.plugin}: {failure.message}"
+    if failure.kind is FailureKind.DENIED:
+        extra["denial_context"] = {
+            "reason": failure.reason,
+            "url": failure.url[:300],
+            "grant": failure.grant,
+        }
+    elif failure.kind is FailureKind.RATE_LIMITED and failure.seconds:
+        extra["retry_after_seconds"] = failure.seconds
+    if call.attempts:
+        extra["attempts"] = call.attempts[-20:]
+    return SourceError(
+        _CODES[failure.kind], message, plugin=call.plugin, tool=call.tool, extra=extra
+    )

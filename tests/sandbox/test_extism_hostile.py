@@ -1,0 +1,263 @@
+"""Extism modules that mean harm, or are no such modules: each costs one typed error."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import pytest
+import wasmtime
+
+from carrel.errors import (
+    Cancelled,
+    DeadlineExceeded,
+    LimitExceeded,
+    LoadError,
+    Trap,
+)
+from carrel.exchange import Call, Limits
+from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.wrap import EXPORTS
+from carrel.runtime.loader import Runtime, RuntimeSettings
+from carrel.runtime.pending import Pending
+from support.guests import Guest, assemble
+from support.modules import module
+
+LOOP = "(loop $again (br $again))"
+Start = Callable[..., Pending]
+
+
+@pytest.fixture
+def start(runtime: Runtime) -> Start:
+    """Loads a module and starts a call of an export."""
+
+    def start(
+        guest: Guest,
+        *,
+        export: str = "call_tool",
+        limits: Limits | None = None,
+        call: Call | None = None,
+    ) -> Pending:
+        loaded = runtime.load_module("guest", guest.wasm, guest.digest)
+        call = call or Call("guest", export, limits or Limits())
+        pending = loaded.submit(export, "{}", call, config={}, context=ModuleContext())
+        loaded.close()
+        return pending
+
+    return start
+
+
+# -- at load ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("sandbox:ambient:module-imports")
+@pytest.mark.parametrize(
+    ("space", "name", "item"),
+    [
+        ("env", "read_file", "(func)"),
+        ("extism:host/env", "exec", "(func)"),
+        ("extism:host/env", "memory", "(memory 1)"),
+        ("extism:host/env", "alloc", "(global i32)"),
+        ("extism:host/user", "run_command", "(func (param i64) (result i64))"),
+        ("wasi_snapshot_preview1", "sock_open", "(func (param i32) (result i32))"),
+        ("wasi_unstable", "fd_write", "(func (param i32 i32 i32 i32) (result i32))"),
+        ("wasi_snapshot_preview1", "fd_write", "(table 1 funcref)"),
+    ],
+)
+def test_an_import_that_is_not_offered_is_refused_by_its_name(
+    runtime: Runtime, space: str, name: str, item: str
+) -> None:
+    asks = module(imports=f'(import "{space}" "{name}" {item})')
+    with pytest.raises(LoadError) as caught:
+        runtime.load_module("guest", asks.wasm, asks.digest)
+    assert f"{space}#{name}" in caught.value.message
+    assert caught.value.error_code == "plugin_unavailable"
+
+
+def test_an_import_of_another_type_is_refused(runtime: Runtime) -> None:
+    asks = assemble(
+        '(module (import "extism:host/env" "alloc" (func (param i32) (result i32)))'
+        ' (func (export "list_tools") (result i32) (i32.const 0)))'
+    )
+    with pytest.raises(LoadError, match="type mismatch"):
+        runtime.load_module("guest", asks.wasm, asks.digest)
+
+
+@pytest.mark.parametrize(
+    ("wat", "words"),
+    [
+        ('(module (func (export "greet") (result i32) (i32.const 0)))', "none of a hyper-mcp"),
+        ('(module (func (export "list_tools") (param i32)))', "another type"),
+        ('(module (func (export "call_tool") (result i64) (i64.const 0)))', "another type"),
+        (
+            (
+                '(module (import "wasi_snapshot_preview1" "proc_exit" (func (param i32)))'
+                ' (func (export "list_tools")))'
+            ),
+            "exports no memory",
+        ),
+    ],
+)
+def test_a_module_that_cannot_be_called_is_refused_with_the_reason(
+    runtime: Runtime, wat: str, words: str
+) -> None:
+    guest = assemble(wat)
+    with pytest.raises(LoadError, match=words):
+        runtime.load_module("guest", guest.wasm, guest.digest)
+
+
+@pytest.mark.parametrize(
+    "wasm",
+    [
+        module().wasm[:-3],
+        module().wasm[:20],
+        b"\0asm\x01\0\0\0",
+        b"\0asm\x01\0\0\0" + b"\x01\xff\xff\xff\xff\x0f",
+        b"\0asm\x01\0\0\0" + b"\x02\x05\xff\xff\xff\xff\x0f",
+        b"\0asm\x01\0\0\0" + b"\x01\x02\x01\x5f",
+        bytes(wasmtime.wat2wasm("(component)")),
+        b"",
+    ],
+)
+def test_what_is_no_module_is_refused(runtime: Runtime, wasm: bytes) -> None:
+    with pytest.raises(LoadError):
+        runtime.load_module("guest", wasm, hashlib.sha256(wasm).hexdigest())
+
+
+@pytest.mark.requirement("plugin:pinned:module")
+def test_a_module_with_another_digest_is_refused_though_its_code_is_cached(
+    runtime: Runtime,
+) -> None:
+    good = module("nop")
+    runtime.load_module("guest", good.wasm, good.digest).close()
+    with pytest.raises(LoadError, match="is pinned"):
+        runtime.load_module("guest", good.wasm + b"\0\1\0", good.digest)
+
+
+@pytest.mark.requirement("sandbox:limits:module-size")
+def test_a_module_over_the_size_cap_is_refused(runtime: Runtime) -> None:
+    settings = RuntimeSettings(runtime._settings.code_folder, max_component_bytes=100)
+    with pytest.raises(LoadError, match="over the cap of 100"):
+        Runtime(settings).load_module("guest", module().wasm, module().digest)
+
+
+# -- in a call -------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("sandbox:limits:module-cpu")
+def test_a_loop_in_any_export_ends_at_the_cpu_limit(runtime: Runtime) -> None:
+    everywhere = "\n".join(
+        f'(func (export "{name}") (result i32) {LOOP} (i32.const 0))' for name in EXPORTS
+    )
+    guest = module(exports=everywhere, export="unused")
+    loaded = runtime.load_module("guest", guest.wasm, guest.digest)
+    pending = [
+        loaded.submit(
+            name,
+            "{}",
+            Call("guest", name, Limits(cpu_seconds=0.1)),
+            config={},
+            context=ModuleContext(),
+        )
+        for name in EXPORTS
+    ]
+    for one in pending:
+        with pytest.raises(LimitExceeded) as caught:
+            one.result(timeout=30)
+        assert caught.value.limit == "cpu"
+    loaded.close()
+
+
+def test_a_loop_in_the_start_function_or_the_initialiser_ends_too(start: Start) -> None:
+    starts = module(functions=f"(func $begin {LOOP}) (start $begin)")
+    initialises = module(functions=f'(func (export "_initialize") {LOOP})')
+    for guest in (starts, initialises):
+        with pytest.raises(LimitExceeded) as caught:
+            start(guest, limits=Limits(cpu_seconds=0.1)).result(timeout=10)
+        assert caught.value.limit == "cpu"
+
+
+def test_a_loop_ends_at_the_deadline_and_when_the_client_gives_up(start: Start) -> None:
+    with pytest.raises(DeadlineExceeded):
+        start(module(LOOP), limits=Limits(wall_seconds=0.2)).result(timeout=5)
+    call = Call("guest", "call_tool")
+    pending = start(module(LOOP), call=call)
+    call.cancel()
+    with pytest.raises(Cancelled):
+        pending.result(timeout=5)
+
+
+@pytest.mark.requirement("sandbox:limits:module-stack")
+def test_endless_recursion_ends_at_the_stack_limit(start: Start) -> None:
+    deep = module("(call $deep)", functions="(func $deep (call $deep) (call $deep))")
+    with pytest.raises(LimitExceeded) as caught:
+        start(deep).result(timeout=10)
+    assert caught.value.limit == "stack"
+
+
+@pytest.mark.requirement("sandbox:limits:module-output")
+def test_a_huge_output_passes_the_cap(start: Start) -> None:
+    huge = module("(call $say (call $alloc (i64.const 90000000)))")
+    with pytest.raises(LimitExceeded) as caught:
+        start(huge).result(timeout=10)
+    assert caught.value.limit == "output"
+
+
+@pytest.mark.requirement("sandbox:limits:module-output")
+def test_a_huge_error_passes_the_cap_too(start: Start) -> None:
+    huge = module("(call $error_set (call $alloc (i64.const 90000000)))")
+    with pytest.raises(LimitExceeded):
+        start(huge).result(timeout=10)
+
+
+def test_a_module_larger_than_the_limit_does_not_start(start: Start) -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        start(module(pages=100), limits=Limits(memory_bytes=4 * 2**20)).result(timeout=10)
+    assert caught.value.limit == "memory"
+
+
+def test_a_trap_is_a_typed_error_with_its_kind(start: Start) -> None:
+    with pytest.raises(Trap) as caught:
+        start(module("unreachable")).result(timeout=10)
+    assert caught.value.kind == "unreachable"
+
+
+@pytest.mark.requirement("sandbox:limits:module-messages")
+def test_a_flood_of_log_lines_and_notifications_is_cut(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    flood = module(
+        """
+        (loop $again
+          (call $log_error (call $alloc (i64.const 10)))
+          (call $notify_logging_message (i64.const 0))
+          (local.set $i (i32.add (local.get $i) (i32.const 1)))
+          (br_if $again (i32.lt_u (local.get $i) (i32.const 5000))))
+        """
+    )
+    with pytest.raises(LimitExceeded) as caught:
+        start(flood).result(timeout=20)
+    assert caught.value.limit == "reports"
+    assert len(caplog.records) <= 1000
+
+
+@pytest.mark.requirement("serve:alive:module")
+def test_spinning_modules_do_not_delay_another_plugin(runtime: Runtime) -> None:
+    bad, good = module(LOOP), module("(call $say (call $input_offset))")
+    spinning = runtime.load_module("spinning", bad.wasm, bad.digest)
+    quick = runtime.load_module("quick", good.wasm, good.digest)
+    calls = [Call("spinning", "call_tool", Limits(cpu_seconds=5.0)) for _ in range(4)]
+    pending = [
+        spinning.submit("call_tool", "", call, config={}, context=ModuleContext()) for call in calls
+    ]
+    for _ in range(100):
+        call = Call("quick", "call_tool")
+        done = quick.submit("call_tool", "hello", call, config={}, context=ModuleContext())
+        assert done.result(timeout=2) == "hello"
+    for call in calls:
+        call.cancel()
+    for one in pending:
+        with pytest.raises(Cancelled):
+            one.result(timeout=5)
+    spinning.close()
+    quick.close()
