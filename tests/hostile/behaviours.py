@@ -97,6 +97,7 @@ _DENSE = f"""
 
 CHEAP: tuple[Behaviour, ...] = (
     trapped("unreachable", "unreachable", "unreachable"),
+    trapped("grown-then-unreachable", f"{GROW} unreachable", "unreachable"),
     trapped("out-of-bounds", "(drop (i32.load (i32.const 0x7fffffff)))", "memory_out_of_bounds"),
     trapped(
         "division", "(drop (i32.div_u (i32.const 1) (local.get $i)))", "integer_division_by_zero"

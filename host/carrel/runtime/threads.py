@@ -64,6 +64,7 @@ class WorkerThreads:
             except Exception:  # noqa: BLE001 - the thread serves other calls
                 _log.exception("%s: what waited for a call failed", self._name)
             if worker.turn.slow:
+                worker.close()
                 # A thread cannot raise its priority again, so another one takes its place.
                 self._start(threading.current_thread().name)
                 return

@@ -49,6 +49,7 @@ class Worker:
     def __init__(self, stack_bytes: int, turns: Turns, define: Define = define_imports) -> None:
         self._define = define
         self._stack_bytes = stack_bytes
+        self._imports: object = ()
         self._use(pooled_engine(stack_bytes) or new_engine(stack_bytes))
         self.clock, self.exact_clock = _thread_clock()
         self.turn = Turn(turns)
@@ -67,6 +68,13 @@ class Worker:
         finally:
             self.turn.give()
             self._execution = None
+
+    def close(self) -> None:
+        """Lets go of the engine at once: worker and linker refer to each other."""
+        self._loaded = None
+        self.linker.close()
+        self.engine.close()
+        self._imports = ()
 
     def _use(self, engine: wasmtime.Engine) -> None:
         self.engine = engine
