@@ -15,9 +15,9 @@ from wasmtime import _bindings as c
 
 from .engine import guest_config
 
-#: Bytes of a guest's memory that stay with the process: documents of 4 MB, their results and what
+#: Bytes of a guest's memory that stay with the process: documents of 2 MB, their results and what
 #: stands between. What a guest touched beyond goes back to the system.
-_KEPT = 16 * 2**20
+_KEPT = 8 * 2**20
 #: Addresses of a pool: two memories with their guard pages, and as much for the collector's heap.
 _ADDRESSES = 14 * 2**30
 
