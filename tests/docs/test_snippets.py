@@ -242,9 +242,11 @@ def test_configurations_load(block: Block, tmp_path: Path) -> None:
         for server in servers.values():
             assert_starts_carrel(server)
         return
-    for name in ("authorities.pem", "carrel.pub"):
-        (tmp_path / name).touch()
-    file = tmp_path / f"carrel.{block.info}"
+    folder = tmp_path / "operator"
+    folder.mkdir()
+    for name in ("authorities.pem", "carrel.pub", "../carrel.pub"):
+        (folder / name).touch()
+    file = folder / f"carrel.{block.info}"
     file.write_text(block.text, "utf-8")
     env = {"HOME": str(tmp_path)}
     if "faulty" in block.marks:

@@ -30,6 +30,7 @@ EXAMPLES: list[CarrelError] = [
     errors.RegistryError("p: 502 from the registry", plugin="p", status=502),
     errors.SignatureError("p: no signature", plugin="p", tried=["key: another key"]),
     errors.LockError("p: not approved", plugin="p", changes=["digest"]),
+    errors.BuildError("p: no compiler", remedy="install one", plugin="p"),
     errors.Trap("unreachable", "it gave up", trace="0: m!f", plugin="p", tool="t"),
     errors.LimitExceeded("cpu", 10.0, plugin="p", tool="t"),
     errors.DeadlineExceeded(plugin="p", tool="t", seconds=60),
