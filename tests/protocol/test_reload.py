@@ -21,6 +21,7 @@ from carrel.server.settings import ServerSettings
 from support.guests import guest
 from support.manifests import manifest_text
 from support.mcp_schema import assert_frames_valid
+from support.modules import answering_module
 from support.scripted_toolbox import ScriptedToolbox
 from support.stdio_client import MODERN, StdioClient
 from support.tiny_registry import tiny_registry
@@ -113,6 +114,36 @@ def test_a_changed_file_takes_over_and_clients_are_told(served: Served, revision
         assert health(client)["reload"]["ok"] is True
         assert client.finish() == 0
         assert_frames_valid(revision, client.pairs)
+
+
+@pytest.mark.requirement("serve:alive:reload-modules")
+def test_a_module_comes_changes_and_goes(served: Served) -> None:
+    def module(name: str) -> dict[str, str]:
+        path = served.folder / "asker.wasm"
+        tool = {"name": name, "inputSchema": {"type": "object"}}
+        answer = {"content": [{"type": "text", "text": name}]}
+        answers = {"list_tools": {"tools": [tool]}, "call_tool": answer}
+        path.write_bytes(answering_module(answers).wasm)
+        return {"url": path.as_uri()}
+
+    one = {"url": served.plugin("one")}
+    served.configure(one=one)
+    with served.client() as client:
+        client.open()
+        assert names(client) == ["one_echo"]
+        served.configure(one=one, asker=module("ask"))
+        changed(client)
+        assert names(client) == ["one_echo", "asker_ask"]
+        assert client.result("asker_ask")["content"][0]["text"] == "ask"
+        served.configure(asker={**module("tell"), "description": "another"})
+        changed(client)
+        assert names(client) == ["asker_tell"]
+        assert client.result("asker_tell")["content"][0]["text"] == "tell"
+        served.configure(one=one)
+        changed(client)
+        assert names(client) == ["one_echo"]
+        assert client.finish() == 0
+        assert_frames_valid("2025-11-25", client.pairs)
 
 
 @pytest.mark.requirement("serve:alive:reload-bad-file")
