@@ -111,6 +111,7 @@ def test_the_readme_is_short_and_in_its_order() -> None:
         "Settings",
         "How it works",
         "Write a plugin",
+        "Run other people's plugins",
         "What it does not do",
         "Licence",
     ]

@@ -15,8 +15,8 @@ class Identity:
             the whole of it when `subject_is_pattern`.
         issuer: the OpenID Connect issuer in the certificate, exactly; a regular expression for the
             whole of it when `issuer_is_pattern`.
-        roots: PEM file of the authority's certificates; None means the public Sigstore instance,
-            whose signatures carry a transparency log's proof.
+        roots: PEM file of the authority's certificates, or a Sigstore trusted root in JSON; None
+            means the public Sigstore instance, whose signatures carry a transparency log's proof.
     """
 
     subject: str
