@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from carrel.fetch.client import FetchClient
 
     from .manifest import Manifest
+    from .reading import Reading
 
 _log = logging.getLogger("carrel.plugins")
 
@@ -86,11 +87,13 @@ class Registry:
     Args:
         config: names them.
         fetch_client: what reaches upstreams; made at first need when None.
-        on_pulled: called from a thread when a plugin has come from its registry. With it, a plugin
-            that is missing on this machine is pulled in the background and unavailable meanwhile;
-            without it, whoever needs the plugin waits.
+        on_pulled: called from a thread when a plugin has come from its registry, or has been
+            compiled. With it, a plugin that is missing on this machine, or takes long to compile,
+            is made ready in the background and unavailable meanwhile; without it, whoever needs
+            the plugin waits.
         machinery: what is shared with another registry; made when None.
         pins: what the lock says; read at first need when None.
+        readings: plugins that another registry asks what they are; none when None.
     """
 
     def __init__(
@@ -101,12 +104,17 @@ class Registry:
         on_pulled: Callable[[], None] | None = None,
         machinery: Machinery | None = None,
         pins: Pins | None = None,
+        readings: Mapping[str, tuple[PluginConfig, str, Reading]] | None = None,
     ) -> None:
         self._config = config
         self._lock = threading.RLock()
         self._locks: dict[str, threading.RLock] = {}
         self._machinery = machinery or Machinery(config, fetch_client)
         self._pins = pins or Pins(config, on_pulled)
+        self._on_pulled = on_pulled
+        self._readings = {
+            name: known for name, known in (readings or {}).items() if not known[2].failed
+        }
         self._plugins: dict[str, Plugin | CarrelError] = {}
         self._manifests: dict[str, Manifest] = {}
         self._unreadable: dict[str, CarrelError] = {}
@@ -121,7 +129,13 @@ class Registry:
         Both are closed, in any order.
         """
         shared = self._machinery.taken_for(config)
-        registry = Registry(config, machinery=shared, pins=self._pins.successor(config))
+        registry = Registry(
+            config,
+            on_pulled=self._on_pulled,
+            machinery=shared,
+            pins=self._pins.successor(config),
+            readings=self._readings if shared is not None else {},
+        )
         if shared is not None:
             for name in self.names():
                 plugin = self.loaded(name)
@@ -194,11 +208,26 @@ class Registry:
         """What a component says of itself; one that could not be read is not read again."""
         if entry.name in self._unreadable:
             raise self._unreadable[entry.name]
+        on_ready = self._on_pulled
+        if on_ready is not None and custom_section(source.wasm, MANIFEST_SECTION) is None:
+            return self._reading(entry, source, on_ready).result()
         try:
             return self.read_manifest(entry, source)
         except CarrelError as error:
             self._unreadable[entry.name] = error  # compiling a bomb again would not help
             raise
+
+    def _reading(
+        self, entry: PluginConfig, source: Source, on_ready: Callable[[], None]
+    ) -> Reading:
+        """The reading of a plugin's manifest, begun now unless it was before, of the same bytes."""
+        known = self._readings.get(entry.name)
+        if known is None or known[0] != entry or known[1] != source.digest:
+            from .reading import Reading
+
+            reading = Reading(entry.name, lambda: self.read_manifest(entry, source), on_ready)
+            known = self._readings[entry.name] = entry, source.digest, reading
+        return known[2]
 
     def read_manifest(self, entry: PluginConfig, source: Source) -> Manifest:
         """What a component says of itself: its custom section, else what `describe` returns.

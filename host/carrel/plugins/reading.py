@@ -1,0 +1,87 @@
+"""What a plugin says of itself, read beside whoever asks.
+
+A component without a manifest section has to be compiled before it can be asked, which takes from
+milliseconds to minutes. A server that lists its tools does not wait for the slow ones: it lists
+them when they are ready.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from carrel.errors import CarrelError, InternalError, LoadError
+
+if TYPE_CHECKING:
+    from .manifest import Manifest
+
+_log = logging.getLogger("carrel.plugins")
+
+#: Seconds that a listing waits for one plugin.
+PATIENCE = 3.0
+
+
+class Reading:
+    """One plugin that is asked what it is, in a thread of its own.
+
+    Args:
+        name: the plugin's.
+        read: asks it.
+        on_ready: called from the thread when the manifest came later than somebody waited for it.
+    """
+
+    def __init__(
+        self, name: str, read: Callable[[], Manifest], on_ready: Callable[[], None]
+    ) -> None:
+        self._name = name
+        self._read = read
+        self._on_ready = on_ready
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._missed = False
+        self._outcome: Manifest | CarrelError | None = None
+        threading.Thread(target=self._run, name=f"carrel-{name}-manifest", daemon=True).start()
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has ended without a manifest."""
+        return isinstance(self._outcome, CarrelError)
+
+    def result(self) -> Manifest:
+        """The manifest.
+
+        Raises:
+            LoadError: it is not there yet, or cannot be read.
+        """
+        self._done.wait(PATIENCE)
+        with self._lock:
+            outcome = self._outcome
+            self._missed = outcome is None
+        if outcome is None:
+            raise LoadError(
+                f"{self._name}: is still being compiled; its tools are offered when that has ended",
+                plugin=self._name,
+            )
+        if isinstance(outcome, CarrelError):
+            raise outcome
+        return outcome
+
+    def _run(self) -> None:
+        outcome: Manifest | CarrelError
+        try:
+            outcome = self._read()
+        except CarrelError as error:
+            outcome = error
+        except Exception:  # noqa: BLE001 - whoever waits must hear of it
+            _log.exception("%s: cannot be read", self._name)
+            outcome = InternalError()
+        with self._lock:
+            self._outcome = outcome
+            missed = self._missed
+        self._done.set()
+        if missed and not isinstance(outcome, CarrelError):
+            self._on_ready()
+        elif missed:
+            _log.warning("%s", outcome)
