@@ -8,8 +8,6 @@ from typing import Any
 
 #: Of glibc's malloc.h.
 _M_ARENA_MAX = -8
-_M_MMAP_THRESHOLD = -3
-_OWN_MAPPING = 2 * 2**20
 
 
 def give_back() -> None:
@@ -33,9 +31,6 @@ def share_arenas() -> None:
     mallopt = _function("mallopt")
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 2)
-        # Larger blocks are the system's again once they are freed. By default the first one that is
-        # freed raises this, and the next ones leave holes in the heap.
-        mallopt(_M_MMAP_THRESHOLD, _OWN_MAPPING)
 
 
 @cache
