@@ -29,9 +29,7 @@ class Output:
 
     def start(self, on_progress: Callable[[], None], on_broken: Callable[[], None]) -> None: ...
 
-    def abandoned(self) -> bool:
-        return False
-
+    def watch(self) -> None: ...
     def close(self) -> None: ...
 
     def write(self, data: bytes) -> None:

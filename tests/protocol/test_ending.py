@@ -12,7 +12,7 @@ import time
 import psutil
 import pytest
 
-from support.stdio_client import StdioClient, error_of, server_command
+from support.stdio_client import StdioClient, envelope, error_of, server_command
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
@@ -136,19 +136,21 @@ def test_a_second_signal_ends_the_patience() -> None:
         assert time.monotonic() - started < 10
 
 
+META = {**envelope(), "progressToken": "t"}
+
+
+def waiting_call(key: str) -> bytes:
+    """The line that starts a call which reports progress and then waits."""
+    params = {"name": "wait", "arguments": {"key": key}, "_meta": META}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return json.dumps(request).encode() + b"\n"
+
+
 LAUNCHER = """
-import json, subprocess, sys
-server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-def send(frame):
-    server.stdin.write(json.dumps(frame).encode() + b"\\n")
-    server.stdin.flush()
-meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "progressToken": "t",
-}
-arguments = {"name": "wait", "arguments": {"key": "orphan"}, "_meta": meta}
-send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments})
+import subprocess, sys
+server = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+server.stdin.write(sys.argv[1].encode())
+server.stdin.flush()
 server.stdout.readline()
 print(server.pid, flush=True)
 sys.stdin.read()
@@ -158,7 +160,7 @@ sys.stdin.read()
 @pytest.mark.requirement("stdio:pure:killed-client")
 def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER, *server_command()],
+        [sys.executable, "-c", LAUNCHER, waiting_call("orphan").decode(), *server_command()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -172,6 +174,24 @@ def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
         psutil.wait_procs([server], timeout=10)
         assert not server.is_running()
         assert b"cancelled orphan" in launcher.stderr.read()
+
+
+@posix
+def test_a_client_whose_ends_close_one_after_the_other_is_gone_at_the_second() -> None:
+    with subprocess.Popen(
+        server_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(waiting_call("half"))
+        process.stdin.close()
+        process.stdout.readline()  # its progress: it runs
+        started = time.monotonic()
+        process.stdout.close()
+        assert process.wait(20) == 0
+        assert time.monotonic() - started < 2  # and not the patience for running calls
+        assert process.stderr.read() == b"cancelled half\ntoolbox closed\n"
 
 
 @posix

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 
@@ -107,7 +108,6 @@ def test_a_sink_keeps_order_and_writes_whatever_the_pipe_cannot_hold(
             sink.write(line)
         # More than a pipe holds, and nobody reads yet: it waits here, and not in `write`.
         assert sink.pending > 1_000_000
-        assert not sink.abandoned()
         reader.start()
         await asyncio.wait_for(empty.wait(), 20)
         sink.close()
@@ -140,7 +140,7 @@ def test_a_sink_that_nobody_reads_any_more_says_so_once(
         await asyncio.wait_for(said.wait(), 20)
         sink.write(b"y")
         assert sink.pending == 0
-        assert sink.abandoned()
+        sink.watch()
         await asyncio.sleep(0)
         assert broken == [1]
 
@@ -148,14 +148,38 @@ def test_a_sink_that_nobody_reads_any_more_says_so_once(
 
 
 @posix
-def test_an_abandoned_pipe_shows_without_writing(pipe: tuple[int, int]) -> None:
+def test_a_watched_sink_says_without_a_write_that_nobody_reads(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
 
     async def run() -> None:
+        said = asyncio.Event()
         sink = EventSink(asyncio.get_running_loop(), writing)
-        sink.start(lambda: None, lambda: None)
-        assert not sink.abandoned()
+        sink.start(lambda: None, said.set)
+        sink.watch()
+        await asyncio.sleep(0.05)
+        assert not said.is_set()
         os.close(reading)
-        assert sink.abandoned()
+        await asyncio.wait_for(said.wait(), 20)
+        assert sink.pending == 0
 
     asyncio.run(run())
+
+
+@posix
+def test_a_watched_socket_on_which_the_client_sends_is_not_taken_for_broken() -> None:
+    ours, theirs = socket.socketpair()
+
+    async def run() -> None:
+        broken: list[int] = []
+        sink = EventSink(asyncio.get_running_loop(), ours.fileno())
+        sink.start(lambda: None, lambda: broken.append(1))
+        sink.watch()
+        theirs.send(b"anything")
+        await asyncio.sleep(0.05)
+        sink.write(b"an answer")
+        assert theirs.recv(64) == b"an answer"
+        assert broken == []
+        sink.close()
+
+    with ours, theirs:
+        asyncio.run(run())

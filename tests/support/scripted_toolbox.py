@@ -287,13 +287,18 @@ class ScriptedToolbox:
     def _wait(self, call: Call, arguments: Mapping[str, Any]) -> ScriptedResult:
         key = str(arguments["key"])
         event = self._event(key)
-        call.on_cancel(event.set)
-        call.progress(1, None, "waiting")
-        event.wait()
-        if call.cancelled:
+
+        def interrupt() -> None:
+            # Said by who cancels: at the end of the process nobody waits for this thread.
             with self._lock:
                 self._interrupted.append(key)
             print(f"cancelled {key}", file=sys.stderr, flush=True)
+            event.set()
+
+        call.on_cancel(interrupt)
+        call.progress(1, None, "waiting")
+        event.wait()
+        if call.cancelled:
             raise Cancelled(plugin="scripted", tool="wait")
         return _result({"released": key})
 

@@ -54,8 +54,8 @@ class Sink(Protocol):
         """Never blocks and never fails; after the pipe broke, drops what it is given."""
         ...
 
-    def abandoned(self) -> bool:
-        """Whether nobody can read any more, as far as that shows without writing."""
+    def watch(self) -> None:
+        """From now on also notices without writing that nobody reads, where the platform can."""
         ...
 
     def close(self) -> None: ...
@@ -187,6 +187,7 @@ class EventSink:
         self._waiting: deque[memoryview] = deque()
         self._pending = 0
         self._closed = False
+        self._watching = False
         os.set_blocking(fd, False)
 
     @property
@@ -219,12 +220,25 @@ class EventSink:
             self._on_broken()
             return 0
 
-    def abandoned(self) -> bool:
-        if self._closed:
-            return True
+    def watch(self) -> None:
+        # Nothing comes in on this end, so all there is to read is that the other one is gone.
+        if not self._closed:
+            self._watching = True
+            self._loop.add_reader(self._fd, self._look)
+
+    def _look(self) -> None:
         poller = select.poll()
         poller.register(self._fd, 0)  # errors and hang-ups are always reported
-        return bool(poller.poll(0))
+        if poller.poll(0):
+            self.close()
+            self._on_broken()
+        else:
+            self._unwatch()  # a socket on which the client sends: that says nothing
+
+    def _unwatch(self) -> None:
+        if self._watching:
+            self._watching = False
+            self._loop.remove_reader(self._fd)
 
     def _writable(self) -> None:
         while self._waiting:
@@ -245,6 +259,7 @@ class EventSink:
         if self._closed:
             return
         self._closed = True
+        self._unwatch()
         if self._waiting:
             self._loop.remove_writer(self._fd)
             self._waiting.clear()
@@ -275,8 +290,8 @@ class ThreadSink:
             self._pending += len(data)
             self._queue.put(data)
 
-    def abandoned(self) -> bool:
-        return self._closed
+    def watch(self) -> None:
+        pass  # a thread that waits in a write cannot also wait for this
 
     def _write(self) -> None:
         while (data := self._queue.get()) is not None:

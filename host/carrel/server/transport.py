@@ -119,13 +119,12 @@ class Transport:
         rest = self._cutter.finish()
         if rest is not None:
             self._take_line(rest)
-        if self._sink.abandoned():
-            self._on_broken()  # the client is gone altogether: there is nobody to finish for
         self.stop_reading()
 
     def stop_reading(self) -> None:
-        """Takes no further message; those already taken are still served."""
+        """Takes no further message; those already taken are still served while somebody reads."""
         self._source.close()
+        self._sink.watch()
         self.ended.set()
         self._check_settled()
 
