@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from carrel.plugins.source import MANIFEST_SECTION
+from carrel.runtime.leb128 import write_leb128
 from carrel.runtime.loader import CONTRACT_SECTION
 from carrel.runtime.sections import custom_section
 
@@ -24,14 +25,5 @@ def with_sections(component: bytes, *, contract: str, manifest: str) -> bytes:
 
 
 def _section(name: str, body: bytes) -> bytes:
-    content = _leb128(len(name.encode())) + name.encode() + body
-    return b"\0" + _leb128(len(content)) + content
-
-
-def _leb128(value: int) -> bytes:
-    out = bytearray()
-    while True:
-        value, low = value >> 7, value & 0x7F
-        out.append(low | (0x80 if value else 0))
-        if not value:
-            return bytes(out)
+    content = write_leb128(len(name.encode())) + name.encode() + body
+    return b"\0" + write_leb128(len(content)) + content

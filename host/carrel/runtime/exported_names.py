@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .sections import _leb128
+from .leb128 import read_leb128
+from .sections import sections
 
 _EXPORT_SECTION = 11
 #: Sorts of the component model's binary format; the first takes one byte more.
@@ -14,33 +15,27 @@ def exported_names(wasm: bytes) -> list[str]:
 
     Ends at the first export that this reader does not know.
     """
-    names: list[str] = []
-    at = 8
-    while at < len(wasm):
-        section = wasm[at]
-        size, start = _leb128(wasm, at + 1)
-        end = start + size
-        if size < 0 or end > len(wasm):
-            break
-        if section == _EXPORT_SECTION:
-            names += _names_in(wasm[start:end])
-        at = end
-    return names
+    return [
+        name
+        for section, start, end in sections(wasm)
+        if section == _EXPORT_SECTION
+        for name in _names_in(wasm[start:end])
+    ]
 
 
 def _names_in(section: bytes) -> list[str]:
-    count, at = _leb128(section, 0)
+    count, at = read_leb128(section, 0)
     names: list[str] = []
     for _ in range(count):
         if at + 1 >= len(section):
             break
-        length, start = _leb128(section, at + 1)  # behind the byte that says which kind of name
+        length, start = read_leb128(section, at + 1)  # behind the byte that says which kind of name
         at = start + length
         if length < 0 or at + 1 >= len(section) or section[at] > _LAST_SORT:
             break
         names.append(section[start:at].decode("utf-8", "replace"))
         at += 2 if section[at] == _CORE else 1
-        _, at = _leb128(section, at)
+        _, at = read_leb128(section, at)
         if at < 0 or at >= len(section) or section[at] != 0:
             break  # a type is written out beside it
         at += 1

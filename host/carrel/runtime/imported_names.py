@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from carrel.errors import LoadError
 
-from .sections import _leb128, is_core_module
+from .leb128 import read_leb128
+from .sections import is_core_module, sections
 
 _IMPORT_SECTION = 10
 
@@ -24,18 +25,12 @@ def imported_names(wasm: bytes) -> list[str]:
     """
     if is_core_module(wasm):
         return _names_of_module(wasm)
-    names: list[str] = []
-    at = 8
-    while at < len(wasm):
-        section = wasm[at]
-        size, start = _leb128(wasm, at + 1)
-        end = start + size
-        if size < 0 or end > len(wasm):
-            break
-        if section == _IMPORT_SECTION:
-            names += _names_in(wasm[start:end])
-        at = end
-    return names
+    return [
+        name
+        for section, start, end in sections(wasm)
+        if section == _IMPORT_SECTION
+        for name in _names_in(wasm[start:end])
+    ]
 
 
 def _names_of_module(wasm: bytes) -> list[str]:
@@ -49,12 +44,12 @@ def _names_of_module(wasm: bytes) -> list[str]:
 
 
 def _names_in(section: bytes) -> list[str]:
-    count, at = _leb128(section, 0)
+    count, at = read_leb128(section, 0)
     names: list[str] = []
     for _ in range(count):
         if at + 1 >= len(section):
             break
-        length, start = _leb128(section, at + 1)  # behind the byte that says which kind of name
+        length, start = read_leb128(section, at + 1)  # behind the byte that says which kind of name
         at = start + length
         if length < 0 or at + 1 >= len(section):
             break
@@ -69,5 +64,5 @@ def _names_in(section: bytes) -> list[str]:
             continue
         else:
             break
-        _, at = _leb128(section, at)
+        _, at = read_leb128(section, at)
     return names

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from carrel.errors import LoadError
 
+from .leb128 import read_leb128
+
 _MAGIC = b"\0asm"
 _COMPONENT = b"\x0d\x00\x01\x00"
 _CORE_MODULE = b"\x01\x00\x00\x00"
@@ -61,38 +63,32 @@ def require_module(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
         raise LoadError(f"{plugin}: not a WebAssembly core module", plugin=plugin)
 
 
-def custom_sections(wasm: bytes) -> Iterator[tuple[str, bytes]]:
-    """The custom sections of the outermost component, in order; stops at anything malformed."""
+def sections(wasm: bytes) -> Iterator[tuple[int, int, int]]:
+    """The outermost sections in order, each its id and where its content starts and ends.
+
+    Stops at anything malformed. Offsets, because what is sought is small beside the code.
+    """
     at = 8
     while at < len(wasm):
         section = wasm[at]
-        size, start = _leb128(wasm, at + 1)
-        end = start + size
-        if size < 0 or end > len(wasm):
+        size, start = read_leb128(wasm, at + 1)
+        at = start + size
+        if size < 0 or at > len(wasm):
             return
+        yield section, start, at
+
+
+def custom_sections(wasm: bytes) -> Iterator[tuple[str, bytes]]:
+    """The custom sections of the outermost component, in order; stops at anything malformed."""
+    for section, start, end in sections(wasm):
         if section == 0:
-            length, name_at = _leb128(wasm, start)
+            length, name_at = read_leb128(wasm, start)
             if length < 0 or name_at + length > end:
                 return
             name = wasm[name_at : name_at + length].decode("utf-8", "replace")
             yield name, wasm[name_at + length : end]
-        at = end
 
 
 def custom_section(wasm: bytes, name: str) -> bytes | None:
     """The first custom section of that name, or None."""
     return next((body for found, body in custom_sections(wasm) if found == name), None)
-
-
-def _leb128(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned LEB128 number of at most 32 bits and the offset behind it; -1 when malformed."""
-    value = 0
-    for shift in range(0, 35, 7):
-        if at >= len(data):
-            break
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if not byte & 0x80:
-            return value, at
-    return -1, at

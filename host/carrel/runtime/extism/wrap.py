@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 
 from carrel.errors import LoadError
+from carrel.runtime.leb128 import write_leb128
+from carrel.runtime.sections import sections
 
 from .outline import Import, Outline, read_outline
 
@@ -215,32 +217,10 @@ def _initializers(outline: Outline) -> list[str]:
 def _put_in(component: bytes, module: bytes) -> bytes:
     """The component with `module` in the place of its empty module."""
     at = 8
-    while at < len(component):
-        size, start = _number(component, at + 1)
-        body = component[start : start + size]
+    for number, start, end in sections(component):
         # Its text has a name, which the assembler keeps in a custom section: number 0.
-        if component[at] == _CORE_MODULE_SECTION and body[8:9] in (b"", b"\0"):
-            section = bytes([_CORE_MODULE_SECTION]) + _leb128(len(module)) + module
-            return component[:at] + section + component[start + size :]
-        at = start + size
+        if number == _CORE_MODULE_SECTION and component[start:end][8:9] in (b"", b"\0"):
+            section = bytes([_CORE_MODULE_SECTION]) + write_leb128(len(module)) + module
+            return component[:at] + section + component[end:]
+        at = end
     raise AssertionError("component.wat has an empty module")
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            return value, at
-
-
-def _leb128(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
