@@ -1,0 +1,57 @@
+"""Guests that answer lookups as a test wants, and a short account of what came of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from carrel.lookup import Item, LookupResult
+from support.guests import Guest, guest
+from support.manifests import manifest_text
+
+Raw = dict[str, Any]
+
+LOOP = "(loop $again (br $again))"
+#: `10.1000/A` as a plugin names it.
+A = {"type": "doi", "id": "10.1000/A"}
+
+
+def record(**members: Any) -> Raw:
+    return {"ids": {}, "type": "article", "authors": [], "source": "self-styled", **members}
+
+
+def found(kind: str, text: str, **members: Any) -> Raw:
+    return {"id": {"type": kind, "id": text}, "work": record(**members)}
+
+
+def says(works: Sequence[Raw] = (), *, not_found: Sequence[Raw] = (), **more: Any) -> str:
+    return json.dumps({"works": list(works), "not_found": list(not_found), **more})
+
+
+def source(
+    result: str = says(),
+    *kinds: str,
+    body: str = "",
+    batch: int = 10,
+    failed: bool = False,
+    **changes: Any,
+) -> Guest:
+    """A guest that resolves these kinds of identifiers and always returns `result`."""
+    lookup = {"identifiers": list(kinds or ("doi",)), "batch": batch}
+    text = manifest_text(hosts=[], lookup=lookup, **changes)
+    return guest(body, result=result, failed=failed, manifest=text)
+
+
+def trace(item: Item) -> list[tuple[str, str, str | None]]:
+    """Source, outcome, and what was asked or why not or what went wrong."""
+    told: list[tuple[str, str, str | None]] = []
+    for step in item.steps:
+        what = step.problem.code if step.problem else str(step.asked) if step.asked else step.reason
+        told.append((step.source, step.outcome, what))
+    return told
+
+
+def one(result: LookupResult) -> Item:
+    [item] = result.items
+    return item
