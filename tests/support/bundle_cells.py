@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 from cryptography.hazmat.primitives import hashes
@@ -20,6 +21,8 @@ from support.signed import (
     artifact,
     attach,
     bundle,
+    changed_signature,
+    dsse_message,
     encoded,
     raw_sign,
     statement,
@@ -48,6 +51,24 @@ def says(lab: Lab, repository: HttpRepository, payload: Any) -> Case:
     return digest, lab.by_key()
 
 
+def with_signature(lab: Lab, repository: HttpRepository, change: Callable[[str], str]) -> Case:
+    """A good bundle after `change` of its signature's base64."""
+
+    def replace(document: Any, _: str) -> None:
+        envelope = document["dsseEnvelope"]
+        message = dsse_message(base64.b64decode(envelope["payload"]))
+        envelope["signatures"][0]["sig"] = changed_signature(lab.key, message, change)
+
+    return changed(lab, repository, replace)
+
+
+def with_signature_bytes(
+    lab: Lab, repository: HttpRepository, change: Callable[[bytes], bytes]
+) -> Case:
+    """A good bundle after `change` of its signature."""
+    return with_signature(lab, repository, lambda text: encoded(change(base64.b64decode(text))))
+
+
 @accepted("good")
 def _(lab: Lab, repository: HttpRepository) -> Case:
     return says(lab, repository, statement)
@@ -71,32 +92,21 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 
 @refused("signature with a byte flipped")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    def flip(document: Any, _: str) -> None:
-        one = document["dsseEnvelope"]["signatures"][0]
-        signature = bytearray(base64.b64decode(one["sig"]))
-        signature[-1] ^= 1
-        one["sig"] = encoded(bytes(signature))
-
-    return changed(lab, repository, flip)
+    return with_signature_bytes(lab, repository, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1]))
 
 
 @refused("signature followed by another byte")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    def lengthen(document: Any, _: str) -> None:
-        one = document["dsseEnvelope"]["signatures"][0]
-        one["sig"] = encoded(base64.b64decode(one["sig"]) + b"\0")
-
-    return changed(lab, repository, lengthen)
+    return with_signature_bytes(lab, repository, lambda raw: raw + b"\0")
 
 
 @accepted("signature with the other of its two numbers")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    def negate(document: Any, _: str) -> None:
-        one = document["dsseEnvelope"]["signatures"][0]
-        r, s = decode_dss_signature(base64.b64decode(one["sig"]))
-        one["sig"] = encoded(encode_dss_signature(r, P256_ORDER - s))
+    def negate(raw: bytes) -> bytes:
+        r, s = decode_dss_signature(raw)
+        return encode_dss_signature(r, P256_ORDER - s)
 
-    return changed(lab, repository, negate)
+    return with_signature_bytes(lab, repository, negate)
 
 
 @refused("payload type changed")
@@ -229,18 +239,10 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 SPELLING = "the same signature would have many spellings"
 
 
-def respelled(spell: Any) -> Any:
-    def change(document: Any, _: str) -> None:
-        one = document["dsseEnvelope"]["signatures"][0]
-        one["sig"] = spell(one["sig"])
-
-    return change
-
-
 @stricter("signature in the web's base64", SPELLING)
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    return changed(
-        lab, repository, respelled(lambda s: s.replace("+", "-").replace("/", "_").rstrip("="))
+    return with_signature(
+        lab, repository, lambda s: s.replace("+", "-").replace("/", "_").rstrip("=")
     )
 
 
@@ -261,7 +263,7 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 @stricter("signature in base64 with line breaks", SPELLING)
 def _(lab: Lab, repository: HttpRepository) -> Case:
     # Four, because cosign takes the length for a sign of missing padding.
-    return changed(lab, repository, respelled(lambda s: s[:4] + "\n\n\n\n" + s[4:]))
+    return with_signature(lab, repository, lambda s: s[:4] + "\n\n\n\n" + s[4:])
 
 
 @refused("bundle with a member named twice")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from support.http_repository import INDEX, HttpRepository
@@ -12,6 +13,7 @@ from support.signed import (
     attach,
     attach_older,
     bundle,
+    changed_signature,
     encoded,
     older_layer,
     payload_of,
@@ -31,13 +33,12 @@ def says(lab: Lab, repository: HttpRepository, payload: Any, **extra: Any) -> Ca
     return digest, lab.by_key()
 
 
-def respelled(lab: Lab, repository: HttpRepository, spell: Any) -> Case:
+def with_signature(lab: Lab, repository: HttpRepository, change: Callable[[str], str]) -> Case:
+    """A good signature after `change` of its base64."""
     digest = artifact(repository)
     body = json.dumps(payload_of(digest)).encode()
-    layer = older_layer(
-        repository, lab.key, body, signature=spell(encoded(raw_sign(lab.key, body)))
-    )
-    attach_older(repository, digest, layer)
+    signature = changed_signature(lab.key, body, change)
+    attach_older(repository, digest, older_layer(repository, lab.key, body, signature=signature))
     return digest, lab.by_key()
 
 
@@ -64,7 +65,9 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 
 @refused("signature with a byte flipped")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    return respelled(lab, repository, lambda s: s[:20] + ("A" if s[20] != "A" else "B") + s[21:])
+    return with_signature(
+        lab, repository, lambda s: s[:20] + ("A" if s[20] != "A" else "B") + s[21:]
+    )
 
 
 @refused("about another digest")
@@ -100,51 +103,31 @@ SPELLING = "the same signature would have many spellings"
 
 @stricter("signature in base64 with a line break", SPELLING)
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    return respelled(lab, repository, lambda s: s[:4] + "\n" + s[4:])
+    return with_signature(lab, repository, lambda s: s[:4] + "\n" + s[4:])
 
 
 @stricter("signature in base64 with stray bits", SPELLING)
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    while True:
-        body = json.dumps(payload_of(digest)).encode()
-        spelled = encoded(raw_sign(lab.key, body))
-        if spelled.endswith("="):
-            break
-    at = len(spelled.rstrip("=")) - 1
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-    stray = alphabet[alphabet.index(spelled[at]) + 1]
-    layer = older_layer(
-        repository, lab.key, body, signature=spelled[:at] + stray + spelled[at + 1 :]
-    )
-    attach_older(repository, digest, layer)
-    return digest, lab.by_key()
+
+    def stray(signature: str) -> str:
+        digits = signature.rstrip("=")
+        if digits == signature:  # every bit of the last digit counts
+            return signature
+        last = alphabet[alphabet.index(digits[-1]) + 1]
+        return digits[:-1] + last + signature[len(digits) :]
+
+    return with_signature(lab, repository, stray)
 
 
 @refused("signature in the web's base64")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    while True:
-        body = json.dumps(payload_of(digest)).encode()
-        spelled = encoded(raw_sign(lab.key, body))
-        if "+" in spelled or "/" in spelled:
-            break
-    web = spelled.replace("+", "-").replace("/", "_")
-    attach_older(repository, digest, older_layer(repository, lab.key, body, signature=web))
-    return digest, lab.by_key()
+    return with_signature(lab, repository, lambda s: s.replace("+", "-").replace("/", "_"))
 
 
 @refused("signature without padding")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    while True:
-        body = json.dumps(payload_of(digest)).encode()
-        spelled = encoded(raw_sign(lab.key, body))
-        if spelled.endswith("="):
-            break
-    layer = older_layer(repository, lab.key, body, signature=spelled.rstrip("="))
-    attach_older(repository, digest, layer)
-    return digest, lab.by_key()
+    return with_signature(lab, repository, lambda s: s.rstrip("="))
 
 
 @refused("no signature")

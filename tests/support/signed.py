@@ -70,6 +70,18 @@ def raw_sign(key: Any, message: bytes, digest: hashes.HashAlgorithm | None = Non
     return signature
 
 
+def changed_signature(key: Any, message: bytes, change: Callable[[str], str]) -> str:
+    """A signature in base64 after `change`, of a signature that it really changes.
+
+    Not each one has padding, say, and two of the same message differ.
+    """
+    while True:
+        signature = encoded(raw_sign(key, message))
+        changed = change(signature)
+        if changed != signature:
+            return changed
+
+
 def statement(digest: str, **changes: Any) -> Json:
     return {
         "_type": "https://in-toto.io/Statement/v1",
