@@ -44,11 +44,17 @@ def changed(lab: Lab, repository: HttpRepository, change: Any) -> Case:
     return digest, lab.by_key()
 
 
-def says(lab: Lab, repository: HttpRepository, payload: Any) -> Case:
-    """A bundle whose signed payload is what `payload` makes of the digest."""
+def says(
+    lab: Lab, repository: HttpRepository, payload: Any, *, key: Any = None, **parts: Any
+) -> Case:
+    """A bundle by `key`, the lab's unless told, over what `payload` makes of the digest.
+
+    `parts` are those of `bundle`.
+    """
+    key = key or lab.key
     digest = artifact(repository)
-    attach(repository, digest, bundle(lab.key, payload(digest)))
-    return digest, lab.by_key()
+    attach(repository, digest, bundle(key, payload(digest), **parts))
+    return digest, lab.by_key(key)
 
 
 def with_signature(lab: Lab, repository: HttpRepository, change: Callable[[str], str]) -> Case:
@@ -119,9 +125,7 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 
 @refused("another payload type, signed")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.key, statement(digest), "application/json"))
-    return digest, lab.by_key()
+    return says(lab, repository, statement, payload_type="application/json")
 
 
 @refused("signed without the pre-authentication encoding")
@@ -129,9 +133,7 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
     def plainly(key: Any, message: bytes) -> bytes:
         return raw_sign(key, message[message.index(b"{") :])
 
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.key, statement(digest), sign=plainly))
-    return digest, lab.by_key()
+    return says(lab, repository, statement, sign=plainly)
 
 
 @stricter("another predicate, signed", "an attestation about a plugin is not its approval")
@@ -420,9 +422,7 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 
 @accepted("Ed25519")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.ed25519, statement(digest)))
-    return digest, lab.by_key(lab.ed25519)
+    return says(lab, repository, statement, key=lab.ed25519)
 
 
 @refused("Ed25519 over a hash, as cosign itself signs")
@@ -430,9 +430,7 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
     def hashed(key: Any, message: bytes) -> bytes:
         return raw_sign(key, hashlib.sha512(message).digest())
 
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.ed25519, statement(digest), sign=hashed))
-    return digest, lab.by_key(lab.ed25519)
+    return says(lab, repository, statement, key=lab.ed25519, sign=hashed)
 
 
 KINDS = "one algorithm for each of two kinds of key leaves nothing to choose or to confuse"
@@ -440,16 +438,12 @@ KINDS = "one algorithm for each of two kinds of key leaves nothing to choose or 
 
 @stricter("RSA", KINDS)
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.rsa, statement(digest)))
-    return digest, lab.by_key(lab.rsa)
+    return says(lab, repository, statement, key=lab.rsa)
 
 
 @stricter("P-384 with SHA-256", KINDS)
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.p384, statement(digest)))
-    return digest, lab.by_key(lab.p384)
+    return says(lab, repository, statement, key=lab.p384)
 
 
 @refused("P-384 with SHA-384, as cosign itself signs")
@@ -457,6 +451,4 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
     def longer(key: Any, message: bytes) -> bytes:
         return raw_sign(key, message, hashes.SHA384())
 
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.p384, statement(digest), sign=longer))
-    return digest, lab.by_key(lab.p384)
+    return says(lab, repository, statement, key=lab.p384, sign=longer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from cryptography import x509
@@ -12,7 +13,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from support import authority
 from support.authority import HOUR, NOW, Issued
 from support.http_repository import HttpRepository
-from support.signature_lab import WHO, Asked, Lab, Table, mail, uri
+from support.signature_lab import WHO, Add, Asked, Lab, Table, mail, uri
 from support.signed import (
     artifact,
     attach,
@@ -24,149 +25,155 @@ from support.signed import (
 )
 
 TABLE = Table()
+accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
 Case = tuple[str, Asked]
 
-ANY_PURPOSE = "a certificate that was not made for signing code signs none"
-ONE_ISSUER = "a certificate that contradicts itself says nothing"
-BOTH = {2: True, 3: True}
-WHOLE = "a pattern is for the whole name: `example` must not let `example.evil` in"
+# Verdicts that are not cosign's, each with its reason.
+any_purpose = partial(stricter, why="a certificate that was not made for signing code signs none")
+one_issuer = partial(stricter, why="a certificate that contradicts itself says nothing")
+one_kind_of_key = partial(stricter, why="one algorithm for each of two kinds of key")
+whole_name = partial(
+    stricter, why="a pattern is for the whole name: `example` must not let `example.evil` in"
+)
+signer_only = partial(
+    refused, cosign={2: True, 3: False}, why="cosign 2 looks at the signer's own dates only"
+)
 
 
-def _signed(lab: Lab, repository: HttpRepository, signer: Issued, older: bool, **extra: Any) -> str:
+def _signed(
+    repository: HttpRepository, signer: Any, *, older: bool, chain: Sequence[Issued] = ()
+) -> str:
+    """Publishes something and its signature; returns its digest."""
     digest = artifact(repository)
     if older:
-        attach_older(
-            repository, digest, older_layer(repository, signer, payload_of(digest), **extra)
-        )
+        layer = older_layer(repository, signer, payload_of(digest), chain=chain)
+        attach_older(repository, digest, layer)
     else:
-        attach(repository, digest, bundle(signer, statement(digest), **extra))
+        attach(repository, digest, bundle(signer, statement(digest), chain=chain))
     return digest
+
+
+def _through(lab: Lab, repository: HttpRepository, *chain: Issued, older: bool) -> Case:
+    """Signed under the first of `chain`, which comes along with the certificate."""
+    digest = _signed(repository, lab.leaf_with(chain[0]), older=older, chain=chain)
+    asked = lab.by_identity(older=older)
+    if older:
+        return digest, asked
+    # cosign 3 reads a chain in a bundle when it is told to; cosign 2 cannot.
+    return digest, Asked(asked.policy, [*asked.arguments, "--allow-certificate-chain"])
 
 
 def _add(
     name: str,
     signer: Callable[[Lab], Issued],
-    ours: bool | tuple[bool, bool],
+    bundled: Callable[[str], Add],
+    in_older: Callable[[str], Add] | None = None,
     *,
-    cosign: dict[int, bool] | None = None,
-    why: str = "",
     asked: Callable[[Lab, bool], Asked] | None = None,
-    layouts: Sequence[bool] = (False, True),
 ) -> None:
-    """Adds a case in both layouts; `ours` is a pair where a bundle and the older one differ."""
-    for older in layouts:
+    """Adds a case in both layouts.
+
+    Args:
+        name: what is tried.
+        signer: makes the certificate.
+        bundled: the verdict on the bundle.
+        in_older: the verdict on the older layout, where it is another.
+        asked: what is asked, by layout; the signer's identity unless told.
+    """
+    for older, layout, verdict in (
+        (False, "bundle", bundled),
+        (True, "older", in_older or bundled),
+    ):
 
         def build(lab: Lab, repository: HttpRepository, older: bool = older) -> Case:
-            digest = _signed(lab, repository, signer(lab), older)
+            digest = _signed(repository, signer(lab), older=older)
             return digest, asked(lab, older) if asked else lab.by_identity(older=older)
 
-        verdict = ours[older] if isinstance(ours, tuple) else ours
-        layout = "older" if older else "bundle"
-        TABLE.add(f"{name} ({layout})", verdict, cosign, why)(build)
+        verdict(f"{name} ({layout})")(build)
 
 
-_add("good", lambda lab: lab.leaf, True)
+@cache
+def _expired_root() -> Issued:
+    return authority.root(starts=NOW - 9 * HOUR, ends=NOW - HOUR / 2)
+
+
+_add("good", lambda lab: lab.leaf, accepted)
 _add(
     "name is a URI",
     lambda lab: lab.leaf_with(names=[uri("https://example.org/ci")]),
-    True,
+    accepted,
     asked=lambda lab, older: lab.by_identity("https://example.org/ci", older=older),
 )
-_add("another name", lambda lab: lab.leaf_with(names=[mail("evil@example.org")]), False)
-_add("name in capitals", lambda lab: lab.leaf_with(names=[mail("DEV@example.org")]), False)
-_add("nobody's name", lambda lab: lab.leaf_with(names=[]), False)
+_add("another name", lambda lab: lab.leaf_with(names=[mail("evil@example.org")]), refused)
+_add("name in capitals", lambda lab: lab.leaf_with(names=[mail("DEV@example.org")]), refused)
+_add("nobody's name", lambda lab: lab.leaf_with(names=[]), refused)
 _add(
     "another issuer",
     lambda lab: lab.leaf_with(
         issuer="https://evil.example.org", issuer_der="https://evil.example.org"
     ),
-    False,
+    refused,
 )
-_add("no issuer", lambda lab: lab.leaf_with(issuer=None, issuer_der=None), False)
-_add("issuer in the first extension only", lambda lab: lab.leaf_with(issuer_der=None), True)
-_add("issuer in the second extension only", lambda lab: lab.leaf_with(issuer=None), (True, False))
+_add("no issuer", lambda lab: lab.leaf_with(issuer=None, issuer_der=None), refused)
+_add("issuer in the first extension only", lambda lab: lab.leaf_with(issuer_der=None), accepted)
 _add(
-    "two issuers, the first right",
-    lambda lab: lab.leaf_with(issuer_der="https://evil.example.org"),
-    False,
-    layouts=[False],
+    "issuer in the second extension only", lambda lab: lab.leaf_with(issuer=None), accepted, refused
 )
 _add(
     "two issuers, the first right",
     lambda lab: lab.leaf_with(issuer_der="https://evil.example.org"),
-    False,
-    cosign=BOTH,
-    why=ONE_ISSUER,
-    layouts=[True],
+    refused,
+    one_issuer,
 )
 _add(
     "two issuers, the second right",
     lambda lab: lab.leaf_with(issuer="https://evil.example.org"),
-    False,
-    cosign=BOTH,
-    why=ONE_ISSUER,
-    layouts=[False],
+    one_issuer,
+    refused,
 )
-_add(
-    "two issuers, the second right",
-    lambda lab: lab.leaf_with(issuer="https://evil.example.org"),
-    False,
-    layouts=[True],
-)
-_add("by another authority", lambda lab: lab.leaf_with(lab.other_root), False)
-_add("by itself", lambda lab: authority.self_signed(lab.root), False)
-_add("expired", lambda lab: lab.leaf_with(starts=NOW - 3 * HOUR, ends=NOW - HOUR), False)
-_add("not valid yet", lambda lab: lab.leaf_with(starts=NOW + HOUR, ends=NOW + 2 * HOUR), False)
-_add("for servers", lambda lab: lab.leaf_with(usages=[ExtendedKeyUsageOID.SERVER_AUTH]), False)
-_add(
-    "for no stated purpose",
-    lambda lab: lab.leaf_with(usages=[]),
-    False,
-    cosign=BOTH,
-    why=ANY_PURPOSE,
-)
+_add("by another authority", lambda lab: lab.leaf_with(lab.other_root), refused)
+_add("by itself", lambda lab: authority.self_signed(lab.root), refused)
+_add("expired", lambda lab: lab.leaf_with(starts=NOW - 3 * HOUR, ends=NOW - HOUR), refused)
+_add("not valid yet", lambda lab: lab.leaf_with(starts=NOW + HOUR, ends=NOW + 2 * HOUR), refused)
+_add("for servers", lambda lab: lab.leaf_with(usages=[ExtendedKeyUsageOID.SERVER_AUTH]), refused)
+_add("for no stated purpose", lambda lab: lab.leaf_with(usages=[]), any_purpose)
 _add(
     "for any purpose",
     lambda lab: lab.leaf_with(usages=[ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE]),
-    False,
-    cosign=BOTH,
-    why=ANY_PURPOSE,
+    any_purpose,
 )
 _add(
     "an unknown critical extension",
     lambda lab: lab.leaf_with(
         others=[(x509.UnrecognizedExtension(x509.ObjectIdentifier("1.2.3.4"), b"\5\0"), True)]
     ),
-    False,
+    refused,
 )
 _add(
     "two names, the second asked for",
     lambda lab: lab.leaf_with(names=[mail("first@example.org"), mail(WHO)]),
-    (False, True),
+    refused,
+    accepted,
 )
 _add(
     "an e-mail address asked for, with a URI",
     lambda lab: lab.leaf_with(names=[mail(WHO), uri("https://example.org/ci")]),
-    (False, True),
+    refused,
+    accepted,
 )
 _add(
     "a host's name asked for",
     lambda lab: lab.leaf_with(names=[x509.DNSName("example.org")]),
-    (False, True),
+    refused,
+    accepted,
     asked=lambda lab, older: lab.by_identity("example.org", older=older),
 )
-_add("Ed25519", lambda lab: lab.leaf_with(key=Ed25519PrivateKey.generate()), True)
-_add(
-    "P-384",
-    lambda lab: lab.leaf_with(key=lab.p384),
-    False,
-    cosign=BOTH,
-    why="one algorithm for each of two kinds of key",
-)
+_add("Ed25519", lambda lab: lab.leaf_with(key=Ed25519PrivateKey.generate()), accepted)
+_add("P-384", lambda lab: lab.leaf_with(key=lab.p384), one_kind_of_key)
 _add(
     "a pattern for the whole name",
     lambda lab: lab.leaf,
-    True,
+    accepted,
     asked=lambda lab, older: lab.by_identity(
         r".*@example\.org", r"https://.*", older=older, pattern=True
     ),
@@ -174,7 +181,7 @@ _add(
 _add(
     "a pattern for another name",
     lambda lab: lab.leaf,
-    False,
+    refused,
     asked=lambda lab, older: lab.by_identity(
         r".*@example\.com", r"https://.*", older=older, pattern=True
     ),
@@ -182,137 +189,98 @@ _add(
 _add(
     "a pattern for part of the name",
     lambda lab: lab.leaf,
-    False,
-    cosign=BOTH,
-    why=WHOLE,
+    whole_name,
     asked=lambda lab, older: lab.by_identity(r"@example", r"https://", older=older, pattern=True),
 )
 _add(
     "the authority expired",
     lambda lab: lab.leaf_with(_expired_root()),
-    False,
-    layouts=[False],
+    refused,
+    signer_only,
     asked=lambda lab, older: lab.by_identity(roots=[_expired_root()], older=older),
 )
 _add(
-    "the authority expired",
-    lambda lab: lab.leaf_with(_expired_root()),
-    False,
-    layouts=[True],
-    cosign={2: True, 3: False},
-    why="cosign 2 looks at the signer's own dates only",
-    asked=lambda lab, older: lab.by_identity(roots=[_expired_root()], older=older),
-)
-_add(
-    "the key of another certificate", lambda lab: Issued(lab.leaf.certificate, lab.other_key), False
+    "the key of another certificate",
+    lambda lab: Issued(lab.leaf.certificate, lab.other_key),
+    refused,
 )
 _add(
     "a key is asked for",
     lambda lab: Issued(lab.leaf_with(key=lab.key).certificate, lab.key),
-    (False, True),
+    refused,
+    accepted,
     asked=lambda lab, _: lab.by_key(),
 )
 _add(
     "a key is asked for, certificate expired",
     lambda lab: lab.leaf_with(key=lab.key, starts=NOW - 3 * HOUR, ends=NOW - HOUR),
-    False,
+    refused,
     asked=lambda lab, _: lab.by_key(),
 )
 
-_made: list[Issued] = []
 
-
-def _expired_root() -> Issued:
-    if not _made:
-        _made.append(authority.root(starts=NOW - 9 * HOUR, ends=NOW - HOUR / 2))
-    return _made[0]
-
-
-@TABLE.accepted("through an intermediate among the roots (bundle)")
+@accepted("through an intermediate among the roots (bundle)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = _signed(lab, repository, lab.leaf_with(lab.between), older=False)
+    digest = _signed(repository, lab.leaf_with(lab.between), older=False)
     return digest, lab.by_identity(roots=[lab.between, lab.root])
 
 
-@TABLE.refused("through an intermediate that nobody brings (bundle)")
+@refused("through an intermediate that nobody brings (bundle)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = _signed(lab, repository, lab.leaf_with(lab.between), older=False)
+    digest = _signed(repository, lab.leaf_with(lab.between), older=False)
     return digest, lab.by_identity()
 
 
-@TABLE.accepted("through an intermediate in the bundle", cosign={3: True})
+@accepted("through an intermediate in the bundle", cosign={3: True})
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    signer = lab.leaf_with(lab.between)
-    digest = _signed(lab, repository, signer, older=False, chain=[lab.between])
-    return digest, _with_chain(lab.by_identity())
+    return _through(lab, repository, lab.between, older=False)
 
 
-@TABLE.refused("with the root in the bundle", cosign={3: False})
+@refused("with the root in the bundle", cosign={3: False})
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    signer = lab.leaf_with(lab.between)
-    digest = _signed(lab, repository, signer, older=False, chain=[lab.between, lab.root])
-    return digest, _with_chain(lab.by_identity())
+    return _through(lab, repository, lab.between, lab.root, older=False)
 
 
-@TABLE.accepted("through an intermediate in the chain (older)")
+@accepted("through an intermediate in the chain (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    signer = lab.leaf_with(lab.between)
-    digest = _signed(lab, repository, signer, older=True, chain=[lab.between, lab.root])
-    return digest, lab.by_identity(older=True)
+    return _through(lab, repository, lab.between, lab.root, older=True)
 
 
-@TABLE.refused("through an intermediate that ends the chain (older)")
+@refused("through an intermediate that ends the chain (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    signer = lab.leaf_with(lab.between)
-    digest = _signed(lab, repository, signer, older=True, chain=[lab.between])
-    return digest, lab.by_identity(older=True)
+    return _through(lab, repository, lab.between, older=True)
 
 
-@TABLE.refused("through something that is no authority (older)")
+@refused("through something that is no authority (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
     between = authority.intermediate(lab.root, ca=False)
-    signer = lab.leaf_with(between)
-    digest = _signed(lab, repository, signer, older=True, chain=[between, lab.root])
-    return digest, lab.by_identity(older=True)
+    return _through(lab, repository, between, lab.root, older=True)
 
 
-@TABLE.refused("through an authority for servers (older)")
+@refused("through an authority for servers (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
     between = authority.intermediate(lab.root, usages=[ExtendedKeyUsageOID.SERVER_AUTH])
-    signer = lab.leaf_with(between)
-    digest = _signed(lab, repository, signer, older=True, chain=[between, lab.root])
-    return digest, lab.by_identity(older=True)
+    return _through(lab, repository, between, lab.root, older=True)
 
 
-@TABLE.refused("through an authority that may not sign certificates (older)")
+@refused("through an authority that may not sign certificates (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
     between = authority.intermediate(lab.root, may_sign=False)
-    signer = lab.leaf_with(between)
-    digest = _signed(lab, repository, signer, older=True, chain=[between, lab.root])
-    return digest, lab.by_identity(older=True)
+    return _through(lab, repository, between, lab.root, older=True)
 
 
-@TABLE.refused("a bundle signed by a key")
+@refused("a bundle signed by a key")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach(repository, digest, bundle(lab.key, statement(digest)))
-    return digest, lab.by_identity()
+    return _signed(repository, lab.key, older=False), lab.by_identity()
 
 
-@TABLE.refused("signed by a key (older)")
+@refused("signed by a key (older)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach_older(repository, digest, older_layer(repository, lab.key, payload_of(digest)))
-    return digest, lab.by_identity(older=True)
+    return _signed(repository, lab.key, older=True), lab.by_identity(older=True)
 
 
-@TABLE.refused("about another digest (certificate)")
+@refused("about another digest (certificate)")
 def _(lab: Lab, repository: HttpRepository) -> Case:
     digest = artifact(repository)
     attach(repository, digest, bundle(lab.leaf, statement("sha256:" + "0" * 64)))
     return digest, lab.by_identity()
-
-
-def _with_chain(asked: Asked) -> Asked:
-    """cosign 3 reads a chain in a bundle when it is told to; cosign 2 cannot."""
-    return Asked(asked.policy, [*asked.arguments, "--allow-certificate-chain"])

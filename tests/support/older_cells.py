@@ -26,11 +26,17 @@ accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
 Case = tuple[str, Asked]
 
 
-def says(lab: Lab, repository: HttpRepository, payload: Any, **extra: Any) -> Case:
+def says(
+    lab: Lab, repository: HttpRepository, payload: Any, *, key: Any = None, **parts: Any
+) -> Case:
+    """A signature by `key`, the lab's unless told, over what `payload` makes of the digest.
+
+    `parts` are those of `older_layer`.
+    """
+    key = key or lab.key
     digest = artifact(repository)
-    layer = older_layer(repository, lab.key, payload(digest), **extra)
-    attach_older(repository, digest, layer)
-    return digest, lab.by_key()
+    attach_older(repository, digest, older_layer(repository, key, payload(digest), **parts))
+    return digest, lab.by_key(key)
 
 
 def with_signature(lab: Lab, repository: HttpRepository, change: Callable[[str], str]) -> Case:
@@ -189,16 +195,12 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
 
 @accepted("Ed25519")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach_older(repository, digest, older_layer(repository, lab.ed25519, payload_of(digest)))
-    return digest, lab.by_key(lab.ed25519)
+    return says(lab, repository, payload_of, key=lab.ed25519)
 
 
 @stricter("RSA", "one algorithm for each of two kinds of key leaves nothing to choose")
 def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = artifact(repository)
-    attach_older(repository, digest, older_layer(repository, lab.rsa, payload_of(digest)))
-    return digest, lab.by_key(lab.rsa)
+    return says(lab, repository, payload_of, key=lab.rsa)
 
 
 @accepted("good in both layouts")

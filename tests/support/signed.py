@@ -71,9 +71,9 @@ def raw_sign(key: Any, message: bytes, digest: hashes.HashAlgorithm | None = Non
 
 
 def changed_signature(key: Any, message: bytes, change: Callable[[str], str]) -> str:
-    """A signature in base64 after `change`, of a signature that it really changes.
+    """A signature's base64 after `change`; signs again until that makes a difference.
 
-    Not each one has padding, say, and two of the same message differ.
+    Only some signatures have, for example, padding that can be taken off.
     """
     while True:
         signature = encoded(raw_sign(key, message))
