@@ -55,11 +55,7 @@ class Prompt:
 def find_templates(registry: Registry, config: Config) -> dict[str, Template]:
     """The templates of the plugins that can be loaded, by URI template."""
     found: dict[str, Template] = {}
-    for plugin in registry.names():
-        try:
-            manifest = registry.manifest(plugin)
-        except CarrelError:
-            continue
+    for plugin, manifest in registry.manifests():
         entry = config.plugin(plugin)
         skipped = entry.skip_resource_templates if entry is not None else ()
         for spec in manifest.templates:
@@ -81,11 +77,7 @@ def find_templates(registry: Registry, config: Config) -> dict[str, Template]:
 def find_prompts(registry: Registry, config: Config) -> dict[str, Prompt]:
     """The prompts of the plugins that can be loaded, by the name that clients see."""
     found: dict[str, Prompt] = {}
-    for plugin in registry.names():
-        try:
-            manifest = registry.manifest(plugin)
-        except CarrelError:
-            continue
+    for plugin, manifest in registry.manifests():
         entry = config.plugin(plugin)
         skipped = entry.skip_prompts if entry is not None else ()
         for spec in manifest.prompts:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .errors import CarrelError, UnknownNameError
+from .errors import UnknownNameError
 
 if TYPE_CHECKING:
     from .config import Config
@@ -50,11 +50,7 @@ def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
     `resource` switches all of a plugin's resources off.
     """
     found: dict[str, Resource] = {}
-    for plugin in registry.names():
-        try:
-            manifest = registry.manifest(plugin)
-        except CarrelError:
-            continue
+    for plugin, manifest in registry.manifests():
         entry = config.plugin(plugin)
         for spec in manifest.resources:
             if entry is not None and entry.grant_of_resource(spec.uri) is not None:

@@ -296,12 +296,7 @@ class Toolbox:
         if self._entries is None:
             entries: dict[str, _Entry] = {}
             looks_up = False
-            for plugin in self._registry.names():
-                try:
-                    manifest = self._registry.manifest(plugin)
-                except CarrelError as error:
-                    _log.warning("%s", error)
-                    continue
+            for plugin, manifest in self._registry.manifests(_log_unreadable):
                 looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
                 for spec in manifest.tools:
@@ -387,6 +382,10 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         return call, host.submit(checked, call)
+
+
+def _log_unreadable(_plugin: str, error: CarrelError) -> None:
+    _log.warning("%s", error)
 
 
 def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:

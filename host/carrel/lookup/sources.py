@@ -51,14 +51,14 @@ def find_sources(
     Raises:
         ArgumentError: a chosen name is not one of a plugin that resolves identifiers.
     """
-    sources, notices = [], []
-    for name in registry.names():
-        try:
-            manifest = registry.manifest(name)
-        except CarrelError as error:
-            # What it resolves is unknown, so it is in no item's trace; the caller is told here.
-            notices.append(printable(f"{name} was not asked: {error.message}", 500))
-            continue
+    sources: list[Source] = []
+    notices: list[str] = []
+
+    def note_unreadable(name: str, error: CarrelError) -> None:
+        # What it resolves is unknown, so it is in no item's trace; the caller is told here.
+        notices.append(printable(f"{name} was not asked: {error.message}", 500))
+
+    for name, manifest in registry.manifests(note_unreadable):
         if manifest.lookup is None:
             continue
         entry = config.plugin(name)

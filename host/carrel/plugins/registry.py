@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -203,6 +203,25 @@ class Registry:
                 self._pins.require(entry, source, manifest)
                 self._manifests[name] = manifest
             return self._manifests[name]
+
+    def manifests(
+        self, on_unreadable: Callable[[str, CarrelError], None] | None = None
+    ) -> Iterator[tuple[str, Manifest]]:
+        """Names and manifests of the plugins that are on, in the configuration's order.
+
+        Those whose manifest cannot be read, or is refused, are left out: the others go on.
+
+        Args:
+            on_unreadable: is given the name of each that is left out, and why it is.
+        """
+        for name in self.names():
+            try:
+                manifest = self.manifest(name)
+            except CarrelError as error:
+                if on_unreadable is not None:
+                    on_unreadable(name, error)
+            else:
+                yield name, manifest
 
     def _readable(self, entry: PluginConfig, source: Source) -> Manifest:
         """What a component says of itself; one that could not be read is not read again."""

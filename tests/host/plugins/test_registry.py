@@ -1,0 +1,32 @@
+"""`Registry.manifests`: a plugin that cannot be read is left out, and whoever minds is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from carrel.config import Config, PluginConfig
+from carrel.errors import CarrelError
+from carrel.plugins.registry import Registry
+from support.guests import guest
+from support.manifests import manifest_text
+
+
+def test_manifests_go_on_past_a_plugin_that_cannot_be_read(tmp_path: Path) -> None:
+    entries = []
+    for name in ("first", "lost", "off", "last"):
+        path = tmp_path / f"{name}.wasm"
+        if name != "lost":
+            path.write_bytes(guest(manifest=manifest_text(name=name)).wasm)
+        entries.append(PluginConfig(name, path.as_uri(), enabled=name != "off"))
+    registry = Registry(Config(tmp_path / "cache", tmp_path / "data", tuple(entries)))
+    left_out: list[tuple[str, CarrelError]] = []
+    found = list(registry.manifests(lambda name, error: left_out.append((name, error))))
+    assert [(name, manifest.name) for name, manifest in found] == [
+        ("first", "first"),
+        ("last", "last"),
+    ]
+    [(name, error)] = left_out
+    assert name == "lost"
+    assert "lost.wasm" in error.message
+    assert [name for name, _ in registry.manifests()] == ["first", "last"]
+    registry.close()
