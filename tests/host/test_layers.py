@@ -15,10 +15,10 @@ PACKAGE = Path(carrel.__file__).parent
 
 #: What each layer may import of Carrel. A name stands for the module and everything below it.
 ALLOWED: dict[str, set[str]] = {
-    "runtime": {"errors", "exchange", "printable"},
-    "fetch": {"errors", "exchange", "printable"},
+    "runtime": {"errors", "exchange", "printable", "wholefile"},
+    "fetch": {"errors", "exchange", "printable", "wholefile"},
     "trust": {"errors", "oci", "printable"},
-    "oci": {"errors", "fetch", "printable"},
+    "oci": {"errors", "fetch", "printable", "wholefile"},
     "plugins": {
         "config",
         "contract",
@@ -32,11 +32,13 @@ ALLOWED: dict[str, set[str]] = {
         "result",
         "runtime",
         "trust",
+        "wholefile",
     },
     "resources": {"config", "errors", "exchange", "offers", "plugins", "runtime"},
     "offers": {"config", "errors", "exchange", "plugins", "resources", "runtime", "waiting"},
     "waiting": {"exchange", "runtime"},
     "result": set(),
+    "wholefile": set(),
     "records": {"contract", "errors", "printable"},
     "hosttool": {"errors", "exchange", "plugins", "runtime"},
     "lookup": {
@@ -74,6 +76,7 @@ ALLOWED: dict[str, set[str]] = {
         "plugins",
         "runtime",
         "tools",
+        "wholefile",
     },
     "server": {"__version__", "errors", "exchange", "printable"},
 }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.errors import ArgumentError
+from carrel.wholefile import write_whole
 
 from .project import Project, find_project
 from .steps import Say
@@ -69,7 +69,8 @@ def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None 
         component = with_sections(bare, contract=manifest.contract, manifest=text)
         sandbox.refile_code(bare, component)
     path = output or project.dist / f"{manifest.name}.wasm"
-    _write(path, component)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, component, mode=None, flush=False)
     return Built(
         path.absolute(),
         hashlib.sha256(component).hexdigest(),
@@ -92,14 +93,3 @@ def _compile(project: Project, config: Config, say: Say) -> bytes:
     from .javascript import build_javascript
 
     return build_javascript(project, say)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

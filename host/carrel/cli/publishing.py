@@ -199,20 +199,10 @@ def _manifest(session: Session, file: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all."""
-    import os
-    import tempfile
+    from carrel.wholefile import write_whole
 
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(path, data, mode=0o644, flush=False)
     except OSError as error:
         raise StorageError(str(path), error.strerror or str(error)) from error
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
 import threading
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 
 from carrel.errors import StorageError
 from carrel.exchange import Failure, FailureKind, Outcome, Request, Response
+from carrel.wholefile import write_whole
 
 from .url import UrlFault, parse_url
 
@@ -215,14 +215,8 @@ def _extension(response: Response) -> str:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    # For people to read and share, and made anew when it is lost: the umask's mode, no flush.
+    write_whole(path, data, mode=None, flush=False)
 
 
 def _reason(fault: OSError) -> str:

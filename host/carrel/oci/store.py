@@ -16,7 +16,6 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from carrel.errors import RegistryError, StorageError
+from carrel.wholefile import flush_folder, write_whole
 
 from .documents import (
     INDEXES,
@@ -181,17 +181,8 @@ class PluginStore:
     def _write(self, path: Path, data: bytes) -> None:
         with self._explained(path):
             _make_folder(path.parent, self._folder)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-            _flush_folder(path.parent)
+            write_whole(path, data)
+            flush_folder(path.parent)
 
     def _discard(self, path: Path, kept: os.stat_result) -> None:
         """Removes a file that does not hold, unless another process has put a whole one there."""
@@ -318,18 +309,7 @@ def _make_folder(folder: Path, root: Path) -> None:
     root.parent.mkdir(parents=True, exist_ok=True)
     for one in reversed(missing):
         one.mkdir(mode=0o700, exist_ok=True)
-        _flush_folder(one.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Makes a rename in the folder last through a power cut, where the platform can."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        flush_folder(one.parent)
 
 
 def children(data: bytes) -> list[str]:

@@ -78,26 +78,11 @@ def encode_lock(entries: Mapping[str, LockEntry]) -> bytes:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    import tempfile
+    from carrel.wholefile import flush_folder, write_whole
 
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    write_whole(path, data, mode=mode)
+    flush_folder(path.parent)
 
 
 @contextmanager

@@ -49,21 +49,12 @@ class CodeCache:
 
     def store(self, key: str, code: bytes) -> Path | None:
         """Keeps an entry and returns its file; None when the disk refuses."""
-        import tempfile
+        from carrel.wholefile import write_whole
 
         try:
             self._prepare()
             path = self._folder / self._name(key, code)
-            handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(code)
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
+            write_whole(path, code)
             self._prune()
         except OSError as error:
             self._warn(error)
@@ -103,24 +94,20 @@ class CodeCache:
     def _new_key(self, path: Path) -> bytes:
         """Makes the key; of several processes that do so at once, the first one's stays."""
         import secrets
-        import tempfile
+
+        from carrel.wholefile import write_aside
 
         self._prepare()
-        handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
+        temporary = write_aside(path, secrets.token_bytes(_KEY_BYTES))
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(secrets.token_bytes(_KEY_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(temporary, path)
-            except FileExistsError:
-                pass
-            except OSError:  # a file system without hard links
-                if not path.exists():
-                    Path(temporary).replace(path)
+            os.link(temporary, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without hard links
+            if not path.exists():
+                temporary.replace(path)
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         return path.read_bytes()
 
     def _prune(self) -> None:
