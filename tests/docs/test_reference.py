@@ -14,7 +14,10 @@ import pytest
 
 import carrel
 from carrel import config as configuration
-from carrel import config_file, config_rules, config_values, errors
+from carrel import errors
+from carrel.config import file as config_file
+from carrel.config import rules as config_rules
+from carrel.config.values import Rule
 from carrel.contract import contract_file
 from carrel.exchange import Limits
 from support.pages import ROOT, Page, page, pages
@@ -29,9 +32,9 @@ DEFAULTS = {
 # Settings
 
 
-def rules() -> dict[str, config_values.Rule]:
+def rules() -> dict[str, Rule]:
     """Setting → rule, for everything that has a value of its own."""
-    found: dict[str, config_values.Rule] = {}
+    found: dict[str, Rule] = {}
     for section, keys in config_rules.RULES.items():
         found |= {f"{section}.{key}" if section else key: rule for key, rule in keys.items()}
     found |= {f"limits.{key}": rule for key, rule in config_rules.LIMIT_RULES.items()}

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from carrel.config import ENVIRONMENT, load_config
-from carrel.config_file import _TOP_KEYS
+from carrel.config.file import _TOP_KEYS
 from carrel.errors import ConfigError
 from support.command_line import CommandLine
 from support.guests import guest

@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
         "trust",
         "wholefile",
     },
+    "config": {"errors", "exchange", "fetch", "paths", "trust"},
     "resources": {"config", "errors", "exchange", "offers", "plugins", "runtime"},
     "offers": {"config", "errors", "exchange", "plugins", "resources", "runtime", "waiting"},
     "waiting": {"exchange", "runtime"},

@@ -107,7 +107,7 @@ class TestHosts:
     ) -> None:
         import tomllib
 
-        from carrel.config_rules import hosts
+        from carrel.config.rules import hosts
 
         refusal = ask(url, *granted, method=method)
         assert isinstance(refusal, Failure)

@@ -3,8 +3,12 @@
 `load_config` takes the first file of `--config`, `CARREL_CONFIG` and `carrel.toml` or `carrel.json`
 in the user's configuration directory, lays the environment over it, and reports every fault at
 once. Without a file the defaults below hold: the built-in plugins are on and may reach the hosts
-that their own manifests declare. Reading a file is in `config_file`, which is imported only when
-there is one.
+that their own manifests declare.
+
+A file's way: `document` makes plain values of its bytes, `hyper_mcp` translates one of hyper-mcp's,
+`file` checks its tables by the `rules` of the settings, which are made of those of plain `values`.
+None of these is imported when there is no file; `plugin`, one entry of the `plugins` table, always
+is.
 
 Secrets are not configuration: `credentials` finds them in the environment or a keyring.
 """
@@ -17,13 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .config_plugin import Overrides, PaceGrant, PluginConfig
-from .errors import ConfigError
-from .paths import expand, user_dir
+from carrel.errors import ConfigError
+from carrel.paths import expand, user_dir
+
+from .plugin import Overrides, PaceGrant, PluginConfig
 
 if TYPE_CHECKING:
-    from .exchange import Limits
-    from .trust.policy import TrustPolicy
+    from carrel.exchange import Limits
+    from carrel.trust.policy import TrustPolicy
 
 __all__ = [
     "BUILTIN_PLUGINS",
@@ -205,7 +210,7 @@ class Config:
 
     def limits_for(self, name: str) -> Limits:
         """The limits of a call to the plugin `name`: defaults, top-level table, its own entry."""
-        from .exchange import Limits
+        from carrel.exchange import Limits
 
         plugin = self.plugin(name)
         return Limits(**{**self.limits, **(plugin.limits if plugin else {})})  # type: ignore[arg-type]
@@ -226,7 +231,7 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
     found = path or find_file(env)
     values: dict[str, Any] = {}
     if found is not None:
-        from .config_file import read_file
+        from .file import read_file
 
         values = read_file(found, faults, env)
     _lay_environment_over(values, env, faults)
@@ -279,7 +284,7 @@ def _lay_environment_over(
         text = env.get(variable, "").strip()
         if not text:
             continue
-        from .config_rules import RULES
+        from .rules import RULES
 
         section, _, key = setting.rpartition(".")
         try:

@@ -19,7 +19,7 @@ from carrel.config import (
     ServerConfig,
     load_config,
 )
-from carrel.config_rules import LIMIT_RULES, RULES
+from carrel.config.rules import LIMIT_RULES, RULES
 from carrel.errors import ConfigError
 from carrel.exchange import Limits
 
@@ -69,8 +69,8 @@ class TestWithoutAFile:
     def test_neither_a_file_reader_nor_platformdirs_is_imported(self, env: dict[str, str]) -> None:
         script = (
             "import sys; from carrel.config import load_config; load_config();"
-            "print(sorted({'tomllib', 'json', 'platformdirs', 'carrel.config_file',"
-            "'carrel.config_rules', 'difflib'} & set(sys.modules)))"
+            "print(sorted({'tomllib', 'json', 'platformdirs', 'carrel.config.file',"
+            "'carrel.config.rules', 'difflib'} & set(sys.modules)))"
         )
         allowed = [] if sys.platform not in {"win32", "darwin"} else ["platformdirs"]
         done = subprocess.run(

@@ -181,7 +181,7 @@ def _translate_memory(granted: dict[str, Any], place: str, name: str, told: Tran
 
 def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
     """Globs: a name is a name, `*.name` is one more label, `*` is what the manifest declares."""
-    from .fetch.hosts import parse_host_entry
+    from carrel.fetch.hosts import parse_host_entry
 
     hosts = granted.get("allowed_hosts")
     if not isinstance(hosts, list):

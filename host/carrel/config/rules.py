@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .config_values import (
+from .values import (
     MisfitError,
     Rule,
     flag,
@@ -25,9 +25,11 @@ from .config_values import (
 )
 
 if TYPE_CHECKING:
-    from .config import PaceGrant, RegistryConfig
-    from .fetch.grants import HostGrant
-    from .trust.policy import TrustPolicy
+    from carrel.fetch.grants import HostGrant
+    from carrel.trust.policy import TrustPolicy
+
+    from . import RegistryConfig
+    from .plugin import PaceGrant
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _ANY_CASE = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
@@ -106,7 +108,7 @@ def foreign_url(value: object, base: Path) -> str:
 
 def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
     """An operator's grant: host names, or tables of a host, methods and paths."""
-    from .fetch.hosts import parse_host_entry
+    from carrel.fetch.hosts import parse_host_entry
 
     expected = "a list of host names, or of tables with host, methods and paths"
     if not isinstance(value, list):
@@ -129,7 +131,7 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
 
 
 def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
-    from .fetch.grants import HostGrant
+    from carrel.fetch.grants import HostGrant
 
     given = members(item, at, {"host": _host, "methods": _methods, "paths": _paths}, base)
     if "host" not in given:
@@ -138,7 +140,7 @@ def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
 
 
 def _host(value: object, _base: Path) -> str:
-    from .fetch.hosts import parse_host_entry
+    from carrel.fetch.hosts import parse_host_entry
 
     if not isinstance(value, str):
         raise wrong("a host name", value)
@@ -186,7 +188,7 @@ def names(value: object, _base: Path) -> tuple[str, ...]:
 
 def pace(value: object, base: Path) -> dict[str, PaceGrant]:
     """Host entry → the pace that holds there."""
-    from .config import PaceGrant
+    from .plugin import PaceGrant
 
     known: Mapping[str, Rule] = {
         "interval_ms": whole(0, 600_000, "milliseconds"),
@@ -239,7 +241,7 @@ def keyring_entries(value: object, base: Path) -> tuple[tuple[str, str], ...]:
 
 def trust(value: object, base: Path) -> TrustPolicy:
     """Whose signatures are accepted."""
-    from .trust.policy import Identity, TrustPolicy
+    from carrel.trust.policy import Identity, TrustPolicy
 
     if not isinstance(value, dict):
         raise wrong("a table with keys and identities", value)
@@ -294,7 +296,7 @@ _REGISTRY_RULES: Mapping[str, Rule] = {
 
 def registries(value: object, base: Path) -> dict[str, RegistryConfig]:
     """`HOST[:PORT]` of a registry → how it is reached."""
-    from .config import RegistryConfig
+    from . import RegistryConfig
 
     if not isinstance(value, dict):
         raise wrong("a table of registries", value)

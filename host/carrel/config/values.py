@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .paths import expand
+from carrel.paths import expand
 
 Rule = Callable[[object, Path], Any]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .fetch.grants import HostGrant
-    from .trust.policy import TrustPolicy
+    from carrel.fetch.grants import HostGrant
+    from carrel.trust.policy import TrustPolicy
 
 #: An override of a field of `carrel.exchange.Limits`.
 Overrides = Mapping[str, float | int]

@@ -1,4 +1,4 @@
-"""`carrel.config_file`: what a file may say, and what it is told when it says something else."""
+"""`carrel.config.file`: what a file may say, and what it is told when it says something else."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reading a configuration file: its values checked, every fault with its place.
 
 The shape is that of hyper-mcp's `plugins` table with tables of Carrel's own beside it. A file that
-holds nothing but hyper-mcp's keys is one of hyper-mcp's and loads as it is (`config_hyper`). In any
+holds nothing but hyper-mcp's keys is one of hyper-mcp's and loads as it is (`hyper_mcp`). In any
 other, what hyper-mcp has and Carrel does not offer is refused with the reason, never passed over: a
 setting that is read and ignored is a trap.
 """
@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import config_rules as rules
-from .config import BUILTIN_PLUGINS, PluginConfig
-from .config_hyper import Translation, translate
-from .config_rules import LIMIT_RULES, RULES
-from .config_text import Table, read_document
-from .config_values import MisfitError, Rule, flag, kind_of, text
+from . import BUILTIN_PLUGINS, rules
+from .document import Table, read_document
+from .hyper_mcp import Translation, translate
+from .plugin import PluginConfig
+from .rules import LIMIT_RULES, RULES
+from .values import MisfitError, Rule, flag, kind_of, text
 
 _SECTIONS = ("fetch", "runtime", "server")
 _TOP_KEYS = ("plugins", "limits", *_SECTIONS, *RULES[""])
