@@ -70,7 +70,7 @@ def plugin_name(name: str, *, any_case: bool = False) -> str | None:
     return None
 
 
-def plugin_url(value: object, _base: Path) -> str:
+def plugin_url(value: object, base: Path) -> str:
     """Where a component is."""
     expected = "builtin:NAME, file:///PATH or oci://REGISTRY/NAME:TAG"
     if not isinstance(value, str):
@@ -93,7 +93,17 @@ def plugin_url(value: object, _base: Path) -> str:
         return f"oci:{rest}"
     if scheme in {"http", "https", "s3"}:
         raise ValueError(f"components are not loaded over {scheme}; expected {expected}")
+    if _looks_like_path(value):
+        url = path_of(value, base).absolute().as_uri()
+        raise ValueError(f"expected {expected} but found the path {value!r}; write {url!r}")
     raise ValueError(f"expected {expected} but found {value!r}")
+
+
+def _looks_like_path(value: str) -> bool:
+    """Whether a file was meant; `registry.example.org/name` and `arxiv` are mistakes of others."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", value):
+        return False
+    return Path(value).is_absolute() or value.startswith((".", "~")) or value.endswith(".wasm")
 
 
 def foreign_url(value: object, base: Path) -> str:

@@ -45,7 +45,19 @@ def read_source(name: str, url: str) -> Source:
     Raises:
         LoadError: nothing there, not readable, or a scheme that is not offered.
     """
-    scheme, _, rest = url.partition(":")
+    scheme, colon, rest = url.partition(":")
+    if Path(url).is_absolute():
+        raise LoadError(
+            f"{name}: a file is named by its URL, not by its path; write {Path(url).as_uri()}",
+            plugin=name,
+        )
+    if not colon:
+        raise LoadError(
+            f"{name}: {url!r} is no URL, and no relative path is taken; name a file by its "
+            "absolute path (file:///…), a registry's plugin (oci://…) or a built-in one "
+            "(builtin:NAME)",
+            plugin=name,
+        )
     if scheme == "builtin":
         return _read_builtin(name, rest)
     if scheme == "file":

@@ -163,6 +163,20 @@ class TestPlugins:
         assert says in fault
         assert "pass@" not in fault
 
+    @pytest.mark.parametrize("url", ["plugins/x y.wasm", "./x y.wasm", "{folder}/x y.wasm"])
+    def test_a_path_is_answered_with_the_url_to_write(
+        self, load: Loader, tmp_path: Path, url: str
+    ) -> None:
+        fault = load.fault(f"plugins.mine.url = '{url.format(folder=tmp_path)}'")
+        written = fault.partition("; write '")[2].removesuffix("'")
+        assert written.startswith(tmp_path.as_uri())
+        assert written.endswith("/x%20y.wasm")
+        assert entry(load.toml(f'plugins.mine.url = "{written}"'), "mine").url == written
+
+    @pytest.mark.parametrize("url", ["arxiv", "registry.example.org/plugins/lists:0.1.0"])
+    def test_what_is_no_path_is_not_answered_with_one(self, load: Loader, url: str) -> None:
+        assert "write 'file:" not in load.fault(f'plugins.mine.url = "{url}"')
+
     def test_a_plugin_that_is_not_built_in_needs_a_url(self, load: Loader) -> None:
         assert load.fault("[plugins.mine]").startswith("plugins.mine: expected a `url`")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,24 @@ def test_a_plugin_that_is_not_there_says_where_it_was_looked_for(
     )
     with pytest.raises(CarrelError, match=words):
         Toolbox(config).parse_text("sample", "note", "x")
+
+
+def test_a_plugin_named_by_its_path_is_answered_with_its_url(
+    tmp_path: Path, code_folder: Path
+) -> None:
+    path = tmp_path / "my plugin.wasm"
+    path.write_bytes(guest(manifest=manifest_text(), result='{"n": 1}').wasm)
+
+    def parse(url: str) -> str:
+        config = Config(
+            cache_dir=code_folder, data_dir=tmp_path, plugins=(PluginConfig("sample", url),)
+        )
+        with closing(Toolbox(config)) as box:
+            return box.parse_text("sample", "note", "x")
+
+    with pytest.raises(LoadError, match="named by its URL") as caught:
+        parse(str(path))
+    written = caught.value.message.partition("; write ")[2]
+    assert parse(written) == '{"n": 1}'
+    with pytest.raises(LoadError, match="no relative path is taken"):
+        parse("plugin.wasm")
