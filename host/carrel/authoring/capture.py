@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.config import PluginConfig
 from carrel.errors import ArgumentError, SourceError
-from carrel.plugins.manifest import parse_manifest
+from carrel.plugins.access import provided_secrets
+from carrel.plugins.manifest import RESERVED_TOOLS, parse_manifest
+from carrel.plugins.registry import PluginState, Registry
 
 from .cases import CASE, EXCHANGES, EXPECTED, write_json
-from .check import told_error
 from .project import find_project
+from .reserved import reserved_tools
+from .run import call_plugin, told_error
 from .sandbox import embedded_manifest
 
 if TYPE_CHECKING:
     from carrel.config import Config
+    from carrel.exchange import ProgressHandler
+    from carrel.result import Result
 
 
 def require_new(folder: Path) -> None:
@@ -61,6 +67,58 @@ def recording_config(config: Config, folder: Path) -> Config:
     return dataclasses.replace(config, plugins=(entry,))
 
 
+def find_reserved(states: Sequence[PluginState], name: str) -> tuple[PluginState, str] | None:
+    """The plugin and the reserved tool that a name means; None when it means a tool, or nothing.
+
+    Args:
+        states: of the configured plugins.
+        name: with the plugin's namespace in front or, where only one plugin has it, without.
+
+    Raises:
+        ArgumentError: a reserved name that several plugins have, or none.
+    """
+    offered = {
+        f"{state.manifest.namespace}_{tool}": (state, tool)
+        for state in states
+        if state.manifest is not None
+        for tool in reserved_tools(state.manifest)
+    }
+    if name not in RESERVED_TOOLS:
+        return offered.get(name)
+    named = [full for full, (_, tool) in offered.items() if tool == name]
+    if not named:
+        raise ArgumentError([f"{name}: no plugin's manifest offers it"])
+    if len(named) > 1:
+        raise ArgumentError([f"{name}: several plugins offer it; name one: {', '.join(named)}"])
+    return offered[named[0]]
+
+
+def secrets_told(config: Config, state: PluginState) -> list[str]:
+    """Names of the secrets that the host would tell a plugin's `resource`."""
+    entry = config.plugin(state.name)
+    assert entry is not None, "a state belongs to an entry"
+    assert state.manifest is not None, "it offers something"
+    provided = provided_secrets(config, entry, state.manifest)
+    return sorted(name for name, value in provided.items() if value)
+
+
+def call_reserved(
+    config: Config,
+    plugin: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    on_progress: ProgressHandler | None = None,
+) -> Result:
+    """What a plugin answers to a call that else the host makes by itself.
+
+    Raises:
+        ArgumentError: a host would never ask this.
+        CarrelError: what the call ended with.
+    """
+    with closing(Registry(config)) as registry:
+        return call_plugin(registry.plugin(plugin), tool, arguments, on_progress)
+
+
 def write_fixture(
     folder: Path, tool: str, arguments: Mapping[str, Any], outcome: Mapping[str, Any] | SourceError
 ) -> None:
@@ -68,7 +126,7 @@ def write_fixture(
 
     Args:
         folder: of the fixture.
-        tool: its name in the manifest, without namespace.
+        tool: its name in the manifest, without namespace, or a reserved one.
         arguments: as they were given.
         outcome: the result, or the plugin's own report.
     """

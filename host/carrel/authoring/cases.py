@@ -7,6 +7,11 @@
     fixtures/search/exchanges/           what upstreams answered, as `carrel record` writes it
     fixtures/search/expected.json
 
+A call that the host makes by itself is a case like a tool's, under its reserved name:
+
+    fixtures/known_doi/case.json         {"tool": "lookup", "arguments": {"ids": [{"type", "id"}]}}
+    fixtures/statistics/case.json        {"tool": "resource", "arguments": {"uri": "…"}}
+
 `case.json` may also hold `format`, needed where a plugin has several, and `settings`, what the
 operator's configuration would hand to the plugin.
 """
@@ -20,8 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import ArgumentError
+from carrel.plugins.manifest import RESERVED_TOOLS
 
 from .project import read_json
+from .reserved import reserved_tools
 
 if TYPE_CHECKING:
     from carrel.plugins.manifest import Manifest
@@ -35,7 +42,7 @@ class Case:
     """One fixture.
 
     Attributes:
-        tool: the tool that is called; None where a document is parsed.
+        tool: the tool that is called, or a reserved name; None where a document is parsed.
         format: the document's format; None where a tool is called.
         document: the document's file, likewise.
         expected: what `expected.json` holds; None when there is none yet.
@@ -92,9 +99,13 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
     if tool is not None:
         if documents or "format" in told:
             faults.append("a tool's case has no document and no format")
-        if manifest.tool(tool) is None:
-            known = ", ".join(one.name for one in manifest.tools)
-            faults.append(f"{CASE}: the plugin has no tool {tool!r}; there are: {known}")
+        known = [*(one.name for one in manifest.tools), *reserved_tools(manifest)]
+        if tool not in known and tool in tuple(RESERVED_TOOLS):
+            faults.append(f"{CASE}: the manifest offers no {tool}, so no host calls it")
+        elif tool not in known:
+            faults.append(
+                f"{CASE}: the plugin has no tool {tool!r}; there are: {', '.join(known) or 'none'}"
+            )
         kind = {"tool": tool, "arguments": told.get("arguments", {})}
     elif len(documents) == 1:
         kind = {"format": _format(told, manifest, faults), "document": documents[0]}

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from carrel.errors import (
-    ArgumentError,
-    CarrelError,
-    LoadError,
-    NotRecordedError,
-    SourceError,
-    UnknownNameError,
-)
-from carrel.fetch.decode import UndecodableError, decode_text
+from carrel.errors import CarrelError, LoadError, NotRecordedError, UnknownNameError
+from carrel.fetch.decode import UndecodableError
 from carrel.fetch.manifest import read_policy
-from carrel.plugins.manifest import Manifest, ToolSpec, parse_manifest
-from carrel.plugins.plugin import Plugin
-from carrel.tools import Tool, check_arguments
+from carrel.plugins.manifest import Manifest, parse_manifest
 
-from .cases import EXCHANGES, EXPECTED, Case, case_folders, read_case, write_json
+from .cases import EXCHANGES, EXPECTED, case_folders, read_case, write_json
 from .difference import difference
 from .replay import replaying
+from .run import run_case
 from .sandbox import Sandbox, embedded_manifest
 
 if TYPE_CHECKING:
@@ -33,9 +24,6 @@ if TYPE_CHECKING:
     from carrel.runtime.component import SandboxedComponent
 
 State = Literal["passed", "failed", "updated"]
-
-#: Of an error, what its plugin decides; the rest follows from the code.
-_OF_ERRORS = ("code", "message", "position", "retry_after_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,47 +109,6 @@ def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
     return manifest
 
 
-def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
-    """What the plugin makes of a case: its result, or `{"error": …}` for its own report.
-
-    Raises:
-        CarrelError: whatever else ended the call.
-    """
-    try:
-        if case.tool is not None:
-            return _call(case.tool, case.arguments, plugin)
-        assert case.document is not None, "a case has a tool or a document"
-        assert case.format is not None, "a document has a format"
-        document = decode_text(case.document.read_bytes(), "")
-        return plugin.checked_document(case.format, plugin.parse(case.format, document))
-    except SourceError as error:
-        return {"error": told_error(error)}
-
-
-def _call(tool: str, arguments: Mapping[str, Any], plugin: Plugin) -> dict[str, Any]:
-    spec = plugin.manifest.tool(tool)
-    assert spec is not None, "the case was read against the manifest"
-    checked = check_arguments(_listed(spec, plugin), arguments)
-    faults = plugin.argument_faults(tool, checked)
-    if faults:
-        raise ArgumentError(faults, plugin=plugin.name, tool=tool)
-    call = plugin.new_call(tool)
-    try:
-        text = plugin.submit_call(tool, checked, call).utf8()
-    except CarrelError:
-        raise
-    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-        raise plugin.reported(report, call) from None
-    return plugin.result(call, text).data
-
-
-def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
-    """The tool as clients see it."""
-    fields = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec)}
-    name = f"{plugin.manifest.namespace}_{spec.name}"
-    return Tool(**{**fields, "name": name, "plugin": plugin.name})
-
-
 def _check(
     folder: Path,
     sandbox: Sandbox,
@@ -200,12 +147,6 @@ def _reason(error: Exception, folder: Path) -> str:
     if isinstance(error, UndecodableError):
         return f"the document cannot be decoded: {error}"
     return str(error)
-
-
-def told_error(error: SourceError) -> dict[str, Any]:
-    """What `expected.json` says of a plugin's own report."""
-    told = error.to_dict()
-    return {key: told[key] for key in _OF_ERRORS if key in told}
 
 
 def _chosen(folders: Sequence[Path], only: Sequence[str]) -> Sequence[Path]:

@@ -112,9 +112,9 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
     """Run a plugin's fixtures through the sandbox, without a network.
 
     DIR is a project that was built, this folder when not given; FILE a component and NAME a
-    configured plugin, both with --fixtures. Documents are parsed, tools are called with recorded
-    exchanges, and what comes out is held against expected.json. The exit code is 1 when a case
-    fails.
+    configured plugin, both with --fixtures. Documents are parsed, tools are called, works looked up
+    and resources read with recorded exchanges, and what comes out is held against expected.json.
+    The exit code is 1 when a case fails.
     """
     from carrel.authoring.check import check_plugin
 

@@ -70,7 +70,8 @@ def record(  # noqa: PLR0917 - click hands all of them by name
 
     With --into, the same as `carrel call TOOL … --record DIR`. With --fixture, the arguments and
     the result are kept as well, for `carrel plugin test`; inside a plugin's project its own
-    component is called, and may reach the hosts of its manifest. Recordings hold no secrets.
+    component is called, and may reach the hosts of its manifest. With --fixture, `lookup ID…` and
+    `resource URI` make the calls that else only the host makes. Recordings hold no secrets.
     """
     if (into is None) == (fixture is None):
         raise ArgumentError(["name one folder: either --into DIR or --fixture DIR"])

@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from carrel.errors import CarrelError, SourceError
+from carrel.errors import ArgumentError, CarrelError, SourceError
 
 from .call import read_words, show
 from .progress import Progress
 from .report import OK, complain
 from .session import Host, Session
 
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.exchange import ProgressHandler
+    from carrel.plugins.registry import PluginState
+    from carrel.server.toolbox import Result
+
+
+class _Asked(NamedTuple):
+    """The call to record.
+
+    Attributes:
+        name: for the line of progress.
+        tool: as `case.json` names it.
+        make: makes the call.
+    """
+
+    name: str
+    tool: str
+    arguments: dict[str, Any]
+    make: Callable[[ProgressHandler], Result]
+
 
 def record_fixture(
     session: Session, tool: str, words: tuple[str, ...], folder: Path, *, as_json: bool
 ) -> int:
-    """Calls a tool and writes a fixture of the call.
+    """Makes a call and writes a fixture of it.
 
     A plugin's own report of an error is an outcome like another: it is written, and then raised as
     by `carrel call`. After any other failure nothing is left behind.
@@ -24,21 +47,27 @@ def record_fixture(
     Raises:
         CarrelError: the folder exists, or the call failed.
     """
-    from carrel.authoring.capture import recording_config, require_new, write_fixture
+    from carrel.authoring.capture import (
+        find_reserved,
+        recording_config,
+        require_new,
+        write_fixture,
+    )
 
     require_new(folder)
+    config = recording_config(session.config(), folder)
     try:
-        with session.open(recording_config(session.config(), folder)) as host:
-            name, own_name = _names(host, tool)
-            arguments = read_words(words, host, name)
+        with session.open(config) as host:
+            reserved = find_reserved(host.plugins(), tool)
+            asked = _reserved(config, *reserved, words) if reserved else _tool(host, tool, words)
             try:
-                with Progress(name) as progress:
-                    result = host.call(name, arguments, on_progress=progress.update)
+                with Progress(asked.name) as progress:
+                    result = asked.make(progress.update)
             except SourceError as report:
-                write_fixture(folder, own_name, arguments, report)
+                write_fixture(folder, asked.tool, asked.arguments, report)
                 complain(f"carrel: {folder} holds this error as a fixture")
                 raise
-            write_fixture(folder, own_name, arguments, result.data)
+            write_fixture(folder, asked.tool, asked.arguments, result.data)
     except SourceError:
         raise
     except CarrelError:
@@ -47,6 +76,55 @@ def record_fixture(
     show(result, as_json=as_json)
     complain(f"carrel: {folder} is a fixture now")
     return OK
+
+
+def _tool(host: Host, tool: str, words: tuple[str, ...]) -> _Asked:
+    name, own_name = _names(host, tool)
+    arguments = read_words(words, host, name)
+    return _Asked(
+        name,
+        own_name,
+        arguments,
+        lambda on_progress: host.call(name, arguments, on_progress=on_progress),
+    )
+
+
+def _reserved(config: Config, state: PluginState, tool: str, words: Sequence[str]) -> _Asked:
+    """A call that the host makes by itself; its words are those of `carrel lookup`, or a URI.
+
+    Raises:
+        ArgumentError: a word is no identifier, or there is not one URI.
+    """
+    from carrel.authoring.capture import call_reserved, secrets_told
+    from carrel.lookup.sources import LOOKUP
+
+    if tool == LOOKUP:
+        arguments: dict[str, Any] = {"ids": _ids(words)}
+    elif len(words) == 1:
+        secrets = secrets_told(config, state)
+        arguments = {"uri": words[0]} | ({"secrets": secrets} if secrets else {})
+    else:
+        raise ArgumentError(["resource: expected one URI, that of the document to read"])
+    return _Asked(
+        tool,
+        tool,
+        arguments,
+        lambda on_progress: call_reserved(config, state.name, tool, arguments, on_progress),
+    )
+
+
+def _ids(words: Sequence[str]) -> list[dict[str, str]]:
+    from carrel.records import IdFault, parse_id
+
+    ids, faults = [], [] if words else ["lookup: expected identifiers, as 'carrel lookup' takes"]
+    for word in words:
+        try:
+            ids.append(parse_id(word).to_json())
+        except IdFault as fault:
+            faults.append(str(fault))
+    if faults:
+        raise ArgumentError(faults)
+    return ids
 
 
 def _names(host: Host, tool: str) -> tuple[str, str]:

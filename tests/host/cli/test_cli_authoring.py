@@ -9,12 +9,24 @@ from pathlib import Path
 import pytest
 
 from support.command_line import CommandLine
+from support.manifests import manifest_text
 from support.projects import component, fixture, project
 
 
 @pytest.fixture
 def carrel(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path, real=True)
+
+
+def answering(result: object, *, failed: bool = False) -> bytes:
+    """A component that resolves DOIs and has a resource, and answers so to whatever it is asked."""
+    text = json.dumps(result)
+    stats = {"uri": "sample-data://stats", "name": "stats", "description": "How much there is."}
+    manifest = manifest_text(
+        lookup={"identifiers": ["doi"]},
+        resources=[{**stats, "output_schema": {"type": "object", "required": ["n"]}}],
+    )
+    return component(manifest=manifest, result=text, failed=failed)
 
 
 class TestNew:
@@ -150,6 +162,72 @@ class TestRecord:
         done = carrel("record", "echo", "--fixture", "sample/fixtures/trap")
         assert done.code == 1
         assert list((folder / "fixtures").iterdir()) == []
+
+    def test_a_lookup_becomes_a_fixture_that_passes(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        answer = {"works": [], "not_found": [{"type": "doi", "id": "10.1000/Desk.1"}]}
+        folder = project(tmp_path / "sample", answering(answer))
+        words = ("https://doi.org/10.1000/Desk.1", "--fixture", "sample/fixtures/desk")
+        done = carrel("record", "lookup", *words)
+        assert done.code == 0, done.err
+        assert json.loads(done.out) == answer
+        case = folder / "fixtures" / "desk"
+        assert (case / "exchanges").is_dir()  # where its fetches would have been written
+        told = json.loads((case / "case.json").read_text("utf-8"))
+        assert told == {"tool": "lookup", "arguments": {"ids": answer["not_found"]}}
+        assert carrel("plugin", "test", "sample").code == 0
+
+    def test_a_resource_becomes_a_fixture_that_passes(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample", answering({"n": 1}))
+        words = ("sample-data://stats", "--fixture", "sample/fixtures/stats")
+        done = carrel("record", "sample_resource", *words)
+        assert (done.code, done.out) == (0, '{"n": 1}\n'), done.err
+        told = json.loads((folder / "fixtures" / "stats" / "case.json").read_text("utf-8"))
+        assert told == {"tool": "resource", "arguments": {"uri": "sample-data://stats"}}
+        assert carrel("plugin", "test", "sample").code == 0
+
+    def test_a_lookups_own_error_becomes_a_fixture_too(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        report = {"code": "upstream_unavailable", "message": "no answer"}
+        project(tmp_path / "sample", answering(report, failed=True))
+        done = carrel("record", "lookup", "10.1000/1", "--fixture", "sample/fixtures/down")
+        assert done.code == 1
+        assert "no answer" in done.err
+        assert carrel("plugin", "test", "sample").code == 0
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (("lookup",), "lookup: expected identifiers"),
+            (("lookup", "desk"), "expected a DOI such as"),
+            (("lookup", "2301.00001"), "resolves no arxiv, only doi"),
+            (("resource",), "expected one URI"),
+            (("resource", "sample-data://stat"), "it has: sample-data://stats"),
+        ],
+    )
+    def test_what_no_host_would_ask_is_misuse_and_leaves_nothing_behind(
+        self, carrel: CommandLine, tmp_path: Path, words: tuple[str, ...], says: str
+    ) -> None:
+        folder = project(tmp_path / "sample", answering({"n": 1}))
+        done = carrel("record", *words, "--fixture", "sample/fixtures/odd")
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+        assert list((folder / "fixtures").iterdir()) == []
+
+    def test_which_plugin_is_asked_is_said_where_several_offer_it(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        done = carrel("record", "lookup", "10.1000/1", "--fixture", "odd")
+        assert done.code == 2
+        assert "name one: arxiv_lookup, crossref_lookup, pubmed_lookup" in done.err
+        project(tmp_path / "sample")
+        done = carrel("record", "resource", "a://b", "--fixture", "sample/fixtures/odd")
+        assert done.code == 2
+        assert "resource: no plugin's manifest offers it" in done.err
 
     def test_a_project_that_was_not_built_says_how_to(
         self, carrel: CommandLine, tmp_path: Path

@@ -1,0 +1,128 @@
+"""What a plugin makes of a case: the calls of a host, with all that a host asks of the result."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import ArgumentError, CarrelError, ContractViolation, SourceError
+from carrel.fetch.decode import decode_text
+from carrel.jsontext import decode_object
+from carrel.lookup.answer import read_answers
+from carrel.lookup.sources import LOOKUP
+from carrel.records import Id
+from carrel.resources import RESOURCE
+from carrel.result import Result
+from carrel.tools import Tool, check_arguments
+
+from .reserved import reserved_faults, reserved_tools
+
+if TYPE_CHECKING:
+    from carrel.exchange import Call, ProgressHandler
+    from carrel.plugins.manifest import ToolSpec
+    from carrel.plugins.plugin import Plugin
+    from carrel.runtime.pending import Pending
+
+    from .cases import Case
+
+#: Of an error, what its plugin decides; the rest follows from the code.
+_OF_ERRORS = ("code", "message", "position", "retry_after_seconds")
+
+
+def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
+    """What the plugin makes of a case: its result, or `{"error": …}` for its own report.
+
+    Raises:
+        CarrelError: whatever else ended the call.
+    """
+    try:
+        if case.tool is not None:
+            return call_plugin(plugin, case.tool, case.arguments).data
+        assert case.document is not None, "a case has a tool or a document"
+        assert case.format is not None, "a document has a format"
+        document = decode_text(case.document.read_bytes(), "")
+        return plugin.checked_document(case.format, plugin.parse(case.format, document))
+    except SourceError as error:
+        return {"error": told_error(error)}
+
+
+def call_plugin(
+    plugin: Plugin,
+    tool: str,
+    arguments: Mapping[str, Any],
+    on_progress: ProgressHandler | None = None,
+) -> Result:
+    """The checked result of a tool, or of a name that the host calls by itself.
+
+    Args:
+        plugin: ready to be called.
+        tool: a name of its manifest, or a reserved one that the manifest offers.
+        arguments: they are checked.
+        on_progress: called with done, total or None, and a message.
+
+    Raises:
+        ArgumentError: a host would never ask this.
+        CarrelError: what the call ended with.
+    """
+    if tool in reserved_tools(plugin.manifest):
+        faults = reserved_faults(tool, arguments, plugin.manifest)
+        checked = dict(arguments)
+    else:
+        spec = plugin.manifest.tool(tool)
+        assert spec is not None, "only known tools are called"
+        checked = check_arguments(_listed(spec, plugin), arguments)
+        faults = plugin.argument_faults(tool, checked)
+    if faults:
+        raise ArgumentError(faults, plugin=plugin.name, tool=tool)
+    call = plugin.new_call(tool, on_progress)
+    if tool == RESOURCE:
+        secrets = sorted(arguments.get("secrets", ()))
+        text = _outcome(plugin.submit_reading(arguments["uri"], secrets, call), plugin, call)
+        return plugin.document(arguments["uri"], text)
+    text = _outcome(plugin.submit_call(tool, checked, call), plugin, call)
+    if tool == LOOKUP:
+        return _answers(plugin, checked["ids"], text)
+    return plugin.result(call, text)
+
+
+def told_error(error: SourceError) -> dict[str, Any]:
+    """What `expected.json` says of a plugin's own report."""
+    told = error.to_dict()
+    return {key: told[key] for key in _OF_ERRORS if key in told}
+
+
+def _outcome(pending: Pending, plugin: Plugin, call: Call) -> bytes:
+    try:
+        return pending.utf8()
+    except CarrelError:
+        raise
+    except KeyboardInterrupt:
+        call.cancel()
+        raise
+    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+        raise plugin.reported(report, call) from None
+
+
+def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
+    """What a lookup returned, if a host would find no fault with any answer in it.
+
+    An operator's host forgives: what is wrong with one answer costs that identifier alone.
+    """
+    asked = [Id(one["type"], one["id"]) for one in ids]
+    value = decode_object(text, plugin=plugin.name, tool=LOOKUP, strict=True)
+    faults = [
+        f"{one.type} {one.id}: {answer.problem.message}"
+        for one, answer in read_answers(text.decode(), asked, plugin.name).items()
+        if answer.problem is not None and answer.problem.code == ContractViolation.code
+    ]
+    if faults:
+        raise ContractViolation("; ".join(faults[:5]), plugin=plugin.name, tool=LOOKUP)
+    return Result(text, value)
+
+
+def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
+    """The tool as clients see it."""
+    fields = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec)}
+    name = f"{plugin.manifest.namespace}_{spec.name}"
+    return Tool(**{**fields, "name": name, "plugin": plugin.name})
