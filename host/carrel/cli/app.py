@@ -8,8 +8,10 @@ from importlib import import_module
 
 import click
 
+from carrel.errors import ArgumentError
+
 from .command import CONFIG, DEBUG, EXCHANGE, JSON_ERRORS, ExampleGroup
-from .report import INTERRUPTED, complain
+from .report import INTERRUPTED, complain, report
 from .session import Session
 
 #: command → the module and the attribute it is in
@@ -68,7 +70,8 @@ _VERSION = click.Option(
 
 _HELP = "Scholarly sources as tools, each parsed in a WebAssembly sandbox of its own."
 
-_EPILOG = """Exit codes: 0 ok, 1 failed, 2 misuse, 3 denied.
+_EPILOG = """Exit codes: 0 ok, 1 failed, 2 misuse, 3 denied, 130 interrupted, 141 whoever read the
+output went away.
 
 Results go to stdout, as JSON when it is not a terminal; errors go to stderr."""
 
@@ -108,6 +111,9 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "carrel"
-        complain(f"carrel: {error.format_message()}\n  what to do: see '{path} --help'")
+        if "--json-errors" in arguments:  # the words were not understood, so neither was this one
+            report(ArgumentError([f"{error.format_message()} See '{path} --help'"]), as_json=True)
+        else:
+            complain(f"carrel: {error.format_message()}\n  what to do: see '{path} --help'")
         return error.exit_code
     return code if isinstance(code, int) else 0

@@ -28,7 +28,9 @@ REPLAY = click.Option(
     metavar="DIR",
     help="Answer from recordings in DIR, not from upstreams.",
 )
-DEBUG = click.Option(["--debug"], is_flag=True, help="Show the traceback of a failure.")
+DEBUG = click.Option(
+    ["--debug"], is_flag=True, help="Show the log, and the traceback of a failure."
+)
 JSON_ERRORS = click.Option(
     ["--json-errors"], is_flag=True, help="Write errors to stderr as one line of JSON."
 )
@@ -50,6 +52,10 @@ class _WithExample(click.Command):
     """
 
     example: str = ""
+
+    def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002 - click's seam
+        """The help's first sentence, whole: in a list of commands it may take two lines."""
+        return super().get_short_help_str(limit=1000)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the example as it is, without wrapping it, and what the epilog says."""

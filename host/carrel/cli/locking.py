@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import CarrelError, LockError
+from carrel.errors import ArgumentError, CarrelError, LockError
 from carrel.printable import printable
 
 from .command import AS_JSON, command
@@ -37,7 +37,7 @@ def lock_command(
     """
     config = session.config()
     if remove:
-        return _remove(config, names)
+        return _remove(config, names, as_json=session.options.json_errors)
     from carrel.plugins.approval import wanted_names
     from carrel.plugins.lockfile import change_lock
 
@@ -50,7 +50,8 @@ def lock_command(
         _show(proposals)
     if changed and not (yes or _agreed(changed)):
         words = ", ".join(one.name for one in changed)
-        report(LockError(f"{words}: not approved; nothing was written. Approve with --yes"))
+        refusal = LockError(f"{words}: not approved; nothing was written. Approve with --yes")
+        report(refusal, as_json=session.options.json_errors)
         return FAILED
     if changed:
         change_lock(config.lock_path, {one.name: one.found for one in changed})
@@ -71,14 +72,14 @@ def _propose(session: Session, config: Config, names: list[str]) -> tuple[list[P
     return proposals, failed
 
 
-def _remove(config: Config, names: tuple[str, ...]) -> int:
+def _remove(config: Config, names: tuple[str, ...], *, as_json: bool) -> int:
     from carrel.plugins.lockfile import change_lock, read_lock
 
     if not names:
-        raise click.UsageError("--remove needs the names of the plugins to take out")
+        raise ArgumentError(["--remove needs the names of the plugins to take out"])
     missing = [name for name in names if name not in read_lock(config.lock_path)]
     if missing:
-        report(LockError(f"{', '.join(missing)}: not in {config.lock_path}"))
+        report(LockError(f"{', '.join(missing)}: not in {config.lock_path}"), as_json=as_json)
         return FAILED
     change_lock(config.lock_path, {}, frozenset(names))
     return OK

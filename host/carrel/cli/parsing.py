@@ -71,7 +71,7 @@ def _parse(
             except CarrelError as error:
                 code = FAILED
                 if readable:
-                    report(error)
+                    report(error, as_json=session.options.json_errors)
                 else:
                     write_text(f'{{"file":{json.dumps(name)},"error":{_error(error)}}}\n')
                 continue

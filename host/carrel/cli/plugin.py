@@ -108,7 +108,7 @@ def summary(state: PluginState) -> dict[str, Any]:
         "url": state.url,
         "state": "off" if not state.enabled else "failed" if state.error else "ready",
         "version": manifest.version if manifest else None,
-        "digest": state.digest,
+        "digest": f"sha256:{state.digest}" if state.digest else None,
         "tools": [tool.name for tool in manifest.tools] if manifest else [],
         "formats": [one.name for one in manifest.formats] if manifest else [],
         "granted_hosts": list(state.granted),

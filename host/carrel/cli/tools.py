@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .command import AS_JSON, command
 from .output import stdout_is_terminal, write_json
-from .report import OK, complain, describe
+from .report import OK, report
 from .session import Host, Session
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def tools(session: Session, as_json: bool) -> int:
     """
     with session.open() as host:
         offered = [_as_json(tool) for tool in host.tools()]
-        complain_about_broken_plugins(host)
+        complain_about_broken_plugins(host, as_json=session.options.json_errors)
     if as_json or not stdout_is_terminal():
         write_json(offered)
         return OK
@@ -38,11 +38,11 @@ def tools(session: Session, as_json: bool) -> int:
     return OK
 
 
-def complain_about_broken_plugins(host: Host) -> None:
+def complain_about_broken_plugins(host: Host, *, as_json: bool) -> None:
     """One message on stderr for each plugin that is on and could not be loaded."""
     for state in host.plugins():
         if state.error is not None:
-            complain(describe(state.error))
+            report(state.error, as_json=as_json)
 
 
 def _as_json(tool: Tool) -> dict[str, Any]:

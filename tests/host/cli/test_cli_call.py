@@ -146,7 +146,8 @@ class TestPluginList:
     def test_it_succeeds_when_every_plugin_is_ready(self, carrel: CommandLine) -> None:
         done = carrel("plugin", "list")
         assert (done.code, done.err) == (0, "")
-        assert [plugin["state"] for plugin in json.loads(done.out)] == ["ready"]
+        [plugin] = json.loads(done.out)
+        assert (plugin["state"], plugin["digest"]) == ("ready", "sha256:" + "ab" * 32)
 
     def test_it_fails_when_one_is_broken_and_lists_all(self, carrel: CommandLine) -> None:
         carrel.write("c.toml", "fetch.retries = 9")

@@ -46,6 +46,7 @@ def carrel(tmp_path: Path) -> CommandLine:
         ("serve --http 127.0.0.1:8", 2, ["No such option '--http'"]),
         ("call fake_query --record a --replay b", 2, ["exclude each other"]),
         ("plugin inspect fkae", 2, ["did you mean 'fake'?"]),
+        ("plugin lock --remove", 2, ["--remove needs the names of the plugins"]),
         ("--config none.toml tools", 2, ["none.toml", "no such file"]),
     ],
 )
@@ -102,6 +103,24 @@ def test_json_errors_are_one_line_of_json_on_stderr(carrel: CommandLine) -> None
             "retry_after_seconds": 2.5,
         }
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "error"),
+    [
+        ("tools --jsno", 2, "invalid_arguments"),
+        ("plugin lock --remove", 2, "invalid_arguments"),
+        ("plugin lock --remove nobody", 1, "plugin_unavailable"),
+        ("tools --config c.toml", 0, "plugin_unavailable"),
+    ],
+)
+def test_json_errors_are_json_whoever_reports_them(
+    carrel: CommandLine, line: str, code: int, error: str
+) -> None:
+    carrel.write("c.toml", "fetch.retries = 9")  # with a broken plugin
+    done = carrel(*shlex.split(line), "--json-errors")
+    assert done.code == code
+    assert json.loads(done.err)["error"]["code"] == error
 
 
 def test_control_characters_in_a_message_do_not_reach_the_terminal(carrel: CommandLine) -> None:
@@ -212,6 +231,14 @@ class TestHelp:
         done = carrel(*words)
         assert (done.code, done.err) == (0, "")
         assert "Example:" in done.out
+
+    @pytest.mark.parametrize("words", [["--help"], ["plugin", "--help"]])
+    def test_what_a_command_does_is_said_to_the_end(
+        self, carrel: CommandLine, words: list[str]
+    ) -> None:
+        listed = carrel(*words).out.partition("Commands:")[2]
+        assert listed
+        assert "..." not in listed
 
     def test_without_a_word_it_shows_the_help_as_misuse(self, carrel: CommandLine) -> None:
         done = carrel()
