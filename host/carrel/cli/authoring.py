@@ -44,8 +44,9 @@ def new_command(
 ) -> int:
     """Make a plugin's project that builds and passes its fixtures at once.
 
-    NAME is the plugin's: lower-case letters, digits and single underscores. The folder must not
-    exist yet. The project holds a tool, a document format, fixtures, and Carrel's guest kit.
+    NAME is the plugin's: lower-case letters, digits and single underscores between them, a letter
+    first, at most 40. The folder must not exist yet. The project holds a tool, a document format,
+    fixtures, and Carrel's guest kit.
     """
     from carrel.authoring.new import new_project
 
@@ -96,7 +97,7 @@ def build_command(session: Session, folder: Path, output: Path | None, as_json: 
     "--fixtures", type=_PATH, metavar="DIR", help="The cases; the project's own when not given."
 )
 @click.option(
-    "--case", "only", multiple=True, metavar="CASE", help="Run this case only; repeatable."
+    "--case", "only", multiple=True, metavar="CASE", help="Run this case only; may be repeated."
 )
 @click.option("--update", is_flag=True, help="Write what was found as what is expected.")
 @click.option("--build", "build_first", is_flag=True, help="Build the project first.")

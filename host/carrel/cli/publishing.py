@@ -82,8 +82,9 @@ def pull_command(
 ) -> int:
     """Fetch a plugin from a registry, with its signatures, and keep it.
 
-    REFERENCE is [oci://]REGISTRY[:PORT]/NAME with :TAG, @sha256:DIGEST or both; the digest wins.
-    Nothing of the plugin runs, and no signature is verified yet.
+    REFERENCE is [oci://]REGISTRY[:PORT]/NAME with :TAG, @sha256:DIGEST or both, of which the digest
+    wins; with neither, the tag is latest. Nothing of the plugin runs, and no signature is verified
+    yet.
     """
     from carrel.oci.pull import pull
     from carrel.oci.registry import open_repository

@@ -35,18 +35,27 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     options=(PLAIN_HTTP, AS_JSON),
 )
 @click.argument("reference", metavar="REFERENCE")
-@click.option("--key", required=True, type=_FILE, metavar="FILE", help="Sign with this key.")
 @click.option(
-    "--certificate", type=_FILE, metavar="FILE", help="The key's certificate, which is told."
+    "--key", required=True, type=_FILE, metavar="FILE", help="Sign with this private key."
+)
+@click.option(
+    "--certificate",
+    type=_FILE,
+    metavar="FILE",
+    help="The key's certificate (PEM), which the signature names in place of the key.",
 )
 @click.option(
     "--certificate-chain",
     "chain",
     type=_FILE,
     metavar="FILE",
-    help="The certificates above it, up to the root.",
+    help="The certificates above it (PEM), from its issuer up to the root.",
 )
-@click.option("--legacy", is_flag=True, help="Sign in the layout that older verifiers read.")
+@click.option(
+    "--legacy",
+    is_flag=True,
+    help="Sign in the layout that verifiers older than cosign 3 read.",
+)
 def sign_command(
     session: Session,
     *,
@@ -61,7 +70,7 @@ def sign_command(
     """Sign a plugin in a registry, so that Carrel and cosign can verify it.
 
     What is signed is the digest that REFERENCE has now. The key is cosign's own file or PKCS #8;
-    its password comes from COSIGN_PASSWORD or is asked for.
+    its password comes from COSIGN_PASSWORD or is asked for on a terminal.
     """
     from carrel.oci.registry import open_repository
     from carrel.trust.keys import fingerprint
@@ -100,13 +109,20 @@ def sign_command(
 @click.argument("reference", metavar="REFERENCE")
 @click.option(
     "--key", "keys", multiple=True, type=_FILE, metavar="FILE",
-    help="Accept this public key; may be repeated.",
+    help="Accept this public key (PEM); may be repeated.",
 )  # fmt: skip
-@click.option("--identity", metavar="NAME", help="Accept a certificate of this e-mail or URI.")
-@click.option("--issuer", metavar="URL", help="Who vouched for the identity: an OpenID issuer.")
+@click.option(
+    "--identity",
+    metavar="NAME",
+    help="Accept a certificate of this e-mail address or URI, exactly; goes with --issuer.",
+)
+@click.option(
+    "--issuer", metavar="URL", help="The OpenID Connect issuer that the certificate must name."
+)
 @click.option(
     "--roots", type=_FILE, metavar="FILE",
-    help="The certificates' authority (PEM), or a Sigstore instance's trusted root (JSON).",
+    help="The certificates' authority (PEM), or a Sigstore instance's trusted root (JSON). "
+    "Default: the public Sigstore instance.",
 )  # fmt: skip
 def verify_command(
     session: Session,
@@ -121,9 +137,8 @@ def verify_command(
 ) -> int:
     """Tell who signed a plugin in a registry, if it is somebody who is accepted.
 
-    Without options, the configuration's trust table says who is. With --identity and without
-    --roots, the public Sigstore instance's word is taken. The exit code is 3 when no signature is
-    accepted.
+    Without --key and --identity, the configuration's trust table says who is. The exit code is 3
+    when no signature is accepted.
     """
     from carrel.oci.registry import open_repository
     from carrel.trust.verify import verify
@@ -159,7 +174,8 @@ def generate_command(
     """Make a key pair to sign plugins with.
 
     The private key is encrypted with a password and in cosign's own format, so that cosign can sign
-    with it too. Existing files are left alone.
+    with it too. Its password comes from COSIGN_PASSWORD or is asked for on a terminal. Existing
+    files are left alone.
     """
     from carrel.trust import privatekey
     from carrel.trust.keys import fingerprint
