@@ -6,7 +6,7 @@ use carrel_pdk::id::Doi;
 use carrel_pdk::record::{
     Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work,
 };
-use carrel_pdk::text::marked_up;
+use carrel_pdk::text::{marked_up, trim};
 use carrel_pdk::{percent, url};
 
 use crate::item::{self, Item};
@@ -103,10 +103,10 @@ pub(crate) fn readable(text: Text<'_>) -> Option<Text<'_>> {
 
 /// A text for machines: as it is, without space around it; `None` when it is blank.
 fn plain(text: Text<'_>) -> Option<Text<'_>> {
-    let trimmed = text.trim();
+    let trimmed = trim(&text);
     match text {
         _ if trimmed.is_empty() => None,
-        Cow::Borrowed(text) => Some(Cow::Borrowed(text.trim())),
+        Cow::Borrowed(text) => Some(Cow::Borrowed(trim(text))),
         Cow::Owned(_) => Some(Cow::Owned(trimmed.to_owned())),
     }
 }

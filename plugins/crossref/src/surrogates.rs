@@ -3,13 +3,16 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
+
 /// `json` with every such escape replaced by the one of U+FFFD, which is as long, so that places stay
 /// where they are. Borrows when there is none.
 pub(crate) fn replaced(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
+    let escape = Finder::new(b"\\u");
     let mut lone = Vec::new();
     let mut from = 0;
-    while let Some(found) = json.get(from..).and_then(|rest| rest.find("\\u")) {
+    while let Some(found) = bytes.get(from..).and_then(|rest| escape.find(rest)) {
         let at = from + found;
         // A backslash that is itself escaped starts nothing; it takes an odd number of them.
         let before = bytes[..at].iter().rev().take_while(|&&byte| byte == b'\\').count();

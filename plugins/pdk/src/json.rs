@@ -17,7 +17,7 @@
 //! assert_eq!(json.finish(), r#"{"title":"On \"quotes\"","year":2026,"authors":["A. Author"]}"#);
 //! ```
 
-use crate::text::scan;
+use crate::scan;
 
 /// A JSON text in the making: one value.
 #[derive(Debug, Default)]
@@ -41,7 +41,9 @@ impl Writer {
 
     /// The finished text.
     pub fn finish(self) -> String {
-        String::from_utf8(self.out).unwrap_or_default()
+        // SAFETY: everything that is appended is a whole `str`, or a part of one between ASCII
+        // characters, or ASCII.
+        unsafe { String::from_utf8_unchecked(self.out) }
     }
 }
 
@@ -198,7 +200,7 @@ impl Array<'_> {
 fn string(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');
     let mut done = 0;
-    while let Some(at) = scan::find(value.as_bytes(), done, |here, _| {
+    while let Some(at) = scan::find(value.as_bytes(), done, |here| {
         here.in_range(0, 0x20).or(here.is(b'"')).or(here.is(b'\\'))
     }) {
         // The byte found is ASCII, so both ends of the piece are character boundaries.
@@ -219,8 +221,10 @@ fn string(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');
 }
 
-/// Appends bytes, short ones by pieces of fixed size: in WebAssembly a copy whose size is not known to
-/// the compiler is a call out of the module, and most texts of a record have fewer than twenty bytes.
+/// Appends bytes, short ones by pieces of fixed size that overlap: in WebAssembly a copy whose size is
+/// not known to the compiler is a call out of the module, and most texts of a record have fewer than
+/// twenty bytes.
+#[inline]
 fn append(out: &mut Vec<u8>, bytes: &[u8]) {
     const SHORT: usize = 64;
     if bytes.len() > SHORT {
@@ -228,25 +232,28 @@ fn append(out: &mut Vec<u8>, bytes: &[u8]) {
         return;
     }
     out.reserve(SHORT);
+    let start = out.len();
     let mut rest = bytes;
     while let Some((piece, more)) = rest.split_first_chunk::<16>() {
         out.extend_from_slice(piece);
         rest = more;
     }
-    if let Some((piece, more)) = rest.split_first_chunk::<8>() {
-        out.extend_from_slice(piece);
-        rest = more;
-    }
-    if let Some((piece, more)) = rest.split_first_chunk::<4>() {
-        out.extend_from_slice(piece);
-        rest = more;
-    }
-    if let Some((piece, more)) = rest.split_first_chunk::<2>() {
-        out.extend_from_slice(piece);
-        rest = more;
-    }
-    if let Some(byte) = rest.first() {
-        out.push(*byte);
+    if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
+        out.extend_from_slice(first);
+        out.truncate(start + bytes.len() - 8);
+        out.extend_from_slice(last);
+    } else if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        out.extend_from_slice(first);
+        out.truncate(start + bytes.len() - 4);
+        out.extend_from_slice(last);
+    } else if let [first, more @ ..] = rest {
+        out.push(*first);
+        if let [second, more @ ..] = more {
+            out.push(*second);
+            if let [third] = more {
+                out.push(*third);
+            }
+        }
     }
 }
 

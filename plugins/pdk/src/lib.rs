@@ -42,6 +42,7 @@ mod error;
 pub mod export;
 mod fetch;
 pub mod id;
+#[allow(unsafe_code)]
 pub mod json;
 pub mod lookup;
 pub mod manifest;
@@ -49,6 +50,7 @@ pub mod percent;
 mod plugin;
 pub mod record;
 pub mod resource;
+mod scan;
 pub mod schema;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;

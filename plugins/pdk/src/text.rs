@@ -8,12 +8,13 @@
 
 use std::borrow::Cow;
 
+use crate::scan::{self, Lanes};
+
 mod entities;
 pub(crate) mod flow;
 mod markup;
 mod math;
 mod named;
-pub(crate) mod scan;
 mod scripts;
 
 pub use entities::{decode_entities, entity};
@@ -23,7 +24,7 @@ pub use scripts::{Script, write_script};
 /// `text` with every run of Unicode whitespace as one space and none at either end. Borrows when
 /// there is nothing to change.
 pub fn collapse(text: &str) -> Cow<'_, str> {
-    let text = text.trim();
+    let text = trim(text);
     let mut next = untidy(text, 0);
     if next.is_none() {
         return Cow::Borrowed(text);
@@ -38,6 +39,14 @@ pub fn collapse(text: &str) -> Cow<'_, str> {
     }
     out.push_str(&text[done..]);
     Cow::Owned(out)
+}
+
+/// `text` without whitespace at either end; quick where there is none.
+pub fn trim(text: &str) -> &str {
+    match text.as_bytes() {
+        [0x21..0x7F] | [0x21..0x7F, .., 0x21..0x7F] => text,
+        _ => text.trim(),
+    }
 }
 
 /// `collapse`, with the empty text as `None`: absent is absent.
@@ -58,13 +67,11 @@ pub fn excerpt(text: &str) -> String {
 fn untidy(text: &str, from: usize) -> Option<usize> {
     let mut from = from;
     loop {
-        let at = scan::find(text.as_bytes(), from, |here, after| {
-            // U+0085 and U+00A0 start with C2, U+1680 with E1, U+2000 to U+205F with E2, U+3000
-            // with E3; so do others, such as dashes and quotes.
-            let lead = here.is(0xC2).or(here.in_range(0xE1, 3));
-            let spaces = here.is(b' ').and(after.is(b' '));
-            here.in_range(0, 0x20).or(lead).or(spaces)
-        })?;
+        // U+0085 and U+00A0 start with C2, U+1680 with E1, U+2000 to U+205F with E2, U+3000 with
+        // E3; so do others, such as dashes and quotes.
+        let class =
+            |here: Lanes| here.in_range(0, 0x20).or(here.is(0xC2)).or(here.in_range(0xE1, 3));
+        let at = scan::find_or_twice(text.as_bytes(), from, class, b' ')?;
         let character = text.get(at..)?.chars().next()?;
         if character.is_whitespace() {
             // A space before it belongs to the same run.
@@ -76,7 +83,7 @@ fn untidy(text: &str, from: usize) -> Option<usize> {
 
 /// The place of the first control character that XML does not allow.
 pub(crate) fn control_character(text: &str) -> Option<usize> {
-    scan::find(text.as_bytes(), 0, |here, _| {
+    scan::find_rare(text.as_bytes(), |here| {
         here.in_range(0, 0x09).or(here.in_range(0x0B, 2)).or(here.in_range(0x0E, 0x12))
     })
 }

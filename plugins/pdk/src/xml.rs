@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use crate::Error;
+use crate::scan;
 use crate::text::{self, excerpt};
 
 mod flow;
@@ -121,6 +122,9 @@ impl<'d> XmlReader<'d> {
         loop {
             if !self.ending {
                 self.tokens.skip_whitespace();
+                if self.tokens.starts() {
+                    return self.start().map(Some);
+                }
             }
             match self.next()? {
                 Node::Start(element) => return Ok(Some(element)),
@@ -134,7 +138,8 @@ impl<'d> XmlReader<'d> {
     /// The value of the attribute `name` (as written, prefix included) of the element just stepped
     /// into, its entities decoded and its whitespace collapsed; `None` when it is absent or blank.
     pub fn attribute(&self, name: &str) -> Option<Cow<'d, str>> {
-        let (_, raw) = self.attributes.iter().find(|(key, _)| *key == name)?;
+        let same = |key: &str| scan::same(key.as_bytes(), name.as_bytes());
+        let (_, raw) = self.attributes.iter().find(|(key, _)| same(key))?;
         match text::decode_entities(raw) {
             Cow::Borrowed(value) => text::present(value),
             Cow::Owned(value) => text::present(&value).map(|value| Cow::Owned(value.into_owned())),
@@ -163,17 +168,23 @@ impl<'d> XmlReader<'d> {
     ///
     /// When the document is not well formed here.
     pub fn text(&mut self) -> Result<Option<Cow<'d, str>>, Error> {
+        if !self.ending
+            && let Some(open) = self.open.last()
+            && let Some(text) = self.tokens.leaf(open)
+        {
+            // The usual case: one piece, which is borrowed when it is tidy.
+            self.leave();
+            return Ok(text::present(text));
+        }
+        self.flowing_text()
+    }
+
+    /// [`text`](Self::text) of an element that holds more than one piece.
+    #[inline(never)]
+    fn flowing_text(&mut self) -> Result<Option<Cow<'d, str>>, Error> {
         let outside = self.open.len().saturating_sub(1);
         let mut node = self.next()?;
         let mut flow = Flow::default();
-        if let Node::Text(text) = node {
-            node = self.next()?;
-            if matches!(node, Node::End) {
-                // The usual case: one piece, which is borrowed when it is tidy.
-                return Ok(text::present(text));
-            }
-            flow.push(text);
-        }
         loop {
             match node {
                 Node::Text(text) => flow.push(text),
@@ -258,6 +269,7 @@ impl<'d> XmlReader<'d> {
     }
 
     /// An error about the document at byte `offset`.
+    #[cold]
     pub fn error_at(&self, offset: usize, message: impl Into<String>) -> Error {
         Error::invalid_document(message, offset as u64, path::at(self.document, offset))
     }
@@ -282,16 +294,16 @@ impl<'d> XmlReader<'d> {
         {
             return Ok(self.leave());
         }
+        if self.tokens.starts() {
+            return self.start().map(Node::Start);
+        }
         let before = self.offset();
         let token = match self.tokens.next(&mut self.attributes) {
             Ok(token) => token,
             Err(flaw) => return Err(self.error_at(flaw.offset, flaw.message)),
         };
         match token {
-            Token::Start { name, empty } => {
-                self.ending = empty;
-                self.enter(name, before)
-            }
+            Token::Start { name, empty } => self.enter(name, empty, before).map(Node::Start),
             Token::End(name) => match self.open.last() {
                 Some(open) if *open == name => Ok(self.leave()),
                 Some(open) => {
@@ -329,17 +341,29 @@ impl<'d> XmlReader<'d> {
         Node::End
     }
 
-    fn enter(&mut self, name: &'d str, offset: usize) -> Result<Node<'d>, Error> {
+    /// Steps into the element whose start tag comes next.
+    #[inline]
+    fn start(&mut self) -> Result<Element<'d>, Error> {
+        let before = self.offset();
+        match self.tokens.start_tag(&mut self.attributes) {
+            Ok((name, empty)) => self.enter(name, empty, before),
+            Err(flaw) => Err(self.error_at(flaw.offset, flaw.message)),
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, name: &'d str, empty: bool, offset: usize) -> Result<Element<'d>, Error> {
+        self.ending = empty;
         let depth = self.open.len();
         if depth >= MAX_DEPTH {
             return Err(self.error_at(offset, format!("elements nested deeper than {MAX_DEPTH}")));
         }
         for (key, value) in &self.attributes {
-            if !self.namespaces.declare(key, value, depth) {
+            if key.starts_with('x') && !self.namespaces.declare(key, value, depth) {
                 return Err(self.error_at(offset, "too many namespace declarations"));
             }
         }
-        let (prefix, local) = match name.bytes().position(|byte| byte == b':') {
+        let (prefix, local) = match scan::find(name.as_bytes(), 0, |here| here.is(b':')) {
             Some(colon) => (&name[..colon], &name[colon + 1..]),
             None => ("", name),
         };
@@ -348,6 +372,6 @@ impl<'d> XmlReader<'d> {
             return Err(self.error_at(offset, message));
         };
         self.open.push(name);
-        Ok(Node::Start(Element { namespace, local, offset }))
+        Ok(Element { namespace, local, offset })
     }
 }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use super::{IdError, path_of_url, strip_ignoring_case};
 use crate::percent;
+use crate::scan::{self, Lanes};
+use crate::text::trim;
 
 /// A DOI: compared without regard to case, shown as it was given.
 ///
@@ -26,14 +28,15 @@ impl Doi {
     /// When the text is not `10.`, a registrant, a slash and a suffix.
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let problem = || IdError::new("a DOI such as 10.1000/182", text);
-        let trimmed = text.trim();
-        let bare = match path_of_resolver(trimmed) {
-            Some(path) => percent::decode(path).into_owned(),
-            None => {
-                let prefixes = ["doi:", "info:doi/", "urn:doi:"];
-                let bare = prefixes.iter().find_map(|one| strip_ignoring_case(trimmed, one));
-                bare.unwrap_or(trimmed).trim().to_owned()
-            }
+        let trimmed = trim(text);
+        let bare = if trimmed.starts_with("10.") {
+            trimmed.to_owned()
+        } else if let Some(path) = path_of_resolver(trimmed) {
+            percent::decode(path).into_owned()
+        } else {
+            let prefixes = ["doi:", "info:doi/", "urn:doi:"];
+            let bare = prefixes.iter().find_map(|one| strip_ignoring_case(trimmed, one));
+            bare.unwrap_or(trimmed).trim().to_owned()
         };
         let (prefix, suffix) = bare.split_once('/').ok_or_else(problem)?;
         let registrant = prefix.strip_prefix("10.").ok_or_else(problem)?;
@@ -41,8 +44,12 @@ impl Doi {
             && registrant
                 .split('.')
                 .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_plain = |here: Lanes| here.in_range(0x21, 0x7F - 0x21);
         let suffix_right = !suffix.is_empty()
-            && !suffix.chars().any(|character| character.is_whitespace() || character.is_control());
+            && (scan::find(suffix.as_bytes(), 0, |here| is_plain(here).not()).is_none()
+                || !suffix
+                    .chars()
+                    .any(|character| character.is_whitespace() || character.is_control()));
         if registrant_right && suffix_right { Ok(Self { text: bare }) } else { Err(problem()) }
     }
 

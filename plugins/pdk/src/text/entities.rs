@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
-
 use super::named::NAMED;
+use crate::scan;
 
 /// What `&name;` stands for, `name` being `amp`, `#38`, `#x26`, `eacute` and so on; `None` for a name
 /// that is not known and for a number that is no character XML allows.
@@ -38,7 +37,7 @@ pub fn decode_entities(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut done = 0;
     let mut from = 0;
-    while let Some(at) = memchr(b'&', &text.as_bytes()[from..]).map(|offset| from + offset) {
+    while let Some(at) = scan::find(text.as_bytes(), from, |here| here.is(b'&')) {
         let name_end = text.as_bytes()[at..].iter().take(LONGEST).position(|&byte| byte == b';');
         if let Some((end, character)) =
             name_end.and_then(|length| Some((at + length, entity(text.get(at + 1..at + length)?)?)))

@@ -7,20 +7,17 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use super::MAX_ATTRIBUTES;
+use crate::scan::{self, Lanes};
 use crate::text::excerpt;
 
-/// Bytes that names are made of; beyond ASCII all are taken.
-const NAME: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let code = byte as u8;
-        table[byte] =
-            code.is_ascii_alphanumeric() || matches!(code, b'_' | b':' | b'-' | b'.' | 0x80..);
-        byte += 1;
-    }
-    table
-};
+/// Bytes that end a name; beyond ASCII all belong to it.
+fn ends_name(here: Lanes) -> Lanes {
+    let letters = here.with_bits(0x20).in_range(b'a', 26);
+    let digits_and_colon = here.in_range(b'0', 11);
+    let hyphen_and_stop = here.in_range(b'-', 2);
+    let others = here.is(b'_').or(here.in_range(0x80, 0x80));
+    letters.or(digits_and_colon).or(hyphen_and_stop).or(others).not()
+}
 
 /// A name and a raw value.
 pub(super) type Attribute<'d> = (&'d str, &'d str);
@@ -74,43 +71,32 @@ impl<'d> Tokens<'d> {
         self.at
     }
 
-    /// Passes over whitespace.
-    pub(super) fn skip_whitespace(&mut self) {
-        const INDENT: [u8; 8] = [b' '; 8];
-        let bytes = self.text.as_bytes();
-        let mut at = self.at;
-        // Indented documents are a third of spaces, nearly all of them behind a line break.
-        while let Some(b'\n') = self.byte(at) {
-            at += 1;
-            // Arrays compare in one instruction where slices would call a function.
-            while bytes.get(at..).and_then(<[u8]>::first_chunk) == Some(&INDENT) {
-                at += INDENT.len();
-            }
-            at = self.behind_spaces(at);
-        }
-        self.at = self.behind_whitespace(at);
-    }
-
+    /// Passes over whitespace: a third of an indented document.
     #[inline]
-    fn behind_spaces(&self, mut at: usize) -> usize {
-        while self.byte(at) == Some(b' ') {
-            at += 1;
-        }
-        at
+    pub(super) fn skip_whitespace(&mut self) {
+        self.at = self.behind_whitespace(self.at);
     }
 
     /// Passes over the end tag of `name`, if that is what comes next and it has no space in it.
     #[inline]
     pub(super) fn closes(&mut self, name: &str) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
-        let closes = rest
-            .strip_prefix(b"</")
-            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
-            .is_some_and(|rest| rest.first() == Some(&b'>'));
+        let closes = is_end_tag(rest, name);
         if closes {
             self.at += name.len() + 3;
         }
         closes
+    }
+
+    /// Passes over a text and the end tag of `name` behind it, if nothing else comes first.
+    #[inline]
+    pub(super) fn leaf(&mut self, name: &str) -> Option<&'d str> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = memchr2(b'<', b'&', rest)?;
+        if !is_end_tag(&rest[length..], name) {
+            return None;
+        }
+        Some(self.take(self.at, length, self.at + length + name.len() + 3))
     }
 
     /// The next token. A start tag's attributes replace what is in `attributes`.
@@ -122,7 +108,7 @@ impl<'d> Tokens<'d> {
                 Some(b'/') => self.end_tag(),
                 Some(b'!') => self.declaration(),
                 Some(b'?') => self.instruction(),
-                _ => self.start_tag(attributes),
+                _ => self.start_tag(attributes).map(|(name, empty)| Token::Start { name, empty }),
             },
             Some(b'&') => self.reference(),
             Some(_) => {
@@ -133,7 +119,20 @@ impl<'d> Tokens<'d> {
         }
     }
 
-    fn start_tag(&mut self, attributes: &mut Vec<Attribute<'d>>) -> Result<Token<'d>, Flaw> {
+    /// Whether a start tag comes next, well formed or not.
+    #[inline]
+    pub(super) fn starts(&self) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        matches!(rest, [b'<', second, ..] if !matches!(second, b'/' | b'!' | b'?'))
+    }
+
+    /// The start tag that comes next: its name, and whether it closes itself. Its attributes replace
+    /// what is in `attributes`.
+    #[inline(never)]
+    pub(super) fn start_tag(
+        &mut self,
+        attributes: &mut Vec<Attribute<'d>>,
+    ) -> Result<(&'d str, bool), Flaw> {
         attributes.clear();
         let tag = self.at;
         let name_end = self.behind_name(tag + 1);
@@ -145,7 +144,23 @@ impl<'d> Tokens<'d> {
             return Err(self.flaw(tag, message));
         }
         let name = &self.text[tag + 1..name_end];
-        let mut at = name_end;
+        if self.byte(name_end) == Some(b'>') {
+            self.at = name_end + 1;
+            return Ok((name, false));
+        }
+        let empty = self.rest_of_tag(tag, name, attributes)?;
+        Ok((name, empty))
+    }
+
+    /// What follows the name in a start tag: whether it closes itself.
+    #[inline(never)]
+    fn rest_of_tag(
+        &mut self,
+        tag: usize,
+        name: &str,
+        attributes: &mut Vec<Attribute<'d>>,
+    ) -> Result<bool, Flaw> {
+        let mut at = tag + 1 + name.len();
         loop {
             let before = at;
             at = self.behind_whitespace(at);
@@ -163,7 +178,7 @@ impl<'d> Tokens<'d> {
                 }
             };
             self.at = at + if empty { 2 } else { 1 };
-            return Ok(Token::Start { name, empty });
+            return Ok(empty);
         }
     }
 
@@ -189,12 +204,15 @@ impl<'d> Tokens<'d> {
             None => return Err(ends()),
             Some(_) => return Err(self.malformed_attribute(tag, name)),
         };
-        let length = memchr(quote, &self.text.as_bytes()[open + 1..]).ok_or_else(ends)?;
-        let (key, value) = (&self.text[at..key_end], &self.text[open + 1..open + 1 + length]);
-        if memchr(b'<', value.as_bytes()).is_some() {
-            return Err(self.malformed_attribute(tag, name));
+        let rest = &self.text.as_bytes()[open + 1..];
+        let length =
+            scan::find(rest, 0, |here| here.is(quote).or(here.is(b'<'))).ok_or_else(ends)?;
+        if rest[length] != quote {
+            let closes = memchr(quote, rest).is_some();
+            return Err(if closes { self.malformed_attribute(tag, name) } else { ends() });
         }
-        if attributes.iter().any(|(seen, _)| *seen == key) {
+        let (key, value) = (&self.text[at..key_end], &self.text[open + 1..open + 1 + length]);
+        if attributes.iter().any(|(seen, _)| scan::same(seen.as_bytes(), key.as_bytes())) {
             return Err(self.flaw(tag, format!("attribute {} twice", excerpt(key))));
         }
         if attributes.len() == MAX_ATTRIBUTES {
@@ -205,6 +223,7 @@ impl<'d> Tokens<'d> {
         Ok(open + 1 + length + 1)
     }
 
+    #[inline(never)]
     fn end_tag(&mut self) -> Result<Token<'d>, Flaw> {
         let tag = self.at;
         let name_end = self.behind_name(tag + 2);
@@ -219,6 +238,7 @@ impl<'d> Tokens<'d> {
         }
     }
 
+    #[inline(never)]
     fn reference(&mut self) -> Result<Token<'d>, Flaw> {
         let rest = &self.text.as_bytes()[self.at + 1..];
         match memchr3(b';', b'&', b'<', rest) {
@@ -231,6 +251,7 @@ impl<'d> Tokens<'d> {
     }
 
     /// What starts with `<!`.
+    #[inline(never)]
     fn declaration(&mut self) -> Result<Token<'d>, Flaw> {
         const DOCTYPE: &str = "<!DOCTYPE";
         const CDATA: &str = "<![CDATA[";
@@ -289,6 +310,7 @@ impl<'d> Tokens<'d> {
         }
     }
 
+    #[inline(never)]
     fn instruction(&mut self) -> Result<Token<'d>, Flaw> {
         let tag = self.at;
         let target_end = self.behind_name(tag + 2);
@@ -316,11 +338,11 @@ impl<'d> Tokens<'d> {
     }
 
     #[inline]
-    fn behind_whitespace(&self, mut at: usize) -> usize {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.byte(at) {
-            at += 1;
-        }
-        at
+    fn behind_whitespace(&self, at: usize) -> usize {
+        let Some(b' ' | b'\n' | b'\t' | b'\r') = self.byte(at) else { return at };
+        let is_space = |here: Lanes| here.is(b' ').or(here.in_range(b'\t', 2)).or(here.is(b'\r'));
+        let found = scan::find(self.text.as_bytes(), at, |here| is_space(here).not());
+        found.unwrap_or(self.text.len())
     }
 
     /// The end of the name at `at`; `at` itself when none is there.
@@ -329,20 +351,29 @@ impl<'d> Tokens<'d> {
         let rest = self.text.as_bytes().get(at..).unwrap_or_default();
         match rest.first() {
             Some(first) if !first.is_ascii_digit() && !b"-.".contains(first) => {
-                let length = rest.iter().position(|&byte| !NAME[usize::from(byte)]);
-                at + length.unwrap_or(rest.len())
+                at + scan::find(rest, 0, ends_name).unwrap_or(rest.len())
             }
             _ => at,
         }
     }
 
+    #[cold]
     fn flaw(&self, offset: usize, message: impl Into<String>) -> Flaw {
         Flaw { offset, message: message.into() }
     }
 
+    #[cold]
     fn malformed_attribute(&self, tag: usize, name: &str) -> Flaw {
         self.flaw(tag, format!("malformed attribute in <{}>", excerpt(name)))
     }
+}
+
+/// Whether `text` starts with the end tag of `name`, written without a space.
+#[inline]
+fn is_end_tag(text: &[u8], name: &str) -> bool {
+    let Some((b"</", rest)) = text.split_first_chunk() else { return false };
+    let Some((found, rest)) = rest.split_at_checked(name.len()) else { return false };
+    rest.first() == Some(&b'>') && scan::same(found, name.as_bytes())
 }
 
 /// Where `needle`, which is ASCII, first stands in `text`. Linear: every byte is looked at once.

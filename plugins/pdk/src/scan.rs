@@ -1,0 +1,334 @@
+//! Finding the few bytes that need work among the many that do not, sixteen at a time.
+//!
+//! Most of a document is text that is copied as it stands; what decides the speed is how quickly the
+//! exceptions are found. A sandboxed loop also pays for its interruption at every turn, so a loop over
+//! single bytes costs there several times what it costs natively. LLVM does not turn such loops into
+//! vector instructions for WebAssembly, so they are spelt out there; natively the plain loops compile
+//! to them.
+
+/// How many bytes are looked at together.
+const WIDTH: usize = 16;
+
+/// The first place from `from` on that `classify` marks.
+#[inline]
+pub(crate) fn find(bytes: &[u8], from: usize, classify: impl Fn(Lanes) -> Lanes) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let mut at = 0;
+    while let Some(here) = chunk(rest, at) {
+        let marked = classify(Lanes::load(here)).mask();
+        if marked != 0 {
+            return Some(from + at + first_of(marked));
+        }
+        at += WIDTH;
+    }
+    if at == rest.len() {
+        return None;
+    }
+    let (start, last) = tail(rest);
+    // What the last sixteen share with those before them is not marked; what a short text is filled up
+    // with may be.
+    let marked = classify(last).mask();
+    let lane = first_of(marked);
+    (marked != 0 && start + lane < rest.len()).then_some(from + start + lane)
+}
+
+/// The first place from `from` on that `classify` marks, or where `twice` stands behind another `twice`.
+/// Neither may be `x`, which short texts are filled up with.
+#[inline]
+pub(crate) fn find_or_twice(
+    bytes: &[u8],
+    from: usize,
+    classify: impl Fn(Lanes) -> Lanes,
+    twice: u8,
+) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let (mut at, mut before): (_, Mask) = (0, 0);
+    while let Some(here) = chunk(rest, at) {
+        let here = Lanes::load(here);
+        let single = here.is(twice).mask();
+        let marked = classify(here).mask() | (single & (single << LANE | before));
+        if marked != 0 {
+            return Some(from + at + first_of(marked));
+        }
+        before = single >> (LANE * (WIDTH - 1));
+        at += WIDTH;
+    }
+    if at == rest.len() {
+        return None;
+    }
+    let (start, last) = tail(rest);
+    // The last sixteen begin before `at`, or with the text: no pair is cut in two.
+    let single = last.is(twice).mask();
+    let marked = classify(last).mask() | (single & (single << LANE));
+    (marked != 0).then(|| from + start + first_of(marked))
+}
+
+/// Whether two pieces are equal; to be preferred to `==` where names are compared, which in
+/// WebAssembly calls a function that goes byte by byte.
+#[inline]
+pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    if one.len() > WIDTH {
+        return one == other;
+    }
+    // Both ends, which overlap or meet.
+    if let (Some(a), Some(b)) = (one.first_chunk::<8>(), other.first_chunk::<8>()) {
+        return a == b && one.last_chunk::<8>() == other.last_chunk();
+    }
+    if let (Some(a), Some(b)) = (one.first_chunk::<4>(), other.first_chunk::<4>()) {
+        return a == b && one.last_chunk::<4>() == other.last_chunk();
+    }
+    match (one, other) {
+        ([a, more @ ..], [b, rest @ ..]) => {
+            let middle = |bytes: &[u8]| bytes.first().copied();
+            a == b && middle(more) == middle(rest) && more.last() == rest.last()
+        }
+        _ => true,
+    }
+}
+
+/// The first byte that `classify` marks, in a text where there is most likely none.
+#[inline]
+pub(crate) fn find_rare(bytes: &[u8], classify: impl Fn(Lanes) -> Lanes) -> Option<usize> {
+    const STRIDE: usize = 4 * WIDTH;
+    let mut at = 0;
+    while let Some(stride) = bytes.get(at..).and_then(<[u8]>::first_chunk::<STRIDE>) {
+        let any = stride
+            .as_chunks::<WIDTH>()
+            .0
+            .iter()
+            .map(|here| classify(Lanes::load(*here)))
+            .reduce(Lanes::or);
+        if any.is_some_and(|any| any.mask() != 0) {
+            break;
+        }
+        at += STRIDE;
+    }
+    find(bytes, at, classify)
+}
+
+#[inline]
+fn chunk(bytes: &[u8], at: usize) -> Option<[u8; WIDTH]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+/// The last sixteen bytes and where they start; of fewer, all of them, filled up.
+#[inline]
+fn tail(bytes: &[u8]) -> (usize, Lanes) {
+    match bytes.last_chunk::<WIDTH>() {
+        Some(last) => (bytes.len() - WIDTH, Lanes::load(*last)),
+        None => (0, Lanes::of(short(bytes))),
+    }
+}
+
+/// Fewer than sixteen bytes as numbers, the first byte lowest, filled up with `x`. Read by pieces of
+/// fixed size that overlap: in WebAssembly a copy of any other size is a call out of the module, and
+/// most texts are that short.
+#[inline]
+fn short(bytes: &[u8]) -> [u64; 2] {
+    const FILL: u64 = u64::from_le_bytes([b'x'; 8]);
+    let bits = |bytes: usize| 8 * bytes as u32;
+    if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        let more = bits(bytes.len() - 8);
+        let high = u64::from_le_bytes(*high).checked_shr(64 - more).unwrap_or(0);
+        return [u64::from_le_bytes(*low), high | FILL << more];
+    }
+    let known = bits(bytes.len());
+    if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
+        let both = u64::from(low) | u64::from(high) << bits(bytes.len() - 4);
+        return [both | FILL << known, FILL];
+    }
+    let low = match *bytes {
+        [a, b, c, ..] => u32::from_le_bytes([a, b, c, 0]),
+        [a, b] => u32::from_le_bytes([a, b, 0, 0]),
+        [a] => u32::from(a),
+        [] => 0,
+    };
+    [u64::from(low) | FILL << known, FILL]
+}
+
+#[inline]
+fn first_of(mask: Mask) -> usize {
+    mask.trailing_zeros() as usize / LANE
+}
+
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+mod lanes {
+    use core::arch::wasm32::{
+        u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u8x16_sub, u64x2, v128, v128_not, v128_or,
+    };
+
+    /// Which of sixteen lanes are marked, the first one lowest.
+    pub(crate) type Mask = u32;
+    /// Bits of a mask that stand for one lane.
+    pub(super) const LANE: usize = 1;
+
+    /// Sixteen bytes, or for each of them all bits set or none.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Lanes(v128);
+
+    impl Lanes {
+        pub(super) fn load(bytes: [u8; super::WIDTH]) -> Self {
+            let all = u128::from_le_bytes(bytes);
+            Self(u64x2(all as u64, (all >> 64) as u64))
+        }
+
+        pub(super) fn of([low, high]: [u64; 2]) -> Self {
+            Self(u64x2(low, high))
+        }
+
+        pub(super) fn mask(self) -> Mask {
+            u8x16_bitmask(self.0).into()
+        }
+
+        pub(crate) fn is(self, byte: u8) -> Self {
+            Self(u8x16_eq(self.0, u8x16_splat(byte)))
+        }
+
+        pub(crate) fn in_range(self, low: u8, count: u8) -> Self {
+            Self(u8x16_lt(u8x16_sub(self.0, u8x16_splat(low)), u8x16_splat(count)))
+        }
+
+        pub(crate) fn with_bits(self, bits: u8) -> Self {
+            Self(v128_or(self.0, u8x16_splat(bits)))
+        }
+
+        pub(crate) fn or(self, other: Self) -> Self {
+            Self(v128_or(self.0, other.0))
+        }
+
+        pub(crate) fn not(self) -> Self {
+            Self(v128_not(self.0))
+        }
+    }
+}
+
+#[cfg(not(all(target_family = "wasm", target_feature = "simd128")))]
+mod lanes {
+    use std::array;
+
+    /// Which of sixteen lanes are marked, the first one lowest.
+    pub(crate) type Mask = u128;
+    /// Bits of a mask that stand for one lane.
+    pub(super) const LANE: usize = 8;
+
+    /// Sixteen bytes, or for each of them all bits set or none.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Lanes([u8; super::WIDTH]);
+
+    impl Lanes {
+        pub(super) fn load(bytes: [u8; super::WIDTH]) -> Self {
+            Self(bytes)
+        }
+
+        pub(super) fn of([low, high]: [u64; 2]) -> Self {
+            Self((u128::from(low) | u128::from(high) << 64).to_le_bytes())
+        }
+
+        pub(super) fn mask(self) -> Mask {
+            u128::from_le_bytes(self.0)
+        }
+
+        pub(crate) fn is(self, byte: u8) -> Self {
+            self.each(|lane| lane == byte)
+        }
+
+        pub(crate) fn in_range(self, low: u8, count: u8) -> Self {
+            self.each(|lane| lane.wrapping_sub(low) < count)
+        }
+
+        pub(crate) fn with_bits(self, bits: u8) -> Self {
+            Self(self.0.map(|lane| lane | bits))
+        }
+
+        pub(crate) fn or(self, other: Self) -> Self {
+            Self(array::from_fn(|at| self.0[at] | other.0[at]))
+        }
+
+        pub(crate) fn not(self) -> Self {
+            Self(self.0.map(|lane| !lane))
+        }
+
+        fn each(self, holds: impl Fn(u8) -> bool) -> Self {
+            Self(self.0.map(|lane| if holds(lane) { 0xFF } else { 0 }))
+        }
+    }
+}
+
+pub(crate) use lanes::Lanes;
+use lanes::{LANE, Mask};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_marked_byte_is_found_wherever_it_stands() {
+        for length in 0..70 {
+            for at in 0..length {
+                let mut bytes = vec![b'a'; length];
+                bytes[at] = b'"';
+                for from in 0..=at {
+                    assert_eq!(find(&bytes, from, |here| here.is(b'"')), Some(at));
+                }
+                assert_eq!(find(&bytes, at + 1, |here| here.is(b'"')), None);
+            }
+        }
+    }
+
+    #[test]
+    fn the_second_of_a_pair_is_found_wherever_it_stands() {
+        for length in 2..70 {
+            for at in 1..length {
+                let mut bytes = vec![b'a'; length];
+                bytes[at - 1..=at].fill(b' ');
+                for from in 0..at {
+                    assert_eq!(
+                        find_or_twice(&bytes, from, |here| here.is(b'\n'), b' '),
+                        Some(at),
+                        "{length}"
+                    );
+                }
+                assert_eq!(find_or_twice(&bytes, at, |here| here.is(b'\n'), b' '), None);
+            }
+        }
+    }
+
+    #[test]
+    fn single_spaces_are_no_pair_and_what_is_marked_is_found_among_them() {
+        for length in 1..70 {
+            let mut bytes: Vec<u8> = b" a".iter().copied().cycle().take(length).collect();
+            assert_eq!(find_or_twice(&bytes, 0, |here| here.is(b'\n'), b' '), None);
+            for at in 0..length {
+                let byte = std::mem::replace(&mut bytes[at], b'\n');
+                assert_eq!(find_or_twice(&bytes, 0, |here| here.is(b'\n'), b' '), Some(at));
+                bytes[at] = byte;
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_are_the_same_when_every_byte_is() {
+        for length in 0..50_u8 {
+            let one: Vec<u8> = (0..length).collect();
+            assert!(same(&one, &one.clone()));
+            assert!(!same(&one, &[&one[..], b"x"].concat()));
+            for at in 0..one.len() {
+                let mut other = one.clone();
+                other[at] ^= 0x80;
+                assert!(!same(&one, &other), "{length} {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_include_both_ends_and_nothing_else() {
+        for byte in 0..=255 {
+            let found = find(&[byte], 0, |here| here.in_range(0xE1, 3)).is_some();
+            assert_eq!(found, (0xE1..=0xE3).contains(&byte), "{byte}");
+        }
+    }
+}
