@@ -11,20 +11,19 @@ it, and a name is one file.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import logging
 import os
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from carrel.errors import RegistryError, StorageError
+from carrel.errors import RegistryError
 from carrel.wholefile import flush_folder, write_whole
 
+from .disk import explained, make_folder
 from .documents import (
     INDEXES,
     MANIFESTS,
@@ -76,7 +75,7 @@ class PluginStore:
         if not is_digest(digest):
             return None
         path = self._path(digest)
-        with self._explained(path):
+        with explained(path):
             try:
                 with path.open("rb") as file:
                     kept = os.fstat(file.fileno())
@@ -106,7 +105,7 @@ class PluginStore:
         data = self.read(digest)
         if data is not None:
             path = self._path(digest)
-            with self._explained(path):
+            with explained(path):
                 try:
                     os.utime(path)
                 except FileNotFoundError:
@@ -116,7 +115,7 @@ class PluginStore:
     def read_name(self, key: str) -> dict[str, Any] | None:
         """What a name was last set to; None when it was not, or its file is torn."""
         path = self._name_path(key)
-        with self._explained(path):
+        with explained(path):
             try:
                 with path.open("rb") as file:
                     kept = os.fstat(file.fileno())
@@ -140,7 +139,7 @@ class PluginStore:
     def remove_name(self, key: str) -> None:
         """Forgets a name, if there is one."""
         path = self._name_path(key)
-        with self._explained(path):
+        with explained(path):
             path.unlink(missing_ok=True)
 
     def prune(self, *, keep: Collection[str] = ()) -> int:
@@ -179,8 +178,8 @@ class PluginStore:
         return self._names / hashlib.sha256(key.encode()).hexdigest()
 
     def _write(self, path: Path, data: bytes) -> None:
-        with self._explained(path):
-            _make_folder(path.parent, self._folder)
+        with explained(path):
+            make_folder(path.parent, self._folder)
             write_whole(path, data)
             flush_folder(path.parent)
 
@@ -193,16 +192,6 @@ class PluginStore:
                 path.unlink(missing_ok=True)
         except FileNotFoundError:
             pass
-
-    @contextmanager
-    def _explained(self, path: Path) -> Iterator[None]:
-        try:
-            yield
-        except OSError as fault:
-            reason = fault.strerror or str(fault)
-            if fault.errno in {errno.ENOSPC, errno.EDQUOT}:
-                reason = f"{reason}; free some space, nothing was left half written"
-            raise StorageError(str(path), reason) from fault
 
 
 class StoredRepository:
@@ -298,18 +287,6 @@ def _read_sealed(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _make_folder(folder: Path, root: Path) -> None:
-    """Makes the folders from the store's root downwards, for their owner alone."""
-    if folder.is_dir():
-        return
-    missing = [folder, *folder.parents]
-    missing = [one for one in missing[: missing.index(root) + 1] if not one.is_dir()]
-    root.parent.mkdir(parents=True, exist_ok=True)
-    for one in reversed(missing):
-        one.mkdir(mode=0o700, exist_ok=True)
-        flush_folder(one.parent)
 
 
 def children(data: bytes) -> list[str]:

@@ -1,0 +1,39 @@
+"""Folders that are their owner's alone and last, and a disk's refusals in words."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from carrel.errors import StorageError
+from carrel.wholefile import flush_folder
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turns what the system says of a file into our error.
+
+    Raises:
+        StorageError: the disk refuses.
+    """
+    try:
+        yield
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        if fault.errno in {errno.ENOSPC, errno.EDQUOT}:
+            reason = f"{reason}; free some space, nothing was left half written"
+        raise StorageError(str(path), reason) from fault
+
+
+def make_folder(folder: Path, root: Path) -> None:
+    """Makes the folders from the store's root downwards, for their owner alone."""
+    if folder.is_dir():
+        return
+    missing = [folder, *folder.parents]
+    missing = [one for one in missing[: missing.index(root) + 1] if not one.is_dir()]
+    root.parent.mkdir(parents=True, exist_ok=True)
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
+        flush_folder(one.parent)
