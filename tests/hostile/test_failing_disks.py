@@ -19,10 +19,15 @@ from carrel.fetch.clock import SystemClock
 from carrel.fetch.recording import Recordings
 from carrel.oci.layout import read_plugin
 from carrel.oci.pull import pull
+from carrel.oci.reference import parse_reference
+from carrel.oci.registry import open_repository
+from carrel.oci.repository import Descriptor
+from carrel.oci.settings import RegistrySettings
 from carrel.oci.store import PluginStore
 from carrel.runtime.codecache import CodeCache
 from carrel.tools import Toolbox
 from support.failing_disk import FAULTS, FailingDisk, every_fault
+from support.tiny_registry import digest_of, tiny_registry
 
 from .conftest import plugin, well_behaved
 from .installing_worker import (
@@ -74,6 +79,48 @@ def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
         assert store.resolve(where) == repository.manifests["1"].digest
 
     assert every_fault(tmp_path, fault, work) >= 10
+
+
+@posix
+@pytest.mark.requirement("registry:store:failing-disk")
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_blob_that_comes_onto_a_failing_disk_is_a_storage_error_and_comes_the_next_time(
+    tmp_path: Path, fault: int
+) -> None:
+    data = component(0)
+    name = digest_of(data).removeprefix("sha256:")
+    blob = Descriptor("application/wasm", digest_of(data), len(data))
+    fresh = itertools.count()
+    with tiny_registry() as running:
+        running.blobs[blob.digest] = data
+        where = parse_reference(f"{running.host}/plugins/demo:1")
+        settings = RegistrySettings(plain_http_hosts=frozenset({running.host}), retries=0)
+
+        def fetched(store: PluginStore) -> bytes:
+            partial = store.partial_blobs
+            with open_repository(where, settings, partial_blobs=partial) as repository:
+                return repository.blob(blob, max_bytes=MAX_BYTES)
+
+        def work(disk: FailingDisk) -> None:
+            folder = tmp_path / str(next(fresh))
+            store = PluginStore(folder)
+            with disk.paused():
+                (folder / "partial").mkdir(parents=True)
+                (folder / "partial" / name).write_bytes(data[:1000])
+            try:
+                fetched(store)
+            except StorageError as error:
+                assert disk.failed
+                assert os.strerror(fault) in error.message
+                left = [one.stat().st_size for one in folder.glob("partial/*")]
+                # A file that could not even be opened is as it was; any other gave its space back.
+                untouched = disk.last.startswith("open") and "/partial/" in disk.last
+                assert left == ([1000] if untouched else [])
+            disk.fail_no_more()
+            assert fetched(store) == data
+            assert store.read(blob.digest) == data
+
+        assert every_fault(tmp_path, fault, work) >= 6
 
 
 @posix
@@ -148,6 +195,28 @@ def test_calls_are_answered_on_a_disk_that_is_really_full(tiny_disk: Path, tmp_p
     assert toolbox.call_sync("good_echo", {}).data == {"n": 1}
     toolbox.close()
     assert not list(tiny_disk.rglob("*.tmp"))
+
+
+@pytest.mark.requirement("registry:store:full-disk")
+def test_a_blob_that_comes_onto_a_disk_that_is_really_full_gives_its_space_back(
+    tiny_disk: Path,
+) -> None:
+    data = component(0)
+    blob = Descriptor("application/wasm", digest_of(data), len(data))
+    store = PluginStore(tiny_disk / "store")
+    (tiny_disk / "filler").write_bytes(b"x" * (512 * 1024 - len(data) // 2))
+    with tiny_registry() as running:
+        running.blobs[blob.digest] = data
+        where = parse_reference(f"{running.host}/plugins/demo:1")
+        settings = RegistrySettings(plain_http_hosts=frozenset({running.host}), retries=0)
+        partial = store.partial_blobs
+        with open_repository(where, settings, partial_blobs=partial) as repository:
+            with pytest.raises(StorageError, match="No space left on device; free some space"):
+                repository.blob(blob, max_bytes=MAX_BYTES)
+            assert not [path for path in (tiny_disk / "store").rglob("*") if path.is_file()]
+            (tiny_disk / "filler").unlink()
+            assert repository.blob(blob, max_bytes=MAX_BYTES) == data
+    assert store.read(blob.digest) == data
 
 
 @pytest.mark.requirement("plugin:pinned:full-disk")

@@ -40,7 +40,7 @@ def main() -> None:
     where = parse_reference(f"{host}/plugins/killed:moving")
     store = PluginStore(Path(folder))
     settings = RegistrySettings(plain_http_hosts=frozenset({host}), docker_config=Path(folder))
-    with open_repository(where, settings) as repository:
+    with open_repository(where, settings, partial_blobs=store.partial_blobs) as repository:
         moving = _Moving(repository)
         following = successors(repository)
         say("ready")

@@ -13,6 +13,7 @@ from typing import Any
 
 from carrel.fetch.registry_http import Network
 from carrel.oci.client import RegistryClient
+from carrel.oci.partial import PartialBlobs
 from carrel.oci.reference import parse_reference
 from carrel.oci.registry import HttpRepository
 from carrel.oci.settings import RegistrySettings
@@ -63,7 +64,9 @@ class Staged:
         self.settings = replace(self.settings, **changes)
 
     @contextmanager
-    def repository(self, host: str = REGISTRY) -> Iterator[HttpRepository]:
+    def repository(
+        self, host: str = REGISTRY, partial_blobs: PartialBlobs | None = None
+    ) -> Iterator[HttpRepository]:
         client = RegistryClient(
             parse_reference(f"{host}/plugins/demo:1"),
             self.settings,
@@ -71,7 +74,9 @@ class Staged:
             sleep=self.waits.append,
         )
         try:
-            yield HttpRepository(client, lambda done, total, _: self.progress.append((done, total)))
+            yield HttpRepository(
+                client, lambda done, total, _: self.progress.append((done, total)), partial_blobs
+            )
         finally:
             client.close()
 

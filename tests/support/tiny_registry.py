@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 _MANIFEST = re.compile(r"/v2/(.+)/manifests/([^/]+)")
@@ -23,6 +25,9 @@ class TinyRegistry:
         blobs: digest → content, of every repository.
         manifests: repository and tag or digest → media type and content.
         requests: method and path of every request.
+        ranges: digest → the Range header of each request for that blob, None where there was none.
+        stall_after: bytes of a larger blob after which the next answer with it stops, until `go_on`
+            is set; None sends them whole.
         host: `127.0.0.1:PORT`.
     """
 
@@ -30,6 +35,9 @@ class TinyRegistry:
         self.blobs: dict[str, bytes] = {}
         self.manifests: dict[tuple[str, str], tuple[str, bytes]] = {}
         self.requests: list[str] = []
+        self.ranges: dict[str, list[str | None]] = {}
+        self.stall_after: int | None = None
+        self.go_on = threading.Event()
         self.host = ""
 
     def digest(self, repository: str, tag: str) -> str:
@@ -60,9 +68,19 @@ class Handler(BaseHTTPRequestHandler):
                 }
                 self._answer(200, kept[1], headers)
         elif (found := _BLOB.fullmatch(path)) and found[2] in self.registry.blobs:
-            self._answer(200, self.registry.blobs[found[2]])
+            self._blob(found[2])
         else:
             self._answer(404)
+
+    def _blob(self, digest: str) -> None:
+        data, wanted = self.registry.blobs[digest], self.headers["Range"]
+        self.registry.ranges.setdefault(digest, []).append(wanted)
+        if wanted is None:
+            self._answer(200, data)
+            return
+        start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+        told = f"bytes {start}-{len(data) - 1}/{len(data)}"
+        self._answer(206, data[start:], {"Content-Range": told})
 
     def do_HEAD(self) -> None:
         self.do_GET()
@@ -100,9 +118,25 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(body)
+            self._write(body)
+
+    def _write(self, body: bytes) -> None:
+        stall_after = self.registry.stall_after
+        if stall_after is not None and stall_after < len(body):
+            self.registry.stall_after = None
+            self.wfile.write(body[:stall_after])
+            self.registry.go_on.wait(30)
+            body = body[stall_after:]
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None: ...
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of clients that are gone: some tests kill them."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager
@@ -110,7 +144,7 @@ def tiny_registry() -> Iterator[TinyRegistry]:
     registry = TinyRegistry()
 
     own = type("Own", (Handler,), {"registry": registry})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), own)
+    server = _Server(("127.0.0.1", 0), own)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -118,6 +152,7 @@ def tiny_registry() -> Iterator[TinyRegistry]:
     try:
         yield registry
     finally:
+        registry.go_on.set()
         server.shutdown()
         thread.join()
         server.server_close()

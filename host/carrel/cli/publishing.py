@@ -92,15 +92,18 @@ def pull_command(
 
     where = read_reference(reference)
     config = session.config()
+    store = PluginStore(config.data_dir / "plugins")
     settings = registry_settings(where, plain_http=plain_http)
     with (
         Progress(f"fetching {where.name}") as progress,
-        open_repository(where, settings, on_progress=progress.update) as repository,
+        open_repository(
+            where, settings, on_progress=progress.update, partial_blobs=store.partial_blobs
+        ) as repository,
     ):
         artifact = pull(
             where,
             repository,
-            PluginStore(config.data_dir / "plugins"),
+            store,
             max_bytes=config.runtime.max_component_bytes,
             on_progress=progress.update,
         )

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator
 
 from carrel.errors import RegistryError
-from carrel.fetch.registry_http import Answer, RegistryIoError
+from carrel.fetch.registry_http import Answer
+from carrel.fetch.registry_url import RegistryUrl
 
 from .client import RegistryClient, Reply
+from .partial import PartialBlob
 from .repository import Descriptor
+
+_log = logging.getLogger("carrel.oci")
 
 #: Bytes so far, bytes in all, and what they are of.
 ProgressHandler = Callable[[float, float | None, str], None]
 
 
 class Download:
-    """One blob on its way, over as many connections as it takes."""
+    """One blob on its way: over as many connections as it takes, and on from where it had ended.
+
+    Args:
+        client: asks the registry.
+        descriptor: what is fetched.
+        what: the blob in words, for errors.
+        on_progress: told how many bytes have come.
+        partial: where they are kept as they come; None keeps them in memory only.
+    """
 
     def __init__(
         self,
@@ -24,15 +37,45 @@ class Download:
         descriptor: Descriptor,
         what: str,
         on_progress: ProgressHandler,
+        partial: PartialBlob | None = None,
     ) -> None:
         self._client = client
         self._descriptor = descriptor
         self._what = what
         self._on_progress = on_progress
-        self._data = bytearray()
-        self._hash = hashlib.sha256()
+        self._partial = partial
+        self._data = bytearray(partial.read() if partial else b"")
+        self._hash = hashlib.sha256(self._data)
+        #: Whether the beginning is another process's, and whether it may be why the whole is wrong.
+        self._continues = bool(self._data)
+        self._is_suspect = False
 
-    def attempt(self) -> Reply:
+    def fetch(self) -> bytes:
+        """The blob of the descriptor's size and digest.
+
+        What another process had left is hashed with the rest. When the whole is wrong, that
+        beginning may be why, so the transfer is begun again, once, with nothing.
+
+        Raises:
+            RegistryError: the registry refuses, cannot be reached, or sends something else. What
+                came of a transfer that broke off is kept.
+            StorageError: the disk refuses.
+        """
+        try:
+            return self._bring()
+        except RegistryError:
+            if not self._is_suspect:
+                raise
+            _log.warning("%s: what was kept of it is wrong; it is fetched again", self._what)
+        return self._bring()
+
+    def _bring(self) -> bytes:
+        reply = self._client.persist(self._attempt, lambda reply: (reply.status, reply.headers))
+        if reply.status not in {200, 206}:
+            raise self._client.refused(reply, f"read {self._what}")
+        return self._finish()
+
+    def _attempt(self) -> Reply:
         """Takes what one connection brings.
 
         Raises:
@@ -40,56 +83,85 @@ class Download:
             RegistryError: what came is not what was announced.
         """
         url = self._client.url(f"blobs/{self._descriptor.digest}")
-        headers = {"Range": f"bytes={len(self._data)}-"} if self._data else {}
-        if len(self._data) == self._descriptor.size and self._data:
-            return Reply(url, 200, {}, b"")
-        with self._client.open("GET", url, headers=headers) as (at, answer):
-            if answer.status not in {200, 206}:
-                if answer.status == 416:  # the range is not taken: from the beginning, then
-                    self._restart()
-                    raise RegistryIoError(f"{self._what} cannot be resumed", retryable=True)
-                head = b"".join(self._some(answer, 64 * 2**10))
-                return Reply(at, answer.status, answer.headers, head)
-            self._take(answer)
-            return Reply(at, answer.status, answer.headers, b"")
+        if self._data:
+            if self._is_whole():
+                return Reply(url, 200, {}, b"")
+            headers = {"Range": f"bytes={len(self._data)}-"}
+            with self._client.open("GET", url, headers=headers) as (at, answer):
+                if not self._is_other_part(answer):
+                    return self._receive(at, answer)
+            self._restart()  # the rest is not to be had: from the beginning, then
+        with self._client.open("GET", url) as (at, answer):
+            return self._receive(at, answer)
 
-    def finish(self) -> bytes:
-        """The blob, if it is the one that was asked for."""
-        found = f"sha256:{self._hash.hexdigest()}"
-        size = len(self._data)
-        if size != self._descriptor.size:
-            raise RegistryError(
-                f"{self._what} was announced with {self._descriptor.size} bytes and has {size}"
-            )
-        if found != self._descriptor.digest:
-            raise RegistryError(f"{self._what}: the registry sent {found} in its place")
-        return bytes(self._data)
+    def _is_other_part(self, answer: Answer) -> bool:
+        """Whether a range was asked for and another, or none, is given."""
+        if answer.status == 206:
+            told = answer.headers.get("content-range", "")
+            return not told.startswith(f"bytes {len(self._data)}-")
+        return answer.status == 416
+
+    def _receive(self, at: RegistryUrl, answer: Answer) -> Reply:
+        head = b""
+        if answer.status == 200:
+            self._restart()
+        if answer.status in {200, 206}:
+            self._take(answer)
+        else:
+            head = b"".join(self._some(answer, 64 * 2**10))
+        return Reply(at, answer.status, answer.headers, head)
 
     def _take(self, answer: Answer) -> None:
         size = self._descriptor.size
         if answer.headers.get("content-encoding", "identity") != "identity":
-            raise RegistryError(f"{self._what} comes in an encoding that was not asked for")
-        if answer.status == 200:
-            self._restart()
-        elif not answer.headers.get("content-range", "").startswith(f"bytes {len(self._data)}-"):
-            self._restart()
-            raise RegistryIoError(f"{self._what} came in another part", retryable=True)
+            raise self._lie(f"{self._what} comes in an encoding that was not asked for")
         length = answer.headers.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length[:18]) + len(self._data) != size:
-            raise RegistryError(
+            raise self._lie(
                 f"{self._what} was announced with {size} bytes, but "
                 f"{int(length[:18]) + len(self._data)} are sent"
             )
         for chunk in answer.chunks():
             if len(self._data) + len(chunk) > size:
-                raise RegistryError(f"{self._what} has more than the {size} bytes announced")
+                raise self._lie(f"{self._what} has more than the {size} bytes announced")
+            if self._partial is not None:
+                self._partial.append(chunk)
             self._data += chunk
             self._hash.update(chunk)
             self._on_progress(len(self._data), size, "bytes")
 
+    def _finish(self) -> bytes:
+        """The blob, if it is the one that was asked for."""
+        if not self._is_whole():
+            raise RegistryError(
+                f"{self._what} was announced with {self._descriptor.size} bytes and has "
+                f"{len(self._data)}"
+            )
+        if not self._is_right():
+            found = self._hash.hexdigest()
+            raise self._lie(f"{self._what}: the registry sent sha256:{found} in its place")
+        if self._partial is not None:
+            self._partial.keep()
+        return bytes(self._data)
+
+    def _is_whole(self) -> bool:
+        return len(self._data) == self._descriptor.size
+
+    def _is_right(self) -> bool:
+        return f"sha256:{self._hash.hexdigest()}" == self._descriptor.digest
+
+    def _lie(self, message: str) -> RegistryError:
+        """The error for what is not the blob; nothing of it is worth keeping."""
+        self._is_suspect = self._continues
+        self._restart()
+        return RegistryError(message)
+
     def _restart(self) -> None:
         self._data.clear()
         self._hash = hashlib.sha256()
+        self._continues = False
+        if self._partial is not None:
+            self._partial.clear()
 
     @staticmethod
     def _some(answer: Answer, limit: int) -> Iterator[bytes]:

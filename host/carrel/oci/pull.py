@@ -1,7 +1,8 @@
 """From a registry into the store: the plugin, and everything that could prove who signed it.
 
 The tag's name is written last, so a pull that is cut off leaves the tag as it was, with all that it
-needs. What is already in the store is not fetched again.
+needs. What is already in the store is not fetched again, and a blob that had come in part is gone
+on with where the repository was opened with the store's `partial_blobs`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def pull(
         StorageError: the store's disk refuses.
     """
     tell = on_progress or (lambda _done, _total, _message: None)
+    store.prune_partial_blobs()
     tell(0, None, "manifest")
     document = repository.manifest(reference.wanted)
     if document is None:

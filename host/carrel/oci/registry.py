@@ -7,7 +7,7 @@ here, never taken from a header.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from carrel.errors import RegistryError
@@ -30,6 +30,7 @@ from .documents import (
     sha256,
 )
 from .download import Download, ProgressHandler
+from .partial import PartialBlobs
 from .reference import Reference, is_digest
 from .repository import Descriptor, Document, RepositoryWriter
 from .settings import RegistrySettings
@@ -50,6 +51,7 @@ def open_repository(
     settings: RegistrySettings | None = None,
     *,
     on_progress: ProgressHandler | None = None,
+    partial_blobs: PartialBlobs | None = None,
     network: Network | None = None,
 ) -> Iterator[RepositoryWriter]:
     """The repository that a reference names, for as long as the `with` block runs.
@@ -60,11 +62,13 @@ def open_repository(
         reference: any in the repository.
         settings: how the registry is reached; None takes the defaults.
         on_progress: told how many bytes of a blob have come or gone.
+        partial_blobs: where a blob is kept while it comes, for another process to go on with when
+            this one ends; None keeps it in memory only.
         network: how names and addresses become sockets; for tests.
     """
     client = RegistryClient(reference, settings or RegistrySettings(), network=network)
     try:
-        yield HttpRepository(client, on_progress)
+        yield HttpRepository(client, on_progress, partial_blobs)
     finally:
         client.close()
 
@@ -72,8 +76,14 @@ def open_repository(
 class HttpRepository:
     """A `RepositoryWriter` over HTTP. Not for several threads at once."""
 
-    def __init__(self, client: RegistryClient, on_progress: ProgressHandler | None = None) -> None:
+    def __init__(
+        self,
+        client: RegistryClient,
+        on_progress: ProgressHandler | None = None,
+        partial_blobs: PartialBlobs | None = None,
+    ) -> None:
         self._client = client
+        self._partial_blobs = partial_blobs
         self._on_progress = on_progress or (lambda _done, _total, _message: None)
         self._name = f"{client.host}/{client.repository}"
 
@@ -101,11 +111,11 @@ class HttpRepository:
             raise RegistryError(
                 f"{what} has {descriptor.size} bytes; at most {max_bytes} are taken"
             )
-        download = Download(self._client, descriptor, what, self._on_progress)
-        reply = self._client.persist(download.attempt, lambda reply: (reply.status, reply.headers))
-        if reply.status not in {200, 206}:
-            raise self._client.refused(reply, f"read {what}")
-        return download.finish()
+        partial = self._partial_blobs and self._partial_blobs.open(
+            descriptor.digest, descriptor.size
+        )
+        with partial or nullcontext() as opened:
+            return Download(self._client, descriptor, what, self._on_progress, opened).fetch()
 
     def referrers(self, digest: str) -> Sequence[Descriptor]:
         """The manifests that say they are about `digest`: by the API, else by the fallback tag."""

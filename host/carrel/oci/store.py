@@ -2,11 +2,12 @@
 
     blobs/sha256/HEX      content: manifests and blobs; the name is the digest of what it holds
     names/HEX             what a tag, or the list of referrers of a manifest, was at the last pull
+    partial/HEX           the beginning of a blob that has not come whole yet, see `partial`
 
-Every file is written aside, flushed and renamed, and its folder flushed: a process that is killed
-leaves a whole file or none. Every reader computes the digest of what it reads; a file that does not
-hold is removed and counts as missing. Processes need no lock: content is the same whoever writes
-it, and a name is one file.
+Every file of content and names is written aside, flushed and renamed, and its folder flushed: a
+process that is killed leaves a whole file or none. Every reader computes the digest of what it
+reads; a file that does not hold is removed and counts as missing. Processes need no lock for
+these: content is the same whoever writes it, and a name is one file.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from .documents import (
     read_object,
     sha256,
 )
+from .partial import PartialBlobs
 from .reference import Reference, is_digest
 from .repository import Descriptor, Document
 
@@ -41,6 +43,9 @@ _log = logging.getLogger("carrel.oci")
 
 #: A temporary file this old belongs to nobody; content this young may be waiting for its name.
 _GRACE_SECONDS = 3600.0
+
+#: The beginning of a blob that nobody has gone on with for so long is not waited for any more.
+_PARTIAL_SECONDS = 7 * 86_400.0
 
 #: The largest file of `names`.
 _MAX_NAME_BYTES = 8 * 2**20
@@ -51,12 +56,16 @@ class PluginStore:
 
     Args:
         folder: made when something is first kept.
+
+    Attributes:
+        partial_blobs: where blobs are kept that have not come whole yet.
     """
 
     def __init__(self, folder: Path) -> None:
         self._blobs = folder / "blobs" / "sha256"
         self._names = folder / "names"
         self._folder = folder
+        self.partial_blobs = PartialBlobs(folder, self._blobs)
 
     def repository(self, reference: Reference) -> StoredRepository:
         """What was pulled of a reference's repository, answering without a network."""
@@ -151,7 +160,12 @@ class PluginStore:
         """
         from .pruning import prune
 
-        return prune(self, keep, older_than=time.time() - _GRACE_SECONDS)
+        freed = prune(self, keep, older_than=time.time() - _GRACE_SECONDS)
+        return freed + self.prune_partial_blobs()
+
+    def prune_partial_blobs(self) -> int:
+        """Removes what came of transfers that nobody went on with for a week; bytes freed."""
+        return self.partial_blobs.prune(older_than=time.time() - _PARTIAL_SECONDS)
 
     def names(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """Every name that is whole, with its file."""

@@ -86,7 +86,9 @@ def _pull(
     store = _store(config)
     settings = registry_settings(config, reference.host)
     try:
-        with open_repository(reference, settings, on_progress=on_progress) as repository:
+        with open_repository(
+            reference, settings, on_progress=on_progress, partial_blobs=store.partial_blobs
+        ) as repository:
             artifact = pull(
                 reference,
                 repository,

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +19,7 @@ from carrel.oci.reference import parse_reference
 from carrel.oci.settings import RegistrySettings
 from support.command_line import CommandLine
 from support.registries import Registry, docker_registry
+from support.tiny_registry import TinyRegistry, digest_of, tiny_registry
 
 ARXIV = Path(package.__file__).parent / "components" / "arxiv.wasm"
 MODULE = b"\0asm\x01\x00\x00\x00"
@@ -129,3 +135,91 @@ def test_what_is_typed_adds_to_what_the_configuration_says() -> None:
     assert settings.retries == 9
     plain = registry_settings(where, plain_http=True, base=base)
     assert plain.plain_http_hosts == {"other:1", where.host}
+
+
+class Stalling:
+    """A registry with one plugin, whose component stops coming in the middle.
+
+    Attributes:
+        digest: the component's.
+        wasm: the component.
+    """
+
+    STALL = 100_000
+
+    def __init__(self, registry: TinyRegistry, carrel: CommandLine) -> None:
+        self.wasm = MODULE + bytes(range(256)) * 2_000
+        self.digest = digest_of(self.wasm)
+        self.words = ("plugin", "pull", f"{registry.host}/plugins/large:1", "--plain-http")
+        self._registry, self._carrel = registry, carrel
+        file = carrel.write("large.wasm", self.wasm)
+        assert carrel("plugin", "push", file, *self.words[2:]).code == 0
+
+    @contextmanager
+    def stalled(self) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+        """A pull that has stopped in the middle, and the file with what has come."""
+        self._registry.stall_after = self.STALL
+        with self._carrel.start(*self.words) as process:
+            try:
+                yield process, self._wait()
+            finally:
+                process.kill()
+
+    def _wait(self) -> Path:
+        until = time.monotonic() + 30
+        name = self.digest.removeprefix("sha256:")
+        while time.monotonic() < until:
+            for path in self._carrel.home.rglob(f"partial/{name}"):
+                if path.stat().st_size == self.STALL:
+                    return path
+            time.sleep(0.01)
+        raise AssertionError("what has come is not on the disk")
+
+    def go_on(self) -> None:
+        """Lets the rest come."""
+        self._registry.go_on.set()
+
+    @property
+    def ranges(self) -> list[str | None]:
+        """The Range header of each request for the component."""
+        return self._registry.ranges[self.digest]
+
+
+@pytest.fixture
+def stalling(tmp_path: Path) -> Iterator[Stalling]:
+    with tiny_registry() as registry:
+        yield Stalling(registry, CommandLine(tmp_path, real=True))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="flock and signals are POSIX's")
+@pytest.mark.requirement("registry:store:resumed")
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_pull_that_was_ended_in_the_middle_is_gone_on_with_by_the_next(
+    stalling: Stalling, tmp_path: Path, ending: signal.Signals
+) -> None:
+    with stalling.stalled() as (process, file):
+        process.send_signal(ending)
+        assert process.wait(10) != 0
+        assert file.read_bytes() == stalling.wasm[: stalling.STALL]
+    done = CommandLine(tmp_path, real=True)(*stalling.words, "--output", "got.wasm")
+    assert (done.code, done.err) == (0, "")
+    assert stalling.ranges == [None, f"bytes={stalling.STALL}-"]
+    assert (tmp_path / "got.wasm").read_bytes() == stalling.wasm
+    assert not file.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="flock is POSIX's")
+@pytest.mark.requirement("registry:store:one-writer")
+def test_a_pull_does_not_wait_for_another_of_the_same_plugin(
+    stalling: Stalling, tmp_path: Path
+) -> None:
+    with stalling.stalled() as (process, file):
+        done = CommandLine(tmp_path, real=True)(*stalling.words)
+        assert (done.code, done.err) == (0, "")
+        assert stalling.ranges == [None, None]
+        assert file.stat().st_size == stalling.STALL
+        stalling.go_on()
+        assert process.wait(30) == 0
+    assert not file.exists()
+    kept = file.parents[1] / "blobs" / "sha256" / file.name
+    assert kept.read_bytes() == stalling.wasm

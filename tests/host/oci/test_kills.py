@@ -69,6 +69,7 @@ def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
             # The one that was under way when the kill came may have been finished, or not.
             assert now in {before, following[before]}
             check_content(folder(number))
+            check_partial_blobs(folder(number), published)
             if now is not None:
                 kept = read_plugin(store.repository(where), now, max_bytes=MAX)
                 assert kept.wasm == published[now]
@@ -82,6 +83,14 @@ def check_content(folder: Path) -> None:
             assert sha256(path.read_bytes()) == f"sha256:{path.name}"
 
 
+def check_partial_blobs(folder: Path, published: dict[str, bytes]) -> None:
+    """Every partial file is the beginning of what its name says."""
+    whole = {sha256(wasm).removeprefix("sha256:"): wasm for wasm in published.values()}
+    for path in folder.glob("partial/*"):
+        beginning = path.read_bytes()
+        assert not beginning or whole[path.name].startswith(beginning)
+
+
 def test_processes_that_pull_the_same_plugin_at_once_all_get_it(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
@@ -93,8 +102,10 @@ def test_processes_that_pull_the_same_plugin_at_once_all_get_it(tmp_path: Path) 
         "where = parse_reference(f'{host}/plugins/killed:a')\n"
         "settings = RegistrySettings(plain_http_hosts=frozenset({host}))\n"
         "sys.stdin.read()\n"
-        "with open_repository(where, settings) as repository:\n"
-        "    print(pull(where, repository, PluginStore(Path(folder)), max_bytes=2**24).digest)\n"
+        "store = PluginStore(Path(folder))\n"
+        "partial = store.partial_blobs\n"
+        "with open_repository(where, settings, partial_blobs=partial) as repository:\n"
+        "    print(pull(where, repository, store, max_bytes=2**24).digest)\n"
     )
     with docker_registry(tmp_path) as registry:
         first = next(iter(publish(registry)))
@@ -113,3 +124,4 @@ def test_processes_that_pull_the_same_plugin_at_once_all_get_it(tmp_path: Path) 
             assert puller.wait() == 0
     left = [path.name for path in (tmp_path / "store").rglob("*.tmp")]
     assert left == []
+    assert list((tmp_path / "store" / "partial").iterdir()) == []

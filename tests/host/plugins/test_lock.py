@@ -29,7 +29,7 @@ from carrel.tools import Toolbox
 from support.guests import Guest, guest
 from support.manifests import manifest, manifest_text
 from support.modules import answering_module
-from support.tiny_registry import TinyRegistry, tiny_registry
+from support.tiny_registry import TinyRegistry, digest_of, tiny_registry
 
 NAME = "plugins/sample"
 
@@ -131,6 +131,18 @@ class TestLoading:
         shelf.registry.requests.clear()
         assert shelf.call() == {"n": 1}
         assert shelf.registry.requests == []
+
+    @pytest.mark.skipif(os.name != "posix", reason="flock is POSIX's")
+    @pytest.mark.requirement("registry:store:resumed")
+    def test_what_had_come_of_it_before_is_gone_on_with(self, shelf: Shelf) -> None:
+        wasm = sample().wasm
+        shelf.publish(sample())
+        partial = shelf.config.data_dir / "plugins" / "partial"
+        partial.mkdir(parents=True)
+        (partial / digest_of(wasm).removeprefix("sha256:")).write_bytes(wasm[:100])
+        shelf.approve()
+        assert shelf.registry.ranges[digest_of(wasm)] == ["bytes=100-"]
+        assert shelf.call() == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-pull-by-digest")
     def test_what_is_missing_on_the_machine_is_fetched_by_its_digest(
