@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ArgumentError, RegistryError, SignatureError
+from carrel.errors import ArgumentError, RegistryError, SignatureError, UnknownNameError
 
 from .command import AS_JSON, ExampleGroup, command
 from .output import stdout_is_terminal, write_json
@@ -18,6 +19,7 @@ from .report import DENIED, OK, report
 from .session import Session
 
 if TYPE_CHECKING:
+    from carrel.config import PluginConfig
     from carrel.oci.reference import Reference
     from carrel.oci.repository import RepositoryReader
     from carrel.oci.settings import RegistrySettings
@@ -106,7 +108,7 @@ def sign_command(
     example="plugin verify registry.example.org/plugins/lists:0.1.0 --key carrel.pub",
     options=(PLAIN_HTTP, AS_JSON),
 )
-@click.argument("reference", metavar="REFERENCE")
+@click.argument("subject", metavar="NAME | REFERENCE")
 @click.option(
     "--key", "keys", multiple=True, type=_FILE, metavar="FILE",
     help="Accept this public key (PEM); may be repeated.",
@@ -127,7 +129,7 @@ def sign_command(
 def verify_command(
     session: Session,
     *,
-    reference: str,
+    subject: str,
     keys: tuple[Path, ...],
     identity: str | None,
     issuer: str | None,
@@ -137,14 +139,17 @@ def verify_command(
 ) -> int:
     """Tell who signed a plugin in a registry, if it is somebody who is accepted.
 
-    Without --key and --identity, the configuration's trust table says who is. The exit code is 3
-    when no signature is accepted.
+    NAME is a configured plugin, of which is verified what its address names now. Without options,
+    the configuration says who is accepted, as when plugins are loaded: the plugin's own trust
+    table, also if REFERENCE names its repository, else the top-level one. With --identity and
+    without --roots, the public Sigstore instance's word is taken. The exit code is 3 when no
+    signature is accepted.
     """
     from carrel.oci.registry import open_repository
     from carrel.trust.verify import verify
 
-    where = read_reference(reference)
-    policy = _policy(session, keys, identity, issuer, roots)
+    where, plugins = _find_subject(session, subject)
+    policy = _typed_policy(keys, identity, issuer, roots) or _configured_policy(session, plugins)
     settings = _settings(session, where, plain_http=plain_http)
     with open_repository(where, settings) as repository:
         digest = _digest(where, repository)
@@ -202,26 +207,73 @@ keys_group.example = "plugin keys generate"
 keys_group.add_command(generate_command)
 
 
-def _policy(
-    session: Session,
-    keys: tuple[Path, ...],
-    identity: str | None,
-    issuer: str | None,
-    roots: Path | None,
-) -> TrustPolicy:
+def _find_subject(session: Session, text: str) -> tuple[Reference, list[PluginConfig]]:
+    """What is verified, and the configured plugins that come from its repository.
+
+    Raises:
+        UnknownNameError: it can only be a plugin's name, and none is configured under it.
+        ArgumentError: it is neither a name nor a reference, or the plugin is in no registry.
+    """
+    config = session.config()
+    entry = config.plugin(text)
+    if entry is None:
+        if re.fullmatch(r"[A-Za-z0-9_]+", text):
+            known = [one.name for one in config.plugins]
+            raise UnknownNameError("plugin", text, known=known)
+        where = read_reference(text)
+        return where, [one for one in config.plugins if _comes_from(one, where)]
+    if not entry.url.startswith("oci:"):
+        raise ArgumentError(
+            [f"{text}: {entry.url} is in no registry; only what is in one carries signatures"]
+        )
+    return read_reference(entry.url), [entry]
+
+
+def _comes_from(entry: PluginConfig, where: Reference) -> bool:
+    if not entry.url.startswith("oci:"):
+        return False
+    try:
+        found = read_reference(entry.url)
+    except ArgumentError:
+        return False  # whoever loads that plugin is told
+    return (found.host, found.repository) == (where.host, where.repository)
+
+
+def _typed_policy(
+    keys: tuple[Path, ...], identity: str | None, issuer: str | None, roots: Path | None
+) -> TrustPolicy | None:
+    """Who is accepted by the options; None when there are none."""
     from carrel.trust.policy import Identity, TrustPolicy
 
     if bool(identity) != bool(issuer) or (roots and not identity):
         raise ArgumentError(["--identity and --issuer go together, and --roots with both"])
-    if keys or identity:
-        identities = (Identity(identity, issuer, roots),) if identity and issuer else ()
-        return TrustPolicy(keys, identities)
-    configured = session.config().trust
-    if configured is None:
+    if not keys and not identity:
+        return None
+    identities = (Identity(identity, issuer, roots),) if identity and issuer else ()
+    return TrustPolicy(keys, identities)
+
+
+def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPolicy:
+    """Who is accepted when one of `plugins` is loaded; by the top-level table when there is none.
+
+    Raises:
+        ArgumentError: nobody is, or it depends on which of them is meant.
+    """
+    from carrel.plugins.oci_source import required_trust
+
+    config = session.config()
+    names = [one.name for one in plugins]
+    found = {required_trust(config, name) for name in names} or {required_trust(config, None)}
+    if len(found) > 1:
+        raise ArgumentError(
+            [f"{', '.join(names)} come from there and differ in their `trust`; verify them by name"]
+        )
+    policy = found.pop()
+    if policy is None:
         raise ArgumentError(
             ["nobody is accepted: give --key, or --identity and --issuer, or configure `trust`"]
         )
-    return configured
+    return policy
 
 
 def _settings(session: Session, where: Reference, *, plain_http: bool) -> RegistrySettings:

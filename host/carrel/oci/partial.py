@@ -22,7 +22,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .disk import explained, flush_folder, make_folder
+from carrel.wholefile import flush_folder
+
+from .disk import explained, make_folder
 
 #: How often a file is opened that its holder renames or removes between opening and locking.
 _ATTEMPTS = 3

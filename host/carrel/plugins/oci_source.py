@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from carrel.oci.repository import RepositoryReader
     from carrel.oci.settings import RegistrySettings
     from carrel.oci.store import PluginStore
+    from carrel.trust.policy import TrustPolicy
 
     from .lock import LockEntry
 
@@ -108,9 +109,9 @@ def _pull(
 def _source(
     config: Config, entry: PluginConfig, artifact: PluginArtifact, stored: RepositoryReader
 ) -> Source:
-    policy = config.trust_for(entry.name)
+    policy = required_trust(config, entry.name)
     signer = None
-    if policy is not None and (policy.keys or policy.identities):
+    if policy is not None:
         from carrel.trust.verify import verify
 
         try:
@@ -126,6 +127,17 @@ def _source(
         oci_digest=artifact.digest,
         signer=signer,
     )
+
+
+def required_trust(config: Config, name: str | None) -> TrustPolicy | None:
+    """Whose signature a plugin from a registry has to carry to be loaded; None asks for none.
+
+    Args:
+        config: names the plugins and who is trusted.
+        name: the plugin's entry; None for one that has no entry.
+    """
+    policy = config.trust if name is None else config.trust_for(name)
+    return policy if policy is not None and (policy.keys or policy.identities) else None
 
 
 def registry_settings(config: Config, host: str) -> RegistrySettings:

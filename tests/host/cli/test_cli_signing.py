@@ -16,7 +16,7 @@ import pytest
 
 import carrel
 from carrel.trust import privatekey
-from support.command_line import CommandLine
+from support.command_line import CommandLine, Done
 from support.http_repository import HttpRepository
 from support.pages import page, shows
 from support.registries import Registry, docker_registry, peer
@@ -88,6 +88,93 @@ def test_without_options_the_configuration_says_who_is_accepted(
     assert line("--config", "other.toml", "plugin", "verify", name).code == 3
 
 
+class Trusting:
+    """A plugin that `carrel.key` signed, and configurations that trust `carrel` or `other`."""
+
+    def __init__(self, line: CommandLine, registry: Registry) -> None:
+        self.line, self.registry = line, registry
+        for prefix in ("carrel", "other"):
+            line("plugin", "keys", "generate", "--output-prefix", prefix, env=PASSWORD)
+        self.reference = f"{registry.host}/plugins/trusting:1"
+        artifact(HttpRepository(registry.host, "plugins/trusting"), "1")
+        words = ("plugin", "sign", self.reference, "--key", "carrel.key", "--plain-http")
+        assert line(*words, env=PASSWORD).code == 0
+
+    def verify(self, subject: str, *words: str, top: str | None, **own: str | None) -> Done:
+        """Verifies with a configuration: who is trusted at the top, and by each plugin's entry.
+
+        `""` is a table that names nobody, None stands for no table.
+        """
+        lines = [f'[registries."{self.registry.host}"]', "plain_http = true"]
+        lines += ["[trust]", *self._keys(top)] if top is not None else []
+        for name, trusted in own.items():
+            lines += [f"[plugins.{name}]", f'url = "oci://{self.reference}"']
+            lines += (
+                [f"[plugins.{name}.trust]", *self._keys(trusted)] if trusted is not None else []
+            )
+        self.line.write("carrel.toml", "\n".join(lines) + "\n")
+        return self.line("--config", "carrel.toml", "plugin", "verify", subject, *words)
+
+    def _keys(self, trusted: str) -> list[str]:
+        return [f'keys = ["{trusted}.pub"]'] if trusted else []
+
+
+@pytest.fixture(scope="module")
+def trusting(registry: Registry, tmp_path_factory: pytest.TempPathFactory) -> Trusting:
+    return Trusting(CommandLine(tmp_path_factory.mktemp("trusting"), real=True), registry)
+
+
+@pytest.mark.requirement("plugin:signed:own-trust")
+@pytest.mark.parametrize("by_name", [True, False], ids=["name", "reference"])
+def test_a_plugin_with_a_trust_of_its_own_is_verified_with_that(
+    trusting: Trusting, *, by_name: bool
+) -> None:
+    subject = "lists" if by_name else trusting.reference
+    accepted = trusting.verify(subject, top="other", lists="carrel")
+    assert accepted.code == 0, accepted.err
+    assert json.loads(accepted.out)["reference"] == f"oci://{trusting.reference}"
+    refused = trusting.verify(subject, top="carrel", lists="other")
+    assert (refused.code, refused.out) == (3, "")
+    assert "none of the accepted keys made it" in refused.err
+
+
+@pytest.mark.requirement("plugin:signed:own-trust")
+@pytest.mark.parametrize("by_name", [True, False], ids=["name", "reference"])
+def test_a_plugin_without_one_is_verified_with_the_top_level_trust(
+    trusting: Trusting, *, by_name: bool
+) -> None:
+    subject = "lists" if by_name else trusting.reference
+    assert trusting.verify(subject, top="carrel", lists=None).code == 0
+    assert trusting.verify(subject, top="other", lists=None).code == 3
+
+
+@pytest.mark.requirement("plugin:signed:own-trust")
+def test_a_trust_that_names_nobody_asks_for_no_signature_and_so_accepts_none(
+    trusting: Trusting,
+) -> None:
+    done = trusting.verify("lists", top="carrel", lists="")
+    assert done.code == 2
+    assert "nobody is accepted" in done.err
+
+
+def test_options_win_over_a_plugin_s_own_trust(trusting: Trusting) -> None:
+    assert trusting.verify("lists", "--key", "carrel.pub", top=None, lists="other").code == 0
+    assert trusting.verify("lists", "--key", "other.pub", top=None, lists="carrel").code == 3
+
+
+def test_plugins_of_one_repository_that_trust_differently_are_told_apart_by_name(
+    trusting: Trusting,
+) -> None:
+    both: dict[str, str | None] = {"lists": "carrel", "strict": "other"}
+    done = trusting.verify(trusting.reference, top=None, **both)
+    assert done.code == 2
+    assert "lists, strict come from there and differ in their `trust`" in done.err
+    assert trusting.verify("lists", top=None, **both).code == 0
+    assert trusting.verify("strict", top=None, **both).code == 3
+    both["strict"] = "carrel"
+    assert trusting.verify(trusting.reference, top=None, **both).code == 0
+
+
 def test_existing_keys_are_left_alone(line: CommandLine) -> None:
     line.write("mine.pub", "something")
     done = line("plugin", "keys", "generate", "--output-prefix", "mine", env=PASSWORD)
@@ -102,6 +189,8 @@ def test_existing_keys_are_left_alone(line: CommandLine) -> None:
         (["verify", "r.example.org/x:1"], "nobody is accepted"),
         (["verify", "r.example.org/x:1", "--identity", "a@b"], "go together"),
         (["verify", "no reference", "--key", "k.pub"], "no reference"),
+        (["verify", "arxiv", "--key", "k.pub"], "builtin:arxiv is in no registry"),
+        (["verify", "arxvi", "--key", "k.pub"], "did you mean 'arxiv'?"),
         (["sign", "r.example.org/x:1", "--key", "k.pub"], "cannot be read"),
         (["sign", "r.example.org/x:1", "--key", "k.key"], "COSIGN_PASSWORD"),
     ],
@@ -150,6 +239,9 @@ def test_the_how_to_works_with_a_real_registry_and_cosign(
     environment["PATH"] = os.pathsep.join(path)
     ran = 0
     for block in page("docs/how-to/sign-and-verify.md").blocks:
+        if "file" in block.marks:
+            text = block.text.replace("registry.example.org", registry.host)
+            line.write(block.marks["file"], text)
         if block.info != "console" or block.marks.get("not run") == "an extra":
             continue
         for part in re.split(r"(?m)^\$ ", block.text)[1:]:
