@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from carrel.utf8 import Utf8
+
     from .config import Config
     from .exchange import ProgressHandler
     from .lookup import LookupResult
@@ -88,24 +90,24 @@ class Carrel:
         lookup = self._toolbox.lookup
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
-    def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
+    def parse(self, plugin: str, document_format: str, document: str | Utf8) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; no network takes part.
 
         Args:
             plugin: such as `arxiv`.
             document_format: one of the plugin's formats, such as `feed`.
-            document: decoded text.
+            document: text, or its UTF-8 when it is at hand as bytes: `carrel.utf8.Utf8`.
 
         Raises:
             carrel.CarrelError: `invalid_document` names the place.
         """
         return self._toolbox.parse(plugin, document_format, document)
 
-    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
+    def parse_text(self, plugin: str, document_format: str, document: str | Utf8) -> str:
         """As `parse`, but the component's own JSON text."""
         return self._toolbox.parse_text(plugin, document_format, document)
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
         """As `parse_text`, but in UTF-8, as it left the sandbox."""
         return self._toolbox.parse_utf8(plugin, document_format, document)
 
@@ -171,7 +173,9 @@ class AsyncCarrel:
             call.cancel()
             raise
 
-    async def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
+    async def parse(
+        self, plugin: str, document_format: str, document: str | Utf8
+    ) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
         import asyncio
 

@@ -18,6 +18,8 @@ from .result import Result
 from .waiting import settled
 
 if TYPE_CHECKING:
+    from carrel.utf8 import Utf8
+
     from .config import Config
     from .hosttool import HostTool
     from .lookup import Lookup
@@ -263,15 +265,15 @@ class Toolbox:
             self._lookup = Lookup(self._registry, self._config)
         return self._lookup
 
-    def parse_text(self, plugin: str, document_format: str, document: str) -> str:
+    def parse_text(self, plugin: str, document_format: str, document: str | Utf8) -> str:
         """A document through a plugin's sandboxed parser, as JSON text."""
         return self.parse_utf8(plugin, document_format, document).decode()
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
         """As `parse_text`, but in UTF-8."""
         return self._registry.plugin(plugin).parse(document_format, document)
 
-    def parse(self, plugin: str, document_format: str, document: str) -> dict[str, Any]:
+    def parse(self, plugin: str, document_format: str, document: str | Utf8) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser, decoded and checked."""
         ready = self._registry.plugin(plugin)
         return ready.checked_document(document_format, ready.parse(document_format, document))

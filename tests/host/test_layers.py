@@ -15,8 +15,8 @@ PACKAGE = Path(carrel.__file__).parent
 
 #: What each layer may import of Carrel. A name stands for the module and everything below it.
 ALLOWED: dict[str, set[str]] = {
-    "runtime": {"errors", "exchange", "printable", "wholefile"},
-    "fetch": {"errors", "exchange", "printable", "wholefile"},
+    "runtime": {"errors", "exchange", "printable", "utf8", "wholefile"},
+    "fetch": {"errors", "exchange", "printable", "utf8", "wholefile"},
     "trust": {"errors", "oci", "printable"},
     "oci": {"errors", "fetch", "printable", "wholefile"},
     "plugins": {
@@ -32,6 +32,7 @@ ALLOWED: dict[str, set[str]] = {
         "result",
         "runtime",
         "trust",
+        "utf8",
         "wholefile",
     },
     "config": {"errors", "exchange", "fetch", "paths", "trust"},
@@ -39,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "offers": {"config", "errors", "exchange", "plugins", "resources", "runtime", "waiting"},
     "waiting": {"exchange", "runtime"},
     "result": set(),
+    "utf8": set(),
     "wholefile": set(),
     "records": {"contract", "errors", "printable"},
     "hosttool": {"errors", "exchange", "plugins", "runtime"},
@@ -66,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
         "resources",
         "result",
         "runtime",
+        "utf8",
         "waiting",
     },
     "authoring": {

@@ -26,6 +26,7 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import ProgressHandler
+from carrel.utf8 import Utf8
 
 if TYPE_CHECKING:
     from carrel.plugins.registry import PluginState
@@ -138,7 +139,8 @@ class FakeHost:
             )
         return Result(RESULT)
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
+        document = document.data.decode() if isinstance(document, Utf8) else document
         if plugin != "fake":
             raise UnknownNameError("plugin", plugin, known=["fake"])
         if document_format != "feed":

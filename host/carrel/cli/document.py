@@ -10,13 +10,14 @@ import os
 import sys
 
 from carrel.errors import ArgumentError, SourceError, StorageError
+from carrel.utf8 import Utf8
 
 from .report import complain
 
 STDIN = "-"
 
 
-def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> str:
+def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> Utf8:
     """The text of the file `name`, or of stdin for `-`.
 
     Args:
@@ -41,12 +42,12 @@ def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> 
     return _decode(data, _shown(name), plugin, document_format)
 
 
-def _decode(data: bytes, name: str, plugin: str, document_format: str) -> str:
+def _decode(data: bytes, name: str, plugin: str, document_format: str) -> Utf8:
     """The text, by byte order mark, XML declaration, or else UTF-8."""
-    from carrel.fetch.decode import UndecodableError, decode_text
+    from carrel.fetch.decode import UndecodableError, decode_utf8
 
     try:
-        return decode_text(data, "")
+        return decode_utf8(data, "")
     except UndecodableError as error:
         wrong = error.__cause__
         position = {}
@@ -90,12 +91,13 @@ def _read(name: str, cap: int) -> bytes:
 
 def _read_up_to(descriptor: int, cap: int) -> bytes:
     """At most `cap` bytes; the rest stays unread, however much it is."""
-    first = os.read(descriptor, min(cap, 2**20))
+    # A file comes whole; what has no size, as a pipe, piece by piece.
+    first = os.read(descriptor, min(cap, max(os.fstat(descriptor).st_size, 2**20)))
     chunks, size = [first], len(first)
     while chunks[-1] and size < cap:
         chunks.append(os.read(descriptor, min(cap - size, 2**22)))
         size += len(chunks[-1])
-    return b"".join(chunks)
+    return b"".join(chunks) if size > len(first) else first
 
 
 def _shown(name: str) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from carrel.errors import CarrelError, ConfigError, LoadError, SourceError, UnknownNameError
+from carrel.utf8 import Utf8
 
 from .document import STDIN, read_document
 from .output import stdout_is_terminal, write_bytes, write_json_text, write_text
@@ -83,7 +84,7 @@ def _parse(
         return code
 
 
-def _with_progress(host: Host, plugin: str, document_format: str, document: str) -> bytes:
+def _with_progress(host: Host, plugin: str, document_format: str, document: Utf8) -> bytes:
     from .progress import Progress
 
     try:

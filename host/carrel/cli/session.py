@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from carrel.exchange import ProgressHandler
     from carrel.plugins.registry import PluginState
     from carrel.server.toolbox import Result, Tool
+    from carrel.utf8 import Utf8
 
 
 class Options(NamedTuple):
@@ -51,7 +52,7 @@ class Host(Protocol):
         """A tool's result."""
         ...
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str) -> bytes:
+    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
         """The JSON text of a parsed document, in UTF-8."""
         ...
 

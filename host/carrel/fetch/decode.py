@@ -9,6 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from carrel.utf8 import Utf8
 
 from .words import words
 
@@ -166,11 +170,25 @@ def decode_text(body: bytes, content_type: str) -> str:
         UndecodableError: the charset is unknown, or a byte does not belong to it.
     """
     charset, skip = _find_charset(body, content_type)
-    try:
+    with _explained(charset, skip, len(body)):
         return body.decode(charset) if not skip else body[skip:].decode(charset)
+
+
+def decode_utf8(body: bytes, content_type: str) -> Utf8:
+    """As `decode_text`, for a body that is handed on and that the host does not read."""
+    charset, skip = _find_charset(body, content_type)
+    with _explained(charset, skip, len(body)):
+        rest = body[skip:] if skip else body
+        return Utf8(rest if charset == "utf-8" else rest.decode(charset).encode())
+
+
+@contextmanager
+def _explained(charset: str, skip: int, size: int) -> Iterator[None]:
+    try:
+        yield
     except UnicodeDecodeError as fault:
         raise UndecodableError(
-            f"byte {fault.start + skip} of {len(body)} is not valid {charset}"
+            f"byte {fault.start + skip} of {size} is not valid {charset}"
         ) from fault
 
 

@@ -28,6 +28,7 @@ from carrel.printable import printable
 from carrel.result import Result
 from carrel.runtime.component import PluginReport, Sandboxed, SandboxedComponent
 from carrel.runtime.pending import Pending
+from carrel.utf8 import Utf8
 
 from .memo import Memo
 from .references import schema_weight
@@ -153,7 +154,7 @@ class Plugin(ABC):
         """What a call ended with, as an error for clients."""
 
     @abstractmethod
-    def parse(self, document_format: str, document: str) -> bytes:
+    def parse(self, document_format: str, document: str | Utf8) -> bytes:
         """A document through the sandboxed parser, as JSON text in UTF-8.
 
         Raises:
@@ -292,7 +293,7 @@ class ComponentPlugin(Plugin):
         if faults:
             raise self._refused(tool, faults)
 
-    def parse(self, document_format: str, document: str) -> bytes:
+    def parse(self, document_format: str, document: str | Utf8) -> bytes:
         """A document through the sandboxed parser; see `Plugin.parse`."""
         # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
         limits = self._limits(None)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from carrel.errors import BusyError, CarrelError, InternalError
 from carrel.exchange import Call, Fetcher, Limits
+from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .engine import new_engine
@@ -144,7 +145,7 @@ class SandboxedComponent(Sandboxed):
         return self._submit(execution, check)
 
     def submit_parse(
-        self, document_format: str, document: str, call: Call, *, settings: Mapping[str, str]
+        self, document_format: str, document: str | Utf8, call: Call, *, settings: Mapping[str, str]
     ) -> Pending:
         """Starts a parse; its outcome is as `submit_call`'s."""
         execution = Execution(

@@ -18,6 +18,7 @@ import wasmtime
 from carrel.errors import Cancelled, CarrelError, ContractViolation, DeadlineExceeded, LimitExceeded
 from carrel.exchange import Call, Failure, FailureKind, Fetcher, Outcome, Request
 from carrel.printable import printable
+from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .lowering import MismatchError, OutputError, call_text
@@ -83,7 +84,7 @@ class Execution:
     def __init__(
         self,
         function: str,
-        arguments: tuple[str, ...],
+        arguments: tuple[str | Utf8, ...],
         call: Call,
         *,
         fetcher: Fetcher | None = None,
@@ -187,6 +188,9 @@ class Execution:
             PluginError: the guest failed, or was ended.
             CarrelError: the reason it was ended with.
         """
+        # Encoded before the turn: what holds Python's lock should not hold a processor too.
+        texts = [one.data if isinstance(one, Utf8) else one.encode() for one in self._arguments]
+        worker.turn.take()
         with self._lock:
             self._started = True
             if self._reason is not None:
@@ -198,14 +202,14 @@ class Execution:
         store = wasmtime.Store(worker.engine)
         try:
             try:
-                value = self._invoke(store, worker, loaded)
+                value = self._invoke(store, worker, loaded, texts)
             except wasmtime.WasmtimeError as error:
                 if worker.memories > 1 or MEMORIES_EXCEEDED not in str(error):
                     raise
                 worker.memories = _MEMORIES
                 store.close()
                 store = wasmtime.Store(worker.engine)
-                value = self._invoke(store, worker, loaded)
+                value = self._invoke(store, worker, loaded, texts)
         except CarrelError:
             raise
         except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
@@ -243,7 +247,9 @@ class Execution:
         store.set_wasi(wasi)
         return worker.linker.instantiate(store, loaded.component)
 
-    def _invoke(self, store: wasmtime.Store, worker: Worker, loaded: Loaded) -> tuple[bool, bytes]:
+    def _invoke(
+        self, store: wasmtime.Store, worker: Worker, loaded: Loaded, texts: Sequence[bytes]
+    ) -> tuple[bool, bytes]:
         instance = self._instantiate(store, worker, loaded)
         function = instance.get_func(store, loaded.functions[self._function])
         if function is None:
@@ -254,7 +260,7 @@ class Execution:
             )
         cap = self.call.limits.output_bytes
         try:
-            return call_text(function, store, self._arguments, max_bytes=cap)
+            return call_text(function, store, texts, max_bytes=cap, returned=worker.turn.give)
         except OutputError:
             self._bulky = True
             raise LimitExceeded(

@@ -71,15 +71,22 @@ class OutputError(Exception):
 
 
 def call_text(
-    function: Func, store: wasmtime.Store, arguments: tuple[str, ...], *, max_bytes: int
+    function: Func,
+    store: wasmtime.Store,
+    arguments: Sequence[bytes],
+    *,
+    max_bytes: int,
+    returned: Callable[[], None],
 ) -> tuple[bool, bytes]:
     """Calls `func(string…) -> string` or `func(string…) -> result<string, string>`.
 
     Args:
         function: of an instance in `store`.
         store: the call's.
-        arguments: the function's.
+        arguments: the function's, encoded from `str`: of bytes that are not UTF-8 the library
+            makes an abort.
         max_bytes: of the text that comes back; a longer one is not read.
+        returned: called when the guest has returned, before its text is read.
 
     Returns:
         Whether the result is no `error`, and its text as UTF-8, which wasmtime has checked.
@@ -89,12 +96,10 @@ def call_text(
         MismatchError: the function has another type.
         OutputError: the text is longer than `max_bytes`.
     """
-    # Encoded here and nowhere else: of bytes that are not UTF-8 the library makes an abort.
-    texts = [argument.encode() for argument in arguments]
-    values = (_Value * len(texts))()
-    for value, text in zip(values, texts, strict=True):
+    values = (_Value * len(arguments))()
+    for value, text in zip(values, arguments, strict=True):
         value.kind = _STRING
-        # Lent: the library copies it before the guest runs, and `texts` lives until then.
+        # Lent: the library copies it before the guest runs, and `arguments` lives until then.
         value.of.string.size = len(text)
         value.of.string.data = cast(ctypes.c_char_p(text), _BytesPointer)
     result = _Value()
@@ -106,6 +111,7 @@ def call_text(
         byref(result),
         1,
     )
+    returned()
     if error:  # type: ignore[truthy-bool]
         raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
     try:

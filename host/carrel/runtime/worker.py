@@ -62,7 +62,6 @@ class Worker:
         if self._loaded is None:
             self._loaded = self._load(code)
         self._execution = execution
-        self.turn.take()
         try:
             return execution.run(self, self._loaded)
         finally:

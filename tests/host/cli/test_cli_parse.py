@@ -124,7 +124,8 @@ class TestSeveralDocuments:
 
 class TestReadDocument:
     def read(self, path: Path | str, cap: int = 1000) -> str:
-        return read_document(str(path), cap=cap, plugin="p", document_format="f")
+        document = read_document(str(path), cap=cap, plugin="p", document_format="f")
+        return document.data.decode()
 
     def failure(self, path: Path, cap: int = 1000) -> CarrelError:
         with pytest.raises(CarrelError) as caught:

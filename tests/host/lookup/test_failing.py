@@ -99,11 +99,11 @@ def test_the_deadline_ends_the_wait_and_keeps_what_came_in_time(open_desk: Open)
         quick=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),
         slow=source(body=LOOP),
         late=source(says(), "pmid"),
-        limits={"wall_seconds": 0.5},
+        limits={"wall_seconds": 2},  # in which a busy machine compiles the quick one
     )
     started = time.monotonic()
     item = one(desk.lookup(["10.1000/A"]))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 10
     assert trace(item) == [
         ("quick", "found", "10.1000/A"),
         ("slow", "failed", "timeout"),

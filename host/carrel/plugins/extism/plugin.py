@@ -29,6 +29,7 @@ from carrel.runtime.component import PluginReport
 from carrel.runtime.extism.module import SandboxedModule
 from carrel.runtime.extism.services import ModuleContext
 from carrel.runtime.pending import Pending
+from carrel.utf8 import Utf8
 
 from . import content
 from .listing import module_manifest
@@ -160,7 +161,7 @@ class ModulePlugin(Plugin):
         data = {"contents": list(contents)}
         return Result(_compact(data).encode(), data, content=contents, structured=False)
 
-    def parse(self, document_format: str, document: str) -> bytes:  # noqa: ARG002 - it has none
+    def parse(self, document_format: str, document: str | Utf8) -> bytes:  # noqa: ARG002
         """Modules have no formats."""
         raise UnknownNameError(f"format of {self.name}", document_format)
 

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import carrel.utf8
+from carrel.utf8 import Utf8
+
+#: Texts of all lengths of character, and bytes that are none, cut anywhere.
+MOSTLY_TEXT = st.lists(
+    st.one_of(
+        st.sampled_from(["a", "é", "€", "😀"]).map(str.encode),
+        st.binary(min_size=1, max_size=2),
+        st.sampled_from([b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe2\x80"]),
+    ),
+    max_size=12,
+).map(b"".join)
+
+
+def start_of_fault(check: object, data: bytes) -> int | None:
+    try:
+        check(data)  # type: ignore[operator]
+    except UnicodeDecodeError as fault:
+        return fault.start
+    return None
+
+
+@given(data=MOSTLY_TEXT, piece=st.integers(1, 7))
+def test_what_python_cannot_decode_is_refused_at_the_same_place(data: bytes, piece: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(carrel.utf8, "_PIECE", piece)
+        assert start_of_fault(Utf8, data) == start_of_fault(bytes.decode, data)
+
+
+def test_it_is_the_bytes_it_was_given() -> None:
+    data = "naïve € 😀".encode() * 10_000
+    assert Utf8(data).data is data
+    assert len(Utf8(data)) == len(data)
