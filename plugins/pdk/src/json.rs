@@ -17,7 +17,7 @@
 //! assert_eq!(json.finish(), r#"{"title":"On \"quotes\"","year":2026,"authors":["A. Author"]}"#);
 //! ```
 
-use crate::scan;
+use crate::scan::{self, Lanes};
 
 /// A JSON text in the making: one value.
 #[derive(Debug, Default)]
@@ -199,10 +199,16 @@ impl Array<'_> {
 /// Writes a string with its quotes.
 fn string(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');
+    let needs_escape = |here: Lanes| here.in_range(0, 0x20).or(here.is(b'"')).or(here.is(b'\\'));
+    if let Some(padded) = scan::short_without(value.as_bytes(), needs_escape) {
+        let end = out.len() + value.len();
+        out.extend_from_slice(&padded);
+        out.truncate(end);
+        out.push(b'"');
+        return;
+    }
     let mut done = 0;
-    while let Some(at) = scan::find(value.as_bytes(), done, |here| {
-        here.in_range(0, 0x20).or(here.is(b'"')).or(here.is(b'\\'))
-    }) {
+    while let Some(at) = scan::find(value.as_bytes(), done, needs_escape) {
         // The byte found is ASCII, so both ends of the piece are character boundaries.
         append(out, &value.as_bytes()[done..at]);
         match value.as_bytes()[at] {

@@ -109,6 +109,21 @@ pub(crate) fn find_rare(bytes: &[u8], classify: impl Fn(Lanes) -> Lanes) -> Opti
     find(bytes, at, classify)
 }
 
+/// A text of fewer than sixteen bytes, filled up, if it is one and `classify` marks nothing in it. It
+/// must not mark `x`, which it is filled up with.
+#[inline]
+pub(crate) fn short_without(
+    bytes: &[u8],
+    classify: impl Fn(Lanes) -> Lanes,
+) -> Option<[u8; WIDTH]> {
+    if bytes.len() >= WIDTH {
+        return None;
+    }
+    let [low, high] = short(bytes);
+    let whole = u128::from(low) | u128::from(high) << 64;
+    (classify(Lanes::of([low, high])).mask() == 0).then(|| whole.to_le_bytes())
+}
+
 #[inline]
 fn chunk(bytes: &[u8], at: usize) -> Option<[u8; WIDTH]> {
     bytes.get(at..)?.first_chunk().copied()

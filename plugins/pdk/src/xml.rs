@@ -126,6 +126,9 @@ impl<'d> XmlReader<'d> {
                     return self.start().map(Some);
                 }
             }
+            if self.closes() {
+                return Ok(None);
+            }
             match self.next()? {
                 Node::Start(element) => return Ok(Some(element)),
                 Node::End => return Ok(None),
@@ -284,15 +287,8 @@ impl<'d> XmlReader<'d> {
     }
 
     fn next(&mut self) -> Result<Node<'d>, Error> {
-        if self.ending {
-            self.ending = false;
-            return Ok(self.leave());
-        }
-        // Most end tags are those of the open element, and saying so is quicker than reading their name.
-        if let Some(open) = self.open.last()
-            && self.tokens.closes(open)
-        {
-            return Ok(self.leave());
+        if self.closes() {
+            return Ok(Node::End);
         }
         if self.tokens.starts() {
             return self.start().map(Node::Start);
@@ -305,7 +301,10 @@ impl<'d> XmlReader<'d> {
         match token {
             Token::Start { name, empty } => self.enter(name, empty, before).map(Node::Start),
             Token::End(name) => match self.open.last() {
-                Some(open) if *open == name => Ok(self.leave()),
+                Some(open) if *open == name => {
+                    self.leave();
+                    Ok(Node::End)
+                }
                 Some(open) => {
                     let (open, name) = (excerpt(open), excerpt(name));
                     Err(self.error_at(before, format!("expected </{open}> but found </{name}>")))
@@ -335,10 +334,22 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    fn leave(&mut self) -> Node<'d> {
+    /// Steps out of the open element if its end comes next, and says whether it did.
+    #[inline]
+    fn closes(&mut self) -> bool {
+        // Most end tags are those of the open element, and saying so is quicker than reading their name.
+        let closes = std::mem::take(&mut self.ending)
+            || self.open.last().is_some_and(|open| self.tokens.closes(open));
+        if closes {
+            self.leave();
+        }
+        closes
+    }
+
+    #[inline]
+    fn leave(&mut self) {
         self.open.pop();
         self.namespaces.leave(self.open.len());
-        Node::End
     }
 
     /// Steps into the element whose start tag comes next.
