@@ -14,6 +14,7 @@ from .command import AS_JSON, ExampleGroup, command
 from .inspection import inspect_plugin, show_inspection
 from .locking import lock_command
 from .output import stdout_is_terminal, write_json
+from .pruning import prune_command
 from .publishing import pull_command, push_command
 from .report import FAILED, OK, report
 from .session import Session
@@ -92,6 +93,7 @@ plugin.add_command(inspect_command)
 plugin.add_command(lock_command)
 plugin.add_command(push_command)
 plugin.add_command(pull_command)
+plugin.add_command(prune_command)
 plugin.add_command(sign_command)
 plugin.add_command(verify_command)
 plugin.add_command(keys_group)

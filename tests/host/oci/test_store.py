@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,9 @@ MAX = 2**20
 
 def published(wasm: bytes = COMPONENT, tag: str = "1") -> tuple[MemoryRepository, str]:
     repository = MemoryRepository()
-    return repository, repository.publish(write_plugin(wasm, name="demo"), tag)
+    # The same bytes give the same digest, whatever the time.
+    package = write_plugin(wasm, name="demo", created=datetime(2026, 1, 1, tzinfo=UTC))
+    return repository, repository.publish(package, tag)
 
 
 def pulled(store: PluginStore, wasm: bytes = COMPONENT) -> str:

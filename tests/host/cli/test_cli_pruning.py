@@ -1,0 +1,83 @@
+"""`carrel plugin prune`, as a whole process on a store that was filled before."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from carrel.oci.documents import sha256
+from carrel.oci.layout import write_plugin
+from carrel.oci.pull import pull
+from carrel.oci.reference import parse_reference
+from carrel.oci.store import PluginStore
+from carrel.plugins.lock import LockEntry
+from carrel.plugins.lockfile import change_lock
+from support.command_line import CommandLine
+from support.repositories import MemoryRepository
+
+REFERENCE = "oci://registry.example.org/plugins/demo"
+OLD, NEW = (b"\0asm\x0d\x00\x01\x00" + word * 500 for word in (b"older", b"newer"))
+
+
+@pytest.fixture
+def carrel(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path, real=True)
+
+
+def filled(folder: Path) -> tuple[PluginStore, str]:
+    """A store whose tag was moved on two hours ago, and the digest that it moved from."""
+    store, digests = PluginStore(folder), []
+    for wasm in (OLD, NEW):
+        repository = MemoryRepository()
+        digests.append(repository.publish(write_plugin(wasm, name="demo"), "1"))
+        pull(parse_reference(f"{REFERENCE}:1"), repository, store, max_bytes=2**20)
+    long_ago = time.time() - 7200
+    for path in folder.rglob("*"):
+        os.utime(path, (long_ago, long_ago))
+    return store, digests[0]
+
+
+def prune(carrel: CommandLine, configuration: str) -> int:
+    carrel.write("carrel.toml", f'data_dir = "data"\n{configuration}')
+    done = carrel("--config", "carrel.toml", "plugin", "prune")
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    assert Path(told["folder"]) == (carrel.home / "data" / "plugins")
+    return int(told["freed_bytes"])
+
+
+def test_what_nothing_names_goes_and_what_a_tag_names_stays(carrel: CommandLine) -> None:
+    store, _ = filled(carrel.home / "data" / "plugins")
+    assert prune(carrel, "") >= len(OLD)
+    assert store.read(sha256(OLD)) is None
+    assert store.read(sha256(NEW)) == NEW
+    assert prune(carrel, "") == 0
+
+
+def test_what_the_configuration_names_by_digest_stays(carrel: CommandLine) -> None:
+    store, old = filled(carrel.home / "data" / "plugins")
+    assert prune(carrel, f'[plugins.demo]\nurl = "{REFERENCE}@{old}"\n') == 0
+    assert store.read(sha256(OLD)) == OLD
+
+
+def test_what_the_lock_names_stays(carrel: CommandLine) -> None:
+    store, old = filled(carrel.home / "data" / "plugins")
+    some = sha256(b"")
+    entry = LockEntry(f"{REFERENCE}:1", old, sha256(OLD), some, some, (), None, {})
+    change_lock(carrel.home / "carrel.lock", {"demo": entry})
+    assert prune(carrel, f'[plugins.demo]\nurl = "{REFERENCE}:1"\n') == 0
+    assert store.read(sha256(OLD)) == OLD
+
+
+def test_without_a_readable_lock_nothing_is_removed(carrel: CommandLine) -> None:
+    store, _ = filled(carrel.home / "data" / "plugins")
+    carrel.write("carrel.toml", 'data_dir = "data"\n')
+    carrel.write("carrel.lock", "{")
+    done = carrel("--config", "carrel.toml", "plugin", "prune")
+    assert done.code == 1
+    assert "carrel.lock" in done.err
+    assert store.read(sha256(OLD)) == OLD
