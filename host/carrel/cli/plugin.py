@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import UnknownNameError
+from carrel.errors import ArgumentError, UnknownNameError
 
 from .authoring import build_command, new_command, test_command
 from .command import AS_JSON, ExampleGroup, command
@@ -141,12 +141,18 @@ def _is_file(name: str, config: Config) -> bool:
 
 
 def with_component(config: Config, path: Path) -> Config:
-    """The configuration with the component at `path` as its only plugin, granted nothing."""
+    """The configuration with the component at `path` as its only plugin, granted nothing.
+
+    Raises:
+        ArgumentError: there is no such file.
+    """
     import re
     from dataclasses import replace
 
     from carrel.config import PluginConfig
 
+    if not path.exists():
+        raise ArgumentError([f"{path}: there is no such file"])
     name = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "component"
     entry = PluginConfig(name=name, url=path.absolute().as_uri(), allowed_hosts=())
     return replace(config, plugins=(entry,))

@@ -170,6 +170,8 @@ def _pack(session: Session, file: Path) -> PluginPackage:
 
     try:
         wasm = file.read_bytes()
+    except FileNotFoundError:
+        raise ArgumentError([f"{file}: there is no such file"]) from None
     except OSError as error:
         raise StorageError(str(file), error.strerror or str(error)) from error
     if not wasm.startswith(_MAGIC):

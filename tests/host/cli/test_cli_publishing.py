@@ -82,7 +82,11 @@ def test_a_core_module_of_another_plugin_system_is_published_as_it_is(
         (["pull", "arxiv:1"], 2, "no registry host"),
         (["pull", "{host}/plugins/none:1", "--plain-http"], 1, "has no plugins/none with tag 1"),
         (["pull", "{host}/plugins/none:1"], 1, "a registry that speaks http only"),
-        (["push", "none.wasm", "{host}/a:1", "--plain-http"], 1, "none.wasm: No such file"),
+        (
+            ["push", "none.wasm", "{host}/a:1", "--plain-http"],
+            2,
+            "none.wasm: there is no such file",
+        ),
         (["push", "text.wasm", "{host}/a:1", "--plain-http"], 1, "text.wasm: not WebAssembly"),
         (["push", "broken.wasm", "{host}/a:1", "--plain-http"], 1, "broken"),
         (["push", "module.wasm", "{host}/a", "--plain-http"], 2, "write {host}/a:TAG"),
