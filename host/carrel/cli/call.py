@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,10 @@ from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
 from .report import OK
 from .session import Host, Session
+from .stdin import read_stdin
 
 if TYPE_CHECKING:
     from carrel.server.toolbox import Result
-
-_MAX_STDIN = 4 * 2**20  # bytes; as much as the server takes in one message
 
 
 @command(
@@ -93,7 +91,7 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
 
 def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
     """The arguments for a tool, as they were typed."""
-    return read_arguments(words, lambda: _input_schema(host, tool), _read_stdin)
+    return read_arguments(words, lambda: _input_schema(host, tool), read_stdin)
 
 
 def show(result: Result, *, as_json: bool) -> None:
@@ -113,15 +111,3 @@ def _input_schema(host: Host, name: str) -> dict[str, Any]:
             schema: dict[str, Any] = tool.input_schema
             return schema
     raise UnknownNameError("tool", name, known=[tool.name for tool in tools])
-
-
-def _read_stdin() -> str:
-    if sys.stdin is None:
-        raise ArgumentError(["stdin is closed"])
-    data = sys.stdin.buffer.read(_MAX_STDIN + 1)
-    if len(data) > _MAX_STDIN:
-        raise ArgumentError([f"stdin: larger than {_MAX_STDIN:,} bytes"])
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ArgumentError([f"stdin: not UTF-8 at byte {error.start}"]) from None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from carrel.errors import ArgumentError, CarrelError, SourceError
+from carrel.errors import ArgumentError, SourceError
 
 from .call import read_words, show
 from .progress import Progress
@@ -70,7 +70,7 @@ def record_fixture(
             write_fixture(folder, asked.tool, asked.arguments, result.data)
     except SourceError:
         raise
-    except CarrelError:
+    except BaseException:  # an interrupt too
         shutil.rmtree(folder, ignore_errors=True)
         raise
     show(result, as_json=as_json)

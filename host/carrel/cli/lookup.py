@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from carrel.errors import ArgumentError
 from carrel.printable import printable
 
 from .command import AS_JSON, EXCHANGE, command
@@ -15,6 +13,7 @@ from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
 from .report import DENIED, FAILED, MISUSE, OK, complain
 from .session import Session
+from .stdin import read_stdin
 
 _TOOL = "work_lookup"
 
@@ -68,11 +67,8 @@ def _with_stdin(ids: tuple[str, ...]) -> list[str]:
     for word in ids:
         if word != "-":
             words.append(word)
-        elif sys.stdin is None:
-            raise ArgumentError(["stdin is closed"])
         else:
-            text = sys.stdin.buffer.read(2**20).decode("utf-8-sig", "replace")
-            words += [line.strip() for line in text.splitlines() if line.strip()]
+            words += [line.strip() for line in read_stdin().splitlines() if line.strip()]
     return words
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from support.command_line import CommandLine
+from support.lookups import LOOP
 from support.manifests import manifest_text
 from support.projects import component, fixture, project
 
@@ -161,6 +164,19 @@ class TestRecord:
         folder = project(tmp_path / "sample", component(body="unreachable"))
         done = carrel("record", "echo", "--fixture", "sample/fixtures/trap")
         assert done.code == 1
+        assert list((folder / "fixtures").iterdir()) == []
+
+    @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+    def test_an_interrupt_leaves_nothing_behind(self, carrel: CommandLine, tmp_path: Path) -> None:
+        folder = project(tmp_path / "sample", component(body=LOOP + " unreachable"))
+        with carrel.start("record", "echo", "--fixture", "sample/fixtures/loop") as process:
+            deadline = time.monotonic() + 30
+            while not (folder / "fixtures" / "loop" / "exchanges").exists():
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
         assert list((folder / "fixtures").iterdir()) == []
 
     def test_a_lookup_becomes_a_fixture_that_passes(

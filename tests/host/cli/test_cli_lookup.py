@@ -91,6 +91,22 @@ def test_what_is_not_found_is_told_on_stderr_and_in_the_exit_code(
     assert len(told["items"]) == len(words)
 
 
+@pytest.mark.parametrize(
+    ("stdin", "says"),
+    [
+        (b"10.1000/A\n" * 500_000, "stdin: larger than 4,194,304 bytes"),
+        (b"10.1000/A\n\xff\n", "stdin: not UTF-8 at byte 10"),
+    ],
+    ids=["large", "binary"],
+)
+def test_nothing_of_stdin_is_lost_without_a_word(
+    carrel: CommandLine, stdin: bytes, says: str
+) -> None:
+    code, _, err = lookup(carrel, "-", stdin=stdin)
+    assert code == 2
+    assert says in err
+
+
 def test_identifiers_come_from_stdin_too(carrel: CommandLine) -> None:
     code, told, _ = lookup(carrel, "-", "10.1000/b", stdin=b"10.1000/A\n\n10.1000/a\n")
     assert [item["given"] for item in told["items"]] == ["10.1000/A", "10.1000/a", "10.1000/b"]
