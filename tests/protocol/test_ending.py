@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 import psutil
 import pytest
@@ -176,36 +179,37 @@ def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
         assert b"cancelled orphan" in launcher.stderr.read()
 
 
-@posix
-def test_a_client_whose_ends_close_one_after_the_other_is_gone_at_the_second() -> None:
-    with subprocess.Popen(
-        server_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+@contextmanager
+def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes], IO[bytes]]]:
+    """A server and the test's ends of its stdin, stdout and stderr, to be closed one by one."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(server_command(), stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdin.write(waiting_call("half"))
-        process.stdin.close()
-        process.stdout.readline()  # its progress: it runs
+        yield process, process.stdin, process.stdout, process.stderr
+
+
+@posix
+def test_a_client_whose_ends_close_one_after_the_other_is_gone_at_the_second() -> None:
+    with server_on_pipes() as (process, stdin, stdout, stderr):
+        stdin.write(waiting_call("half"))
+        stdin.close()
+        stdout.readline()  # its progress: it runs
         started = time.monotonic()
-        process.stdout.close()
+        stdout.close()
         assert process.wait(20) == 0
         assert time.monotonic() - started < 2  # and not the patience for running calls
-        assert process.stderr.read() == b"cancelled half\ntoolbox closed\n"
+        assert stderr.read() == b"cancelled half\ntoolbox closed\n"
 
 
 @posix
 @pytest.mark.requirement("stdio:pure:broken-pipe")
 def test_a_client_that_closes_its_end_of_stdout_ends_the_server_quietly() -> None:
-    with subprocess.Popen(
-        server_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
+    with server_on_pipes() as (process, stdin, stdout, stderr):
+        stdout.close()
         request = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.flush()
+        stdin.write(json.dumps(request).encode() + b"\n")
+        stdin.flush()
         assert process.wait(20) == 0
-        assert process.stderr.read() == b"toolbox closed\n"
+        assert stderr.read() == b"toolbox closed\n"
