@@ -21,15 +21,15 @@ def prune_command(session: Session, as_json: bool) -> int:
     name by digest, and what is younger than an hour. What only another configuration names by
     digest is removed, and fetched again when it is needed.
     """
-    from carrel.oci.store import PluginStore
+    from carrel.plugins.oci_source import plugin_store
 
     config = session.config()
-    folder = config.data_dir / "plugins"
-    freed = PluginStore(folder).prune(keep=_named_digests(config))
+    store = plugin_store(config)
+    freed = store.prune(keep=_named_digests(config))
     if as_json or not stdout_is_terminal():
-        write_json({"folder": str(folder), "freed_bytes": freed})
+        write_json({"folder": str(store.folder), "freed_bytes": freed})
     else:
-        write_text(f"{freed:,} bytes freed in {folder}\n")
+        write_text(f"{freed:,} bytes freed in {store.folder}\n")
     return OK
 
 

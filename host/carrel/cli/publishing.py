@@ -88,11 +88,11 @@ def pull_command(
     """
     from carrel.oci.pull import pull
     from carrel.oci.registry import open_repository
-    from carrel.oci.store import PluginStore
+    from carrel.plugins.oci_source import plugin_store
 
     where = read_reference(reference)
     config = session.config()
-    store = PluginStore(config.data_dir / "plugins")
+    store = plugin_store(config)
     settings = registry_settings(where, plain_http=plain_http)
     with (
         Progress(f"fetching {where.name}") as progress,

@@ -58,13 +58,14 @@ class PluginStore:
         folder: made when something is first kept.
 
     Attributes:
+        folder: where it is.
         partial_blobs: where blobs are kept that have not come whole yet.
     """
 
     def __init__(self, folder: Path) -> None:
         self._blobs = folder / "blobs" / "sha256"
         self._names = folder / "names"
-        self._folder = folder
+        self.folder = folder
         self.partial_blobs = PartialBlobs(folder, self._blobs)
 
     def repository(self, reference: Reference) -> StoredRepository:
@@ -193,7 +194,7 @@ class PluginStore:
 
     def _write(self, path: Path, data: bytes) -> None:
         with explained(path):
-            make_folder(path.parent, self._folder)
+            make_folder(path.parent, self.folder)
             write_whole(path, data)
             flush_folder(path.parent)
 

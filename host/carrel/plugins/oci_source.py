@@ -36,7 +36,7 @@ def read_locked(config: Config, entry: PluginConfig, locked: LockEntry) -> Sourc
     from carrel.oci.layout import read_plugin
 
     digest = _locked_digest(entry, locked)
-    stored = _store(config).repository(_reference(entry))
+    stored = plugin_store(config).repository(_reference(entry))
     if stored.manifest(digest) is None:
         return None
     try:
@@ -84,7 +84,7 @@ def _pull(
     from carrel.oci.pull import pull
     from carrel.oci.registry import open_repository
 
-    store = _store(config)
+    store = plugin_store(config)
     settings = registry_settings(config, reference.host)
     try:
         with open_repository(
@@ -156,7 +156,8 @@ def registry_settings(config: Config, host: str) -> RegistrySettings:
     )
 
 
-def _store(config: Config) -> PluginStore:
+def plugin_store(config: Config) -> PluginStore:
+    """Where the plugins of a configuration are kept once they were pulled."""
     from carrel.oci.store import PluginStore
 
     return PluginStore(config.data_dir / "plugins")
