@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
 
@@ -139,13 +139,10 @@ def test_a_second_signal_ends_the_patience() -> None:
         assert time.monotonic() - started < 10
 
 
-META = {**envelope(), "progressToken": "t"}
-
-
-def waiting_call(key: str) -> bytes:
-    """The line that starts a call which reports progress and then waits."""
-    params = {"name": "wait", "arguments": {"key": key}, "_meta": META}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+def call_line(id_: int, tool: str, arguments: Mapping[str, str], **meta: str) -> bytes:
+    """The line of a call that needs no handshake before it."""
+    params = {"name": tool, "arguments": arguments, "_meta": {**envelope(), **meta}}
+    request = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
     return json.dumps(request).encode() + b"\n"
 
 
@@ -162,8 +159,9 @@ sys.stdin.read()
 
 @pytest.mark.requirement("stdio:pure:killed-client")
 def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
+    waiting = call_line(1, "wait", {"key": "orphan"}, progressToken="t")
     with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER, waiting_call("orphan").decode(), *server_command()],
+        [sys.executable, "-c", LAUNCHER, waiting.decode(), *server_command()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -193,9 +191,11 @@ def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[b
 @posix
 def test_a_client_whose_ends_close_one_after_the_other_is_gone_at_the_second() -> None:
     with server_on_pipes() as (process, stdin, stdout, stderr):
-        stdin.write(waiting_call("half"))
+        # Without progress, so that no write tells the server that nobody reads.
+        stdin.write(call_line(1, "wait", {"key": "half"}) + call_line(2, "echo", {}))
         stdin.close()
-        stdout.readline()  # its progress: it runs
+        assert json.loads(stdout.readline())["id"] == 2
+        time.sleep(0.5)  # in which the first one's thread comes to its waiting
         started = time.monotonic()
         stdout.close()
         assert process.wait(20) == 0
