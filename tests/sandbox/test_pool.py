@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from carrel.exchange import Call
@@ -28,6 +30,10 @@ print(pooled_engine(2**20))
 import carrel
 print(carrel.Carrel().parse("arxiv", "feed", '<feed xmlns="http://www.w3.org/2005/Atom"/>'))
 """
+
+
+def resident() -> int:
+    return int(psutil.Process().memory_info().rss)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on addresses there")
@@ -55,6 +61,27 @@ def test_what_a_call_wrote_into_kept_memory_is_gone_at_the_next(load: Load) -> N
         call = Call("guest", "tool")
         done = component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
         assert done.result(timeout=10) == "{}"
+    component.close()
+
+
+def test_what_a_guest_took_is_given_back_without_a_next_call(load: Load) -> None:
+    # Touches every page of 128 MiB.
+    body = """
+      (loop $l
+        (i32.store8 (local.get $i) (i32.const 1))
+        (local.set $i (i32.add (local.get $i) (i32.const 4096)))
+        (br_if $l (i32.lt_u (local.get $i) (i32.const 134217728))))
+    """
+    component = load(guest(body, pages=2048))
+    before = resident()
+    call = Call("guest", "tool")
+    done = component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
+    assert done.result(timeout=10) == "{}"
+    # The result is there before the memory is.
+    deadline = time.monotonic() + 5
+    while resident() - before > 64 * 2**20:
+        assert time.monotonic() < deadline, "a guest's memory outlives its call"
+        time.sleep(0.01)
     component.close()
 
 

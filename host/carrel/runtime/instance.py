@@ -22,7 +22,6 @@ from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .lowering import MismatchError, OutputError, call_text
-from .memory import give_back
 from .traps import MEMORIES_EXCEEDED, TABLE_ELEMENTS, from_wasmtime
 from .turns import LONG, Turn
 
@@ -79,6 +78,7 @@ class Execution:
         context: what host functions beyond the contract's keep for this call.
         handing_in: characters that a host function is about to hand in; they must fit into the
             guest's memory, as the arguments must.
+        bulky: whether the guest made the host take much memory that no result needs.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Execution:
         self._waited = 0.0
         self._messages = 0
         self._reports = 0
-        self._bulky = False
+        self.bulky = False
         self._output = bytearray()
         self._complaint = ""
         self._dropped = 0
@@ -190,26 +190,25 @@ class Execution:
         """
         # Encoded before the turn: what holds Python's lock should not hold a processor too.
         texts = [one.data if isinstance(one, Utf8) else one.encode() for one in self._arguments]
-        worker.turn.take()
+        worker.turn.prepare()
         with self._lock:
-            self._started = True
             if self._reason is not None:
                 raise self._reason
             self._cpu_at_start = worker.clock()
             self._worker = worker
             self._turn = worker.turn
         worker.memories = max(worker.memories, self._memories)
-        store = wasmtime.Store(worker.engine)
         try:
             try:
-                value = self._invoke(store, worker, loaded, texts)
+                store, instance = self._instantiate(worker, loaded)
             except wasmtime.WasmtimeError as error:
                 if worker.memories > 1 or MEMORIES_EXCEEDED not in str(error):
                     raise
                 worker.memories = _MEMORIES
-                store.close()
-                store = wasmtime.Store(worker.engine)
-                value = self._invoke(store, worker, loaded, texts)
+                store, instance = self._instantiate(worker, loaded)
+            worker.turn.prepared(self._cpu_seconds())
+            self._take_turn(worker.turn)
+            value = self._invoke(store, instance, worker, loaded, texts)
         except CarrelError:
             raise
         except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
@@ -219,10 +218,7 @@ class Execution:
         finally:
             with self._lock:
                 self._worker = None
-            store.close()
             self._flush()
-            if self._bulky:
-                give_back()
         self._raise_reason()
         return value
 
@@ -232,7 +228,16 @@ class Execution:
         if self.call.fatal is not None:
             raise self.call.fatal
 
-    def _instantiate(self, store: wasmtime.Store, worker: Worker, loaded: Loaded) -> Instance:
+    def _take_turn(self, turn: Turn) -> None:
+        waiting_since = time.monotonic()
+        turn.take()
+        self._waited += time.monotonic() - waiting_since
+        with self._lock:
+            self._started = True
+        self._raise_reason()
+
+    def _instantiate(self, worker: Worker, loaded: Loaded) -> tuple[wasmtime.Store, Instance]:
+        store = worker.new_store()
         store.set_epoch_deadline(_NEXT_INCREMENT)
         store.set_limits(
             memory_size=self.call.limits.memory_bytes // worker.memories,
@@ -241,16 +246,21 @@ class Execution:
             tables=_TABLES,
             memories=worker.memories,
         )
-        wasi = wasmtime.WasiConfig()
-        wasi.stdout_custom = self.capture
-        wasi.stderr_custom = self.capture
-        store.set_wasi(wasi)
-        return worker.linker.instantiate(store, loaded.component)
+        if loaded.uses_wasi:
+            wasi = wasmtime.WasiConfig()
+            wasi.stdout_custom = self.capture
+            wasi.stderr_custom = self.capture
+            store.set_wasi(wasi)
+        return store, worker.linker.instantiate(store, loaded.component)
 
     def _invoke(
-        self, store: wasmtime.Store, worker: Worker, loaded: Loaded, texts: Sequence[bytes]
+        self,
+        store: wasmtime.Store,
+        instance: Instance,
+        worker: Worker,
+        loaded: Loaded,
+        texts: Sequence[bytes],
     ) -> tuple[bool, bytes]:
-        instance = self._instantiate(store, worker, loaded)
         function = instance.get_func(store, loaded.functions[self._function])
         if function is None:
             raise ContractViolation(
@@ -262,7 +272,7 @@ class Execution:
         try:
             return call_text(function, store, texts, max_bytes=cap, returned=worker.turn.give)
         except OutputError:
-            self._bulky = True
+            self.bulky = True
             raise LimitExceeded(
                 "output", cap, plugin=self.call.plugin, tool=self.call.tool
             ) from None
@@ -309,7 +319,7 @@ class Execution:
         call = self.call
         if call.fetches + count <= call.limits.fetches:
             return True
-        self._bulky = True
+        self.bulky = True
         self.end(LimitExceeded("fetches", call.limits.fetches, plugin=call.plugin, tool=call.tool))
         return False
 

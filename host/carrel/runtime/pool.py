@@ -37,6 +37,7 @@ _ROOM = {
     "total_gc_heaps": 1,
     "total_stacks": 1,
     "linear_memory_keep_resident": _KEPT,
+    "table_keep_resident": 2**16,
 }
 
 

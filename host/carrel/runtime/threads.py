@@ -63,6 +63,7 @@ class WorkerThreads:
                 job(worker, self._finish)
             except Exception:  # noqa: BLE001 - the thread serves other calls
                 _log.exception("%s: what waited for a call failed", self._name)
+            worker.tidy()
             if worker.turn.slow:
                 worker.close()
                 # A thread cannot raise its priority again, so another one takes its place.

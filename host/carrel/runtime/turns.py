@@ -5,6 +5,10 @@ seconds. So a component has as many turns as there are processors. A guest that 
 its turn back, and one that computes for long while more run than there are processors is moved to a
 slow lane: it computes on, in a thread of low priority, and its turn is the next one's. See
 `docs/decisions/0019-hostile-guests.md`.
+
+Between two turns a thread has to be woken and to get Python's lock, and the processor would stand
+still while it makes an instance besides. So where all turns are taken, the next guest's instance is
+made ahead, if making one computes nothing to speak of.
 """
 
 from __future__ import annotations
@@ -16,17 +20,25 @@ from queue import Empty, SimpleQueue
 
 #: Seconds of processor time after which a guest steps back when it is crowded.
 LONG = 0.1
+#: Seconds of processor time that making an instance may take, to be made without a turn.
+_QUICK = 0.005
 #: Of threads in the slow lane; 19 would starve them altogether on a busy machine.
 _NICE = 10
 
 
 class Turns:
-    """The turns of one component, and as many places in its slow lane."""
+    """The turns of one component, and as many places in its slow lane.
+
+    Attributes:
+        quick: whether every instance so far was made quickly; none has been made while None.
+    """
 
     def __init__(self) -> None:
         count = max(2, os.cpu_count() or 2)
         self.free = _Places(count)
         self.slow = _Places(count)
+        self.next = _Places(1)
+        self.quick: bool | None = None
 
 
 class _Places:
@@ -64,26 +76,35 @@ class Turn:
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._lock = threading.Lock()
-        self._held = False
-        self._slow_place = False
+        self._place: _Places | None = None
         self._thread = threading.get_native_id()
         self.slow = False
 
+    def prepare(self) -> None:
+        """Waits until an instance may be made: for a turn, or for being the next to have one."""
+        turns = self._turns
+        if turns.quick:
+            turns.next.acquire()
+            self._hold(turns.next)
+            if turns.free.try_acquire():
+                self._hold(turns.free)
+        else:
+            self.take()
+
+    def prepared(self, seconds: float) -> None:
+        """Takes note of the processor time that an instance took."""
+        self._turns.quick = self._turns.quick is not False and seconds <= _QUICK
+
     def take(self) -> None:
-        """Waits for a turn."""
-        self._turns.free.acquire()
-        with self._lock:
-            self._held = True
+        """Waits for a turn, unless it is held or was given up for the slow lane."""
+        turns = self._turns
+        if self._place is None or self._place is turns.next:
+            turns.free.acquire()
+            self._hold(turns.free)
 
     def give(self) -> None:
-        """Gives back what is held: the turn, or the place in the slow lane."""
-        with self._lock:
-            held, self._held = self._held, False
-            slow, self._slow_place = self._slow_place, False
-        if held:
-            self._turns.free.release()
-        if slow:
-            self._turns.slow.release()
+        """Gives back what is held."""
+        self._hold(None)
 
     def step_back(self) -> None:
         """Goes on at low priority, and without a turn if the slow lane has room.
@@ -99,7 +120,14 @@ class Turn:
                 return
             self.slow = True
         with self._lock:
-            if not self._held or not self._turns.slow.try_acquire():
+            left = self._place
+            if left is None or left is self._turns.slow or not self._turns.slow.try_acquire():
                 return
-            self._held, self._slow_place = False, True
-        self._turns.free.release()
+            self._place = self._turns.slow
+        left.release()
+
+    def _hold(self, place: _Places | None) -> None:
+        with self._lock:
+            left, self._place = self._place, place
+        if left is not None:
+            left.release()

@@ -16,8 +16,9 @@ import wasmtime
 from wasmtime.component import Component, ExportIndex, Linker
 
 from .engine import new_engine
-from .imports import SOURCE, define_imports
+from .imports import SOURCE, define_imports, imports_contract_only
 from .instance import Execution
+from .memory import give_back
 from .pool import pooled_engine
 from .turns import Turn, Turns
 
@@ -29,10 +30,16 @@ Define = Callable[[Linker, Callable[[], Execution]], object]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A component in one worker's engine, with the places of its functions looked up once."""
+    """A component in one worker's engine, with the places of its functions looked up once.
+
+    Attributes:
+        uses_wasi: whether it imports anything beyond the contract. Most plugins do not, and what
+            WASI is told for each call would be for nobody.
+    """
 
     component: Component
     functions: dict[str, ExportIndex]
+    uses_wasi: bool
 
 
 class Worker:
@@ -56,9 +63,10 @@ class Worker:
         self.memories = 1
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None
+        self._store: wasmtime.Store | None = None
 
     def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, bytes]:
-        """Runs an execution of the component that this worker belongs to."""
+        """Runs an execution of the component that this worker belongs to; `tidy` comes next."""
         if self._loaded is None:
             self._loaded = self._load(code)
         self._execution = execution
@@ -66,7 +74,26 @@ class Worker:
             return execution.run(self, self._loaded)
         finally:
             self.turn.give()
-            self._execution = None
+
+    def new_store(self) -> wasmtime.Store:
+        """A store for the execution that runs, in place of any that it had before."""
+        if self._store is not None:
+            self._store.close()
+        self._store = wasmtime.Store(self.engine)
+        return self._store
+
+    def tidy(self) -> None:
+        """Takes away what the last execution leaves.
+
+        Apart from `run`, because emptying the memory of a guest that has read a large document
+        takes a while, and whoever waits for its result need not wait for that.
+        """
+        store, self._store = self._store, None
+        execution, self._execution = self._execution, None
+        if store is not None:
+            store.close()
+        if execution is not None and execution.bulky:
+            give_back()
 
     def close(self) -> None:
         """Lets go of the engine at once: worker and linker refer to each other."""
@@ -93,7 +120,11 @@ class Worker:
             component = load_code(self.engine, code)
         source = component.get_export_index(SOURCE)
         functions = {name: component.get_export_index(name, source) for name in FUNCTIONS}
-        return Loaded(component, {name: at for name, at in functions.items() if at is not None})
+        return Loaded(
+            component,
+            {name: at for name, at in functions.items() if at is not None},
+            uses_wasi=not imports_contract_only(self.engine, component),
+        )
 
 
 def load_code(engine: wasmtime.Engine, code: Path | bytes) -> Component:

@@ -1,0 +1,146 @@
+"""Whose turn it is to compute, and who makes an instance ahead of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from carrel.errors import Cancelled, LimitExceeded
+from carrel.exchange import Call, Limits
+from carrel.runtime.instance import OfflineFetcher
+from carrel.runtime.turns import Turn, Turns
+from support.guests import guest
+
+from .conftest import Invoke, Load
+
+PROCESSORS = max(2, os.cpu_count() or 2)
+#: Seconds after which a thread that has not gone on is taken to wait.
+WAITS = 0.2
+_SPINS_AT_ITS_START = "(func $spin (loop $l (br $l))) (start $spin)"
+
+
+def goes_on(step: Callable[[], None]) -> threading.Event:
+    """Takes a step in a thread of its own; set when it has returned."""
+    done = threading.Event()
+
+    def run() -> None:
+        step()
+        done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    return done
+
+
+def all_taken(turns: Turns) -> list[Turn]:
+    """Instances that were made quickly and now compute, as many as may."""
+    holders = [Turn(turns) for _ in range(PROCESSORS)]
+    for one in holders:
+        one.prepare()
+        one.prepared(0.0)
+        one.take()
+    return holders
+
+
+def test_one_instance_is_made_ahead_while_every_turn_is_taken() -> None:
+    holders = all_taken(turns := Turns())
+    ahead, behind = Turn(turns), Turn(turns)
+    assert goes_on(ahead.prepare).wait(5)
+    computes, prepares = goes_on(ahead.take), goes_on(behind.prepare)
+    assert not computes.wait(WAITS)
+    assert not prepares.wait(WAITS)
+    holders[0].give()
+    assert computes.wait(5)
+    assert prepares.wait(5)
+
+
+def test_nothing_is_made_ahead_before_it_is_known_to_be_quick() -> None:
+    turns = Turns()
+    for _ in range(PROCESSORS):
+        Turn(turns).prepare()
+    assert not goes_on(Turn(turns).prepare).wait(WAITS)
+
+
+def test_nothing_is_made_ahead_once_it_took_long() -> None:
+    holders = all_taken(turns := Turns())
+    holders[0].prepared(1.0)
+    holders[1].prepared(0.0)
+    waits = goes_on(Turn(turns).prepare)
+    assert not waits.wait(WAITS)
+    holders[0].give()
+    assert waits.wait(5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own there")
+def test_one_that_steps_back_goes_on_and_its_turn_is_the_next_ones() -> None:
+    turns = Turns()
+    computing: list[Turn] = []
+    computes, end = threading.Event(), threading.Event()
+
+    # In a thread of its own, which keeps the low priority.
+    def compute() -> None:
+        computing.append(Turn(turns))
+        computing[0].take()
+        computes.set()
+        end.wait(30)
+
+    ended = goes_on(compute)
+    assert computes.wait(5)
+    quick = [Turn(turns) for _ in range(PROCESSORS)]
+    for one in quick[:-1]:
+        one.take()
+    waits = goes_on(quick[-1].take)
+    assert not waits.wait(WAITS)
+    computing[0].step_back()
+    assert waits.wait(5)
+    assert computing[0].slow
+    assert goes_on(computing[0].take).wait(5)
+    end.set()
+    assert ended.wait(5)
+
+
+@pytest.mark.requirement("sandbox:limits:cpu")
+def test_a_loop_at_the_start_of_an_instance_ends_at_the_cpu_limit(invoke: Invoke) -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        invoke(guest(functions=_SPINS_AT_ITS_START), limits=Limits(cpu_seconds=0.3))
+    assert caught.value.limit == "cpu"
+
+
+@pytest.mark.requirement("sandbox:limits:cancel")
+def test_a_call_is_cancelled_at_once_wherever_it_waits(load: Load) -> None:
+    component = load(guest("(loop $l (br $l))", functions="(func $f) (start $f)"), "crowd")
+    calls = [Call("crowd", "tool") for _ in range(PROCESSORS + 3)]
+    running = [
+        component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
+        for call in calls
+    ]
+    # Last to first: those that wait before those they wait for.
+    for call, pending in zip(reversed(calls), reversed(running), strict=True):
+        call.cancel()
+        with pytest.raises(Cancelled):
+            pending.result(timeout=5)
+    component.close()
+
+
+@pytest.mark.requirement("sandbox:fresh:pool")
+def test_calls_that_wait_with_an_instance_keep_apart(load: Load) -> None:
+    # Counts in a global and fails when somebody has counted before.
+    body = """
+      (if (global.get $used) (then unreachable))
+      (global.set $used (i32.const 1))
+      (loop $l (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br_if $l (i32.lt_u (local.get $i) (i32.const 100000))))
+    """
+    functions = "(global $used (mut i32) (i32.const 0))"
+    component = load(guest(body, functions=functions), "crowd")
+    running = [
+        component.submit_call(
+            "tool", "{}", Call("crowd", "tool"), fetcher=OfflineFetcher(), settings={}
+        )
+        for _ in range(200)
+    ]
+    assert [one.result(timeout=20) for one in running] == ["{}"] * 200
+    component.close()
