@@ -1,21 +1,6 @@
 //! Requests → responses → what they say, by status and body.
 
-use std::borrow::Cow;
-
-use carrel_pdk::{Code, Error, Failure, Host, Request, Response};
-
-use crate::surrogates;
-
-/// Makes the requests and returns the answers, readable as JSON.
-pub(crate) fn ask(host: &dyn Host, requests: Vec<Request>) -> Vec<Result<Response, Failure>> {
-    let mut outcomes = host.fetch_all(requests);
-    for response in outcomes.iter_mut().flatten() {
-        if let Cow::Owned(body) = surrogates::replaced(&response.body) {
-            response.body = body;
-        }
-    }
-    outcomes
-}
+use carrel_pdk::{Code, Error, Host, Request, Response};
 
 /// Makes one request.
 ///
@@ -23,7 +8,7 @@ pub(crate) fn ask(host: &dyn Host, requests: Vec<Request>) -> Vec<Result<Respons
 ///
 /// The failure, when there is no answer.
 pub(crate) fn ask_one(host: &dyn Host, request: Request) -> Result<Response, Error> {
-    let outcome = ask(host, vec![request]).pop();
+    let outcome = host.fetch_all(vec![request]).pop();
     Ok(outcome.ok_or_else(unanswered)??)
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn citation_match(arguments: &str, host: &dyn Host) -> Result<String,
     let reference = Reference::new(&arguments.citation);
     let mut requests = vec![query::citation(&arguments.citation, COMPARED)];
     requests.extend(reference.doi().map(query::work));
-    let mut outcomes = answer::ask(host, requests).into_iter();
+    let mut outcomes = host.fetch_all(requests).into_iter();
     let search = outcomes.next().transpose()?;
     let named = outcomes.next().and_then(Result::ok);
 

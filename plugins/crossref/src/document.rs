@@ -1,7 +1,7 @@
 //! One answer of the API → items, or what kind of answer it is instead. Pure.
 
 use carrel_pdk::text::excerpt;
-use carrel_pdk::{Code, Error};
+use carrel_pdk::{Code, Error, json};
 use serde::de::{MapAccess, SeqAccess};
 
 use crate::item::Item;
@@ -143,8 +143,8 @@ deserialize_object!(Message);
 /// `invalid_document` for what is no JSON or holds no works, `upstream_error` and `not_found` for the
 /// API's own reports.
 pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
-    let json = document.strip_prefix('\u{feff}').unwrap_or(document);
-    let start = json.trim_start();
+    let text = document.strip_prefix('\u{feff}').unwrap_or(document);
+    let start = text.trim_start();
     let offset = (document.len() - start.len()) as u64;
     if start.trim_end() == "Resource not found." {
         return Err(Error::new(Code::NotFound, "Crossref reports: resource not found"));
@@ -159,7 +159,7 @@ pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
         return Err(Error::invalid_document(message, offset, ""));
     }
     let root: Root<'_> =
-        serde_json::from_str(json).map_err(|error| place::error(document, json, &error))?;
+        json::from_str(text).map_err(|flaw| place::error(document, text, &flaw))?;
     let message_type = root.message_type.0.as_deref().unwrap_or_default();
     let Some(message) = root.message else {
         return works(root.content, "", offset);
@@ -173,7 +173,7 @@ pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
 
 /// The name of the agency in an answer about a DOI's registration, when it is another one.
 pub(crate) fn agency(document: &str) -> Option<String> {
-    let message = serde_json::from_str::<Root<'_>>(document).ok()?.message?;
+    let message = json::from_str::<Root<'_>>(document).ok()?.message?;
     let agency = message.content.agency;
     let id = agency.id.0?;
     let label = agency.label.0.unwrap_or_else(|| id.clone());

@@ -108,7 +108,7 @@ struct Key<'d>(Cow<'d, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
+        let text = deserializer.deserialize_str(TextVisitor)?;
         Ok(Self(text.0.unwrap_or_default()))
     }
 }

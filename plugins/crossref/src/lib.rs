@@ -21,7 +21,6 @@ pub mod parse;
 mod place;
 pub mod query;
 mod record;
-mod surrogates;
 pub mod updates;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};
@@ -47,7 +46,6 @@ impl Plugin for Crossref {
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {
-        let document = &*surrogates::replaced(document);
         match format {
             "work" => Ok(parse::work(document)?.to_json(document.len())),
             "works" => Ok(parse::works(document)?.to_json(document.len())),

@@ -52,7 +52,7 @@ pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> 
         }
     }
     let requests: Vec<Request> = left.iter().map(|(_, doi)| query::work(doi)).collect();
-    let outcomes = if requests.is_empty() { Vec::new() } else { answer::ask(host, requests) };
+    let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests) };
     let mut responses = Vec::new();
     for ((id, _), outcome) in left.into_iter().zip(outcomes) {
         match outcome {
@@ -90,5 +90,5 @@ fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<Response> {
         return Vec::new();
     }
     let requests = groups.iter().map(|group| query::batch(group)).collect();
-    answer::ask(host, requests).into_iter().filter_map(Result::ok).collect()
+    host.fetch_all(requests).into_iter().filter_map(Result::ok).collect()
 }

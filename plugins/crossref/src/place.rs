@@ -1,35 +1,17 @@
 //! Where a JSON text is broken: byte offset and the members around it.
 
 use carrel_pdk::Error;
+use carrel_pdk::json::Flaw;
 
 /// The error of a text that is not JSON; `json` is the end of `document` that was read.
-pub(crate) fn error(document: &str, json: &str, error: &serde_json::Error) -> Error {
-    let before = document.len() - json.len();
-    let offset = match error.is_eof() {
-        true => json.len(),
-        false => offset(json, error.line(), error.column()),
-    };
-    let text = error.to_string();
-    let reason = text.split(" at line ").next().unwrap_or(&text);
-    let message = if error.is_eof() {
+pub(crate) fn error(document: &str, json: &str, flaw: &Flaw) -> Error {
+    let (before, offset) = (document.len() - json.len(), flaw.offset());
+    let message = if flaw.is_end() {
         "the document ends in the middle".to_owned()
     } else {
-        format!("expected JSON but found broken text: {reason}")
+        format!("expected JSON but found broken text: {flaw}")
     };
-    Error::invalid_document(message, (before + offset) as u64, path(&json[..offset]))
-}
-
-/// The byte at a line and column, both counted from 1; at most the text's length.
-fn offset(json: &str, line: usize, column: usize) -> usize {
-    let start = match line {
-        0 | 1 => 0,
-        _ => json.match_indices('\n').nth(line - 2).map_or(json.len(), |(at, _)| at + 1),
-    };
-    let mut at = (start + column.saturating_sub(1)).min(json.len());
-    while !json.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+    Error::invalid_document(message, (before + offset) as u64, path(json, offset))
 }
 
 /// What is open at the end of the text.
@@ -40,10 +22,10 @@ enum Open<'j> {
     Array(usize),
 }
 
-/// The members that are open at the end of `json`, outermost first: `message/items[3]/title`.
-fn path(json: &str) -> String {
+/// The members that are open at byte `end` of `json`, outermost first: `message/items[3]/title`.
+fn path(json: &str, end: usize) -> String {
     let mut open = Vec::new();
-    let bytes = json.as_bytes();
+    let bytes = json.as_bytes().get(..end).unwrap_or_default();
     let mut at = 0;
     // The string that was read last: a key, when a colon follows.
     let mut string = None;
@@ -98,8 +80,8 @@ const DEEPEST_PATH: usize = 32;
 #[cfg(test)]
 mod tests {
     fn broken(document: &str) -> (u64, String) {
-        let error = serde_json::from_str::<serde_json::Value>(document).unwrap_err();
-        let position = super::error(document, document, &error).position.unwrap();
+        let flaw = carrel_pdk::json::from_str::<serde_json::Value>(document).unwrap_err();
+        let position = super::error(document, document, &flaw).position.unwrap();
         (position.offset, position.path)
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn updates(arguments: &str, host: &dyn Host) -> Result<String, Error>
         );
     }
     let requests = [query::work(&doi)].into_iter().chain(reverse).collect();
-    let mut responses = answer::ask(host, requests).into_iter();
+    let mut responses = host.fetch_all(requests).into_iter();
     let own = responses.next().ok_or_else(answer::unanswered)??;
     let reverse = responses.next().transpose()?;
 

@@ -42,7 +42,6 @@ mod error;
 pub mod export;
 mod fetch;
 pub mod id;
-#[allow(unsafe_code)]
 pub mod json;
 pub mod lookup;
 pub mod manifest;

@@ -13,23 +13,56 @@ const WIDTH: usize = 16;
 #[inline]
 pub(crate) fn find(bytes: &[u8], from: usize, classify: impl Fn(Lanes) -> Lanes) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    let mut at = 0;
-    while let Some(here) = chunk(rest, at) {
+    // Mostly among the first sixteen, and finding it there takes no loop.
+    let Some(first) = chunk(rest, 0) else {
+        // What a short text is filled up with may be marked.
+        let lane = first_of(classify(Lanes::of(short(rest))).mask());
+        return (lane < rest.len()).then_some(from + lane);
+    };
+    let marked = classify(Lanes::load(first)).mask();
+    if marked != 0 {
+        return Some(from + first_of(marked));
+    }
+    find_behind(rest, WIDTH, classify).map(|at| from + at)
+}
+
+/// `find` from `at` on, which is sixteen or more.
+#[inline(never)]
+fn find_behind(bytes: &[u8], at: usize, classify: impl Fn(Lanes) -> Lanes) -> Option<usize> {
+    let mut at = at;
+    while let Some(here) = chunk(bytes, at) {
         let marked = classify(Lanes::load(here)).mask();
         if marked != 0 {
-            return Some(from + at + first_of(marked));
+            return Some(at + first_of(marked));
         }
         at += WIDTH;
     }
-    if at == rest.len() {
+    if at == bytes.len() {
         return None;
     }
-    let (start, last) = tail(rest);
-    // What the last sixteen share with those before them is not marked; what a short text is filled up
-    // with may be.
+    // What the last sixteen share with those before them is not marked.
+    let (start, last) = tail(bytes);
     let marked = classify(last).mask();
-    let lane = first_of(marked);
-    (marked != 0 && start + lane < rest.len()).then_some(from + start + lane)
+    (marked != 0).then(|| start + first_of(marked))
+}
+
+/// The place that `ends` marks if it is among the first sixteen, and whether nothing before it is
+/// marked by `classify` and no `twice` stands behind another there.
+#[inline]
+pub(crate) fn find_soon(
+    bytes: &[u8],
+    ends: impl Fn(Lanes) -> Lanes,
+    classify: impl Fn(Lanes) -> Lanes,
+    twice: u8,
+) -> Option<(usize, bool)> {
+    let here = Lanes::load(chunk(bytes, 0)?);
+    let end = ends(here).mask();
+    if end == 0 {
+        return None;
+    }
+    let single = here.is(twice).mask();
+    let marked = classify(here).mask() | (single & (single << LANE));
+    Some((first_of(end), marked & before_first(end) == 0))
 }
 
 /// The first place from `from` on that `classify` marks, or where `twice` stands behind another `twice`.
@@ -165,6 +198,12 @@ fn short(bytes: &[u8]) -> [u64; 2] {
     [u64::from(low) | FILL << known, FILL]
 }
 
+/// Marks all lanes before the first one that is marked.
+#[inline]
+fn before_first(mask: Mask) -> Mask {
+    (mask & mask.wrapping_neg()) - 1
+}
+
 #[inline]
 fn first_of(mask: Mask) -> usize {
     mask.trailing_zeros() as usize / LANE
@@ -186,35 +225,43 @@ mod lanes {
     pub(crate) struct Lanes(v128);
 
     impl Lanes {
+        #[inline(always)]
         pub(super) fn load(bytes: [u8; super::WIDTH]) -> Self {
             let all = u128::from_le_bytes(bytes);
             Self(u64x2(all as u64, (all >> 64) as u64))
         }
 
+        #[inline(always)]
         pub(super) fn of([low, high]: [u64; 2]) -> Self {
             Self(u64x2(low, high))
         }
 
+        #[inline(always)]
         pub(super) fn mask(self) -> Mask {
             u8x16_bitmask(self.0).into()
         }
 
+        #[inline(always)]
         pub(crate) fn is(self, byte: u8) -> Self {
             Self(u8x16_eq(self.0, u8x16_splat(byte)))
         }
 
+        #[inline(always)]
         pub(crate) fn in_range(self, low: u8, count: u8) -> Self {
             Self(u8x16_lt(u8x16_sub(self.0, u8x16_splat(low)), u8x16_splat(count)))
         }
 
+        #[inline(always)]
         pub(crate) fn with_bits(self, bits: u8) -> Self {
             Self(v128_or(self.0, u8x16_splat(bits)))
         }
 
+        #[inline(always)]
         pub(crate) fn or(self, other: Self) -> Self {
             Self(v128_or(self.0, other.0))
         }
 
+        #[inline(always)]
         pub(crate) fn not(self) -> Self {
             Self(v128_not(self.0))
         }
@@ -235,38 +282,47 @@ mod lanes {
     pub(crate) struct Lanes([u8; super::WIDTH]);
 
     impl Lanes {
+        #[inline(always)]
         pub(super) fn load(bytes: [u8; super::WIDTH]) -> Self {
             Self(bytes)
         }
 
+        #[inline(always)]
         pub(super) fn of([low, high]: [u64; 2]) -> Self {
             Self((u128::from(low) | u128::from(high) << 64).to_le_bytes())
         }
 
+        #[inline(always)]
         pub(super) fn mask(self) -> Mask {
             u128::from_le_bytes(self.0)
         }
 
+        #[inline(always)]
         pub(crate) fn is(self, byte: u8) -> Self {
             self.each(|lane| lane == byte)
         }
 
+        #[inline(always)]
         pub(crate) fn in_range(self, low: u8, count: u8) -> Self {
             self.each(|lane| lane.wrapping_sub(low) < count)
         }
 
+        #[inline(always)]
         pub(crate) fn with_bits(self, bits: u8) -> Self {
             Self(self.0.map(|lane| lane | bits))
         }
 
+        #[inline(always)]
         pub(crate) fn or(self, other: Self) -> Self {
             Self(array::from_fn(|at| self.0[at] | other.0[at]))
         }
 
+        #[inline(always)]
         pub(crate) fn not(self) -> Self {
             Self(self.0.map(|lane| !lane))
         }
 
+        #[inline(always)]
         fn each(self, holds: impl Fn(u8) -> bool) -> Self {
             Self(self.0.map(|lane| if holds(lane) { 0xFF } else { 0 }))
         }
@@ -308,6 +364,31 @@ mod tests {
                     );
                 }
                 assert_eq!(find_or_twice(&bytes, at, |here| here.is(b'\n'), b' '), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_before_a_near_end_is_noticed_and_what_stands_behind_it_is_not() {
+        let found =
+            |bytes: &[u8]| find_soon(bytes, |here| here.is(b'<'), |here| here.is(b'\n'), b' ');
+        assert_eq!(found(b"aaaaaaaaaaaaaaaa<"), None);
+        assert_eq!(found(b"a<"), None);
+        for end in 0..WIDTH {
+            let mut bytes = vec![b'a'; 2 * WIDTH];
+            bytes[end] = b'<';
+            assert_eq!(found(&bytes), Some((end, true)));
+            for at in (0..WIDTH).filter(|at| *at != end) {
+                bytes[at] = b'\n';
+                assert_eq!(found(&bytes), Some((end, at > end)));
+                bytes[at] = b' ';
+                assert_eq!(found(&bytes), Some((end, true)));
+                if at > 0 && at - 1 != end {
+                    bytes[at - 1] = b' ';
+                    assert_eq!(found(&bytes), Some((end, at > end)), "{end} {at}");
+                    bytes[at - 1] = b'a';
+                }
+                bytes[at] = b'a';
             }
         }
     }

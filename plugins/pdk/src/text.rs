@@ -63,15 +63,17 @@ pub fn excerpt(text: &str) -> String {
     text.chars().take(LONGEST).map(line).collect()
 }
 
+/// The bytes that whitespace other than a space begins with. U+0085 and U+00A0 start with C2, U+1680
+/// with E1, U+2000 to U+205F with E2, U+3000 with E3; so do others, such as dashes and quotes.
+pub(crate) fn may_be_whitespace(here: Lanes) -> Lanes {
+    here.in_range(0, 0x20).or(here.is(0xC2)).or(here.in_range(0xE1, 3))
+}
+
 /// Where the first whitespace from `from` on begins that is not just one space.
 fn untidy(text: &str, from: usize) -> Option<usize> {
     let mut from = from;
     loop {
-        // U+0085 and U+00A0 start with C2, U+1680 with E1, U+2000 to U+205F with E2, U+3000 with
-        // E3; so do others, such as dashes and quotes.
-        let class =
-            |here: Lanes| here.in_range(0, 0x20).or(here.is(0xC2)).or(here.in_range(0xE1, 3));
-        let at = scan::find_or_twice(text.as_bytes(), from, class, b' ')?;
+        let at = scan::find_or_twice(text.as_bytes(), from, may_be_whitespace, b' ')?;
         let character = text.get(at..)?.chars().next()?;
         if character.is_whitespace() {
             // A space before it belongs to the same run.

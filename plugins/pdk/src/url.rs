@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::scan::{self, Lanes};
+
 /// `text` as an http or https URL that RFC 3986 allows, or `None` when it is not one.
 ///
 /// Like a browser, encodes what may not stand in a path, query or fragment as it is (`<`, `>`, quotes,
@@ -52,37 +54,30 @@ pub fn after_host(url: &str) -> Option<&str> {
 
 /// Where the host begins, behind `://`.
 fn host_start(url: &str) -> Option<usize> {
-    let colon = memchr::memchr(b':', url.as_bytes())?;
+    let colon = scan::find(url.as_bytes(), 0, |here| here.is(b':'))?;
     url[colon..].starts_with("://").then_some(colon + 3)
 }
 
 fn host_end(url: &str, host_start: usize) -> usize {
-    let rest = &url.as_bytes()[host_start..];
-    host_start + memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len())
+    let ends = |here: Lanes| here.is(b'/').or(here.is(b'?')).or(here.is(b'#'));
+    scan::find(url.as_bytes(), host_start, ends).unwrap_or(url.len())
 }
 
 /// A character that may stand after the host on its own. `%` and `#` may not: what they mean depends
 /// on what is around them.
 fn is_plain(byte: u8) -> bool {
-    const PLAIN: [bool; 256] = {
-        let mut table = [false; 256];
-        let allowed =
-            b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;=";
-        let mut at = 0;
-        while at < allowed.len() {
-            table[allowed[at] as usize] = true;
-            at += 1;
-        }
-        table
-    };
-    PLAIN[usize::from(byte)]
+    all_plain(&[byte])
 }
 
 fn all_plain(bytes: &[u8]) -> bool {
-    // By eights, because a sandboxed loop pays for its interruption at every turn.
-    let (eights, rest) = bytes.as_chunks::<8>();
-    eights.iter().all(|eight| eight.map(is_plain) == [true; 8])
-        && rest.iter().all(|&byte| is_plain(byte))
+    let is_odd = |here: Lanes| {
+        let letters = here.with_bits(0x20).in_range(b'a', 26);
+        // &'()*+,-./0123456789:; and ?@
+        let middle = here.in_range(b'&', b'<' - b'&').or(here.in_range(b'?', 2));
+        let others = here.is(b'!').or(here.is(b'$')).or(here.is(b'='));
+        letters.or(middle).or(others).or(here.is(b'_')).or(here.is(b'~')).not()
+    };
+    scan::find(bytes, 0, is_odd).is_none()
 }
 
 fn is_escape(bytes: &[u8], at: usize) -> bool {
@@ -94,13 +89,16 @@ fn is_authority(authority: &str) -> bool {
     const LONGEST_NAME: usize = 253;
     const LONGEST_LABEL: usize = 63;
     let bytes = authority.as_bytes();
-    let colon = memchr::memchr(b':', bytes);
+    let colon = scan::find(bytes, 0, |here| here.is(b':'));
     let port_right = colon.is_none_or(|colon| {
         let port = &authority[colon + 1..];
         port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
     });
     let host = &bytes[..colon.unwrap_or(bytes.len())];
     let name = host.strip_suffix(b".").unwrap_or(host);
+    if port_right && name.len() <= LONGEST_LABEL && is_short_name(name) {
+        return true;
+    }
     let mut label = 0;
     for &byte in name {
         match byte {
@@ -113,10 +111,40 @@ fn is_authority(authority: &str) -> bool {
     port_right && name.len() <= LONGEST_NAME && (1..=LONGEST_LABEL).contains(&label)
 }
 
+/// Whether a name that is no longer than a label may be is labels with a dot between them.
+fn is_short_name(name: &[u8]) -> bool {
+    let is_odd = |here: Lanes| {
+        let letters = here.with_bits(0x20).in_range(b'a', 26);
+        let digits = here.in_range(b'0', 10);
+        letters.or(digits).or(here.in_range(b'-', 2)).or(here.is(b'_')).not()
+    };
+    let dots = matches!(name, [] | [b'.', ..] | [.., b'.']);
+    !dots && scan::find_or_twice(name, 0, is_odd, b'.').is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn plain_characters_are_those_of_the_standard() {
+        let plain =
+            b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;=";
+        for byte in 0..=255 {
+            assert_eq!(is_plain(byte), plain.contains(&byte), "{byte}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_short_host_is_judged_as_a_long_one(host in "[a-cZ0_.:-]{0,12}") {
+            // Padded by labels in front, so that the quick way is not taken.
+            let long = format!("{0}.{0}.{host}", "a".repeat(40));
+            let whole = format!("x.{host}");
+            prop_assert_eq!(is_authority(&whole), is_authority(&long));
+        }
+    }
 
     #[test]
     fn what_is_well_formed_is_borrowed() {

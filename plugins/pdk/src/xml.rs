@@ -173,10 +173,13 @@ impl<'d> XmlReader<'d> {
     pub fn text(&mut self) -> Result<Option<Cow<'d, str>>, Error> {
         if !self.ending
             && let Some(open) = self.open.last()
-            && let Some(text) = self.tokens.leaf(open)
+            && let Some((text, tidy)) = self.tokens.leaf(open)
         {
             // The usual case: one piece, which is borrowed when it is tidy.
             self.leave();
+            if tidy {
+                return Ok((!text.is_empty()).then_some(Cow::Borrowed(text)));
+            }
             return Ok(text::present(text));
         }
         self.flowing_text()
@@ -353,7 +356,7 @@ impl<'d> XmlReader<'d> {
     }
 
     /// Steps into the element whose start tag comes next.
-    #[inline]
+    #[inline(always)]
     fn start(&mut self) -> Result<Element<'d>, Error> {
         let before = self.offset();
         match self.tokens.start_tag(&mut self.attributes) {
@@ -362,7 +365,7 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, name: &'d str, empty: bool, offset: usize) -> Result<Element<'d>, Error> {
         self.ending = empty;
         let depth = self.open.len();

@@ -23,7 +23,7 @@ object! {
 }
 
 fn read(json: &str) -> Sample<'_> {
-    serde_json::from_str(json).unwrap()
+    carrel_pdk::json::from_str(json).unwrap()
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Which prefix stands for which namespace at the present place.
 
+use crate::scan;
+
 /// Declarations in force at one place. A document of any source has fewer than twenty; the bound
 /// keeps each lookup short.
 const MAX_BINDINGS: usize = 64;
@@ -67,6 +69,7 @@ impl<'d> Namespaces<'d> {
 
     fn find(&self, prefix: &str) -> Option<Option<usize>> {
         let mut newest_first = self.bindings.iter().rev();
-        newest_first.find(|binding| binding.prefix == prefix).map(|binding| binding.namespace)
+        let same = |other: &str| scan::same(other.as_bytes(), prefix.as_bytes());
+        newest_first.find(|binding| same(binding.prefix)).map(|binding| binding.namespace)
     }
 }

@@ -8,7 +8,7 @@ use memchr::{memchr, memchr2, memchr3};
 
 use super::MAX_ATTRIBUTES;
 use crate::scan::{self, Lanes};
-use crate::text::excerpt;
+use crate::text::{excerpt, may_be_whitespace};
 
 /// Bytes that end a name; beyond ASCII all belong to it.
 fn ends_name(here: Lanes) -> Lanes {
@@ -88,15 +88,22 @@ impl<'d> Tokens<'d> {
         closes
     }
 
-    /// Passes over a text and the end tag of `name` behind it, if nothing else comes first.
+    /// Passes over a text and the end tag of `name` behind it, if nothing else comes first. Also says
+    /// whether the text is known to be tidy: whether there is nothing in it to collapse or to trim.
     #[inline]
-    pub(super) fn leaf(&mut self, name: &str) -> Option<&'d str> {
+    pub(super) fn leaf(&mut self, name: &str) -> Option<(&'d str, bool)> {
         let rest = &self.text.as_bytes()[self.at..];
-        let length = memchr2(b'<', b'&', rest)?;
+        let ends = |here: Lanes| here.is(b'<').or(here.is(b'&'));
+        let (length, plain) = match scan::find_soon(rest, ends, may_be_whitespace, b' ') {
+            Some(found) => found,
+            None => (memchr2(b'<', b'&', rest)?, false),
+        };
         if !is_end_tag(&rest[length..], name) {
             return None;
         }
-        Some(self.take(self.at, length, self.at + length + name.len() + 3))
+        let text = self.take(self.at, length, self.at + length + name.len() + 3);
+        let spaces = matches!(text.as_bytes(), [b' ', ..] | [.., b' ']);
+        Some((text, plain && !spaces))
     }
 
     /// The next token. A start tag's attributes replace what is in `attributes`.
