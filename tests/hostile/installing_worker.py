@@ -26,7 +26,7 @@ from carrel.oci.store import PluginStore
 from carrel.plugins.lock import LockEntry
 from carrel.plugins.lockfile import change_lock
 from carrel.runtime.codecache import CodeCache
-from support.repositories import MemoryRepository
+from support.memory_repository import MemoryRepository
 
 REFERENCE = "registry.example/plugins/killed:moving"
 MAX_BYTES = 2**24

@@ -42,7 +42,7 @@ class Signed:
         made = sign(self.repository, self.digest, key, certificates=signer, older=older)
         self.policy: TrustPolicy = (lab.by_identity() if certificate else lab.by_key()).policy
         self.older = older
-        self.manifest = json.loads(self.repository.manifests[made.digest])
+        self.manifest = json.loads(self.repository.manifests[made.digest].data)
         self.document = self.repository.blobs[self.manifest["layers"][0]["digest"]]
 
     def verdict(self, document: bytes, annotations: Any = None) -> bool:

@@ -17,7 +17,7 @@ from carrel.oci.store import PluginStore
 from carrel.plugins.lock import LockEntry
 from carrel.plugins.lockfile import change_lock
 from support.command_line import CommandLine
-from support.repositories import MemoryRepository
+from support.memory_repository import MemoryRepository
 
 REFERENCE = "oci://registry.example.org/plugins/demo"
 OLD, NEW = (b"\0asm\x0d\x00\x01\x00" + word * 500 for word in (b"older", b"newer"))

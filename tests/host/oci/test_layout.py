@@ -18,7 +18,7 @@ from carrel.errors import ConfigError, RegistryError
 from carrel.oci.documents import OCI_INDEX, OCI_MANIFEST, read_object, sha256
 from carrel.oci.layout import WASM_TYPES, read_plugin, write_plugin
 from carrel.oci.tarlayer import find_component
-from support.repositories import MemoryRepository
+from support.memory_repository import MemoryRepository
 
 COMPONENT = b"\0asm\x0d\x00\x01\x00" + b"component" * 50
 MODULE = b"\0asm\x01\x00\x00\x00" + b"module" * 50

@@ -21,7 +21,7 @@ from carrel.oci.pull import pull
 from carrel.oci.reference import parse_reference
 from carrel.oci.repository import Descriptor
 from carrel.oci.store import PluginStore
-from support.repositories import MemoryRepository
+from support.memory_repository import MemoryRepository
 from support.staged_registry import Staged
 from support.upstream import Reply
 

@@ -17,7 +17,7 @@ from carrel.oci.layout import read_plugin, write_plugin
 from carrel.oci.pull import pull
 from carrel.oci.reference import parse_reference
 from carrel.oci.store import PluginStore
-from support.repositories import MemoryRepository
+from support.memory_repository import MemoryRepository
 
 REFERENCE = parse_reference("registry.example.org/plugins/demo:1")
 COMPONENT = b"\0asm\x0d\x00\x01\x00" + b"component" * 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,7 @@ def test_a_signature_that_cannot_be_fetched_does_not_hide_the_others(
 ) -> None:
     digest = put_artifact(memory)
     broken = attach(memory, digest, bundle(lab.other_key, statement(digest)))
-    layer = json.loads(memory.manifests[broken.digest])["layers"][0]["digest"]
+    layer = json.loads(memory.manifests[broken.digest].data)["layers"][0]["digest"]
     del memory.blobs[layer]
     sign.sign(memory, digest, lab.key)
     assert verify(memory, digest, lab.by_key().policy).kind == "key"
@@ -195,7 +196,7 @@ def test_a_pattern_is_not_tried_on_a_name_that_nobody_answers_for(
 def test_no_more_referrers_are_read_than_the_bound(memory: MemoryRepository, lab: Lab) -> None:
     digest = put_artifact(memory)
     made = attach(memory, digest, bundle(lab.other_key, statement(digest)))
-    memory.lists[digest] = [made] * 10_000
+    memory.about[digest] = [made] * 10_000
     started = time.perf_counter()
     error = refusal(memory, digest, lab.by_key().policy)
     assert time.perf_counter() - started < 2
@@ -240,7 +241,8 @@ def test_a_manifest_without_measure_is_refused(memory: MemoryRepository, lab: La
     digest = put_artifact(memory)
     tag = find.older_tag(digest)
     attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
-    memory.manifests[tag] += b" " * MAX_DOCUMENT_BYTES
+    good = memory.manifests[tag]
+    memory.manifests[tag] = replace(good, data=good.data + b" " * MAX_DOCUMENT_BYTES)
     assert "larger than" in refusal(memory, digest, lab.by_key().policy).message
 
 

@@ -1,0 +1,122 @@
+"""A module's lists are checked before anybody sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.guests import guest
+from support.manifests import manifest_text
+from support.modules import answering_module
+
+from .conftest import TOOL, Open, listing, refusal
+
+
+def test_a_missing_list_is_an_empty_one(open_box: Open) -> None:
+    box = open_box(one=listing(TOOL))
+    assert [tool.name for tool in box.tools()] == ["one_ask"]
+    assert [*box.resources(), *box.offers.templates(), *box.offers.prompts()] == []
+    assert not box.offers.completes
+
+
+@pytest.mark.requirement("serve:alive:module-listing")
+def test_one_bad_plugin_never_spoils_a_list(open_box: Open) -> None:
+    prompts = {"list_prompts": {"prompts": [{"name": "p"}]}, "get_prompt": "{}"}
+    box = open_box(
+        traps=answering_module({}, "unreachable", export="list_tools"),
+        loops=answering_module({}, "(loop $again (br $again))", export="list_tools"),
+        nonsense=answering_module({"list_tools": "nonsense"}),
+        component=guest(manifest=manifest_text()),
+        good=listing(TOOL, **prompts),
+    )
+    assert [tool.name for tool in box.tools()] == ["sample_echo", "good_ask"]
+    assert [prompt.name for prompt in box.offers.prompts()] == ["good_p"]
+    told = {state.name: state.error.message for state in box.plugins() if state.error}
+    assert set(told) == {"traps", "loops", "nonsense"}
+    assert "list_tools failed" in told["traps"]
+    assert "list_tools failed" in told["loops"]
+
+
+def test_a_list_other_than_that_of_tools_may_fail(open_box: Open) -> None:
+    box = open_box(one=listing(TOOL, list_prompts="nonsense", list_resources={"resources": 3}))
+    assert [tool.name for tool in box.tools()] == ["one_ask"]
+    assert list(box.offers.prompts()) == []
+
+
+@pytest.mark.requirement("plugin:pinned:module-words")
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ({**TOOL, "name": "with space"}, "no name"),
+        ({**TOOL, "name": 7}, "no name"),
+        ({**TOOL, "description": "do\u200bthis"}, "invisible"),
+        ({**TOOL, "title": "a\u202eb"}, "invisible"),
+        ({**TOOL, "description": "x" * 5000}, "more than 4000"),
+        ({"name": "ask"}, "inputSchema is no JSON Schema"),
+        ({**TOOL, "inputSchema": {"type": "array"}}, "not that of an object"),
+        ({**TOOL, "inputSchema": {"type": "object", "$ref": "https://e.org/s"}}, "outside itself"),
+        ({**TOOL, "inputSchema": {"type": "object", "title": "\x1b[2J"}}, "invisible"),
+        ({**TOOL, "outputSchema": {"type": 5}}, "outputSchema"),
+        ({**TOOL, "outputSchema": []}, "outputSchema is no JSON Schema"),
+    ],
+)
+def test_a_tool_that_misleads_is_refused_with_its_fault(
+    open_box: Open, tool: dict[str, Any], says: str
+) -> None:
+    assert says in refusal(open_box(one=listing(tool)))
+
+
+def test_two_tools_of_one_name_are_refused(open_box: Open) -> None:
+    assert "stands there twice" in refusal(open_box(one=listing(TOOL, TOOL)))
+
+
+def test_tools_that_cannot_be_called_are_refused(open_box: Open) -> None:
+    assert "exports no call_tool" in refusal(
+        open_box(one=answering_module({"list_tools": {"tools": [TOOL]}}))
+    )
+
+
+@pytest.mark.parametrize(
+    ("lists", "says"),
+    [
+        ({"list_resources": {"resources": [{"uri": "carrel://x", "name": "n"}]}}, "scheme carrel"),
+        ({"list_resources": {"resources": [{"uri": "file:///etc", "name": "n"}]}}, "scheme file"),
+        ({"list_resources": {"resources": [{"uri": "no uri", "name": "n"}]}}, "has no URI"),
+        ({"list_resources": {"resources": [{"uri": "a:b"}]}}, "no name"),
+        (
+            {
+                "list_resource_templates": {
+                    "resourceTemplates": [{"uriTemplate": "a:{", "name": "n"}]
+                }
+            },
+            "no URI template",
+        ),
+        (
+            {
+                "list_resource_templates": {
+                    "resourceTemplates": [{"uriTemplate": "{x}", "name": "n"}]
+                }
+            },
+            "names no scheme",
+        ),
+        (
+            {"list_prompts": {"prompts": [{"name": "p", "arguments": [{"name": ""}]}]}},
+            "arguments[0]",
+        ),
+    ],
+)
+def test_documents_and_prompts_that_mislead_are_refused(
+    open_box: Open, lists: dict[str, Any], says: str
+) -> None:
+    assert says in refusal(open_box(one=listing(**lists)))
+
+
+def test_hints_are_taken_over_and_content_is_always_from_outside(open_box: Open) -> None:
+    hints = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False, "title": "Ask"}
+    [plain, hinted] = open_box(
+        one=listing(TOOL), two=listing({**TOOL, "annotations": hints})
+    ).tools()
+    assert (plain.read_only, plain.destructive, plain.open_world) == (False, True, True)
+    assert (hinted.read_only, hinted.destructive, hinted.open_world) == (True, False, True)
+    assert hinted.title == "Ask"

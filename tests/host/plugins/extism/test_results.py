@@ -1,0 +1,100 @@
+"""What a module returns is checked before anybody sees it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from carrel.errors import ArgumentError, CarrelError, ContractViolation
+
+from .conftest import TOOL, Open, listing
+
+TYPED = {**TOOL, "outputSchema": {"type": "object", "required": ["n"]}}
+
+
+PIXEL = base64.b64encode(b"png").decode()
+
+
+def test_every_kind_of_content_is_passed_on_and_cleaned(open_box: Open) -> None:
+    blocks = [
+        {"type": "text", "text": "a\x1b[2J\u202eb\nc\td", "_meta": {"x": 1}, "extra": 1},
+        {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+        {"type": "audio", "data": PIXEL, "mimeType": "audio/wav"},
+        {"type": "resource_link", "uri": "doi:10.1000/182", "name": "a\x00b", "size": 3},
+        {"type": "resource", "resource": {"uri": "a:b", "text": "t", "mimeType": "text/plain"}},
+        {"type": "resource", "resource": {"uri": "a:c", "blob": PIXEL}},
+        {"type": "text", "text": "t", "annotations": {"audience": ["user", "x"], "priority": 0.5}},
+    ]
+    result = open_box(one=listing(TOOL, answer={"content": blocks})).call_sync("one_ask", {})
+    assert result.content == (
+        {"type": "text", "text": "a [2J b\nc\td"},
+        {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+        {"type": "audio", "data": PIXEL, "mimeType": "audio/wav"},
+        {"type": "resource_link", "uri": "doi:10.1000/182", "name": "a b", "size": 3},
+        {"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "text": "t"}},
+        {"type": "resource", "resource": {"uri": "a:c", "blob": PIXEL}},
+        {"type": "text", "text": "t", "annotations": {"audience": ["user"], "priority": 0.5}},
+    )
+    assert json.loads(result.text) == result.data == {"content": list(result.content)}
+
+
+@pytest.mark.requirement("result:typed:module-content")
+@pytest.mark.parametrize(
+    "content",
+    [
+        3,
+        ["text"],
+        [{"type": "text"}],
+        [{"type": "text", "text": 3}],
+        [{"type": "video", "data": PIXEL}],
+        [{"type": "image", "data": "***", "mimeType": "image/png"}],
+        [{"type": "image", "data": PIXEL, "mimeType": "nonsense"}],
+        [{"type": "image", "data": PIXEL}],
+        [{"type": "resource_link", "uri": "no uri", "name": "n"}],
+        [{"type": "resource_link", "uri": "a:b"}],
+        [{"type": "resource", "resource": {"uri": "a:b"}}],
+        [{"type": "text", "text": "x"}] * 1001,
+    ],
+)
+def test_content_that_mcp_does_not_know_is_a_contract_violation(
+    open_box: Open, content: Any
+) -> None:
+    box = open_box(one=listing(TOOL, answer={"content": content}))
+    with pytest.raises(ContractViolation, match="content"):
+        box.call_sync("one_ask", {})
+
+
+@pytest.mark.requirement("result:typed:module-structured")
+def test_structured_content_is_held_against_the_output_schema(open_box: Open) -> None:
+    good = open_box(one=listing(TYPED, answer={"structuredContent": {"n": 1}, "content": []}))
+    result = good.call_sync("one_ask", {})
+    assert (result.data, result.structured) == ({"n": 1}, True)
+    assert result.content == ({"type": "text", "text": '{"n":1}'},)
+    answer: dict[str, Any]
+    for answer in ({"content": []}, {"structuredContent": {}}, {"structuredContent": [1]}):
+        with pytest.raises(ContractViolation, match="own schema"):
+            open_box(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})
+
+
+@pytest.mark.requirement("result:typed:module-error")
+def test_a_result_that_says_it_failed_is_an_error_with_its_words(open_box: Open) -> None:
+    answer = {"isError": True, "content": [{"type": "text", "text": "no\x1b such paper"}]}
+    with pytest.raises(CarrelError, match="no  such paper") as caught:
+        open_box(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})
+    assert caught.value.error_code == "upstream_error"
+
+
+def test_arguments_are_checked_by_the_modules_own_schema(open_box: Open) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    closed = open_box(one=listing({**TOOL, "inputSchema": schema}))
+    closed.call_sync("one_ask", {"n": 1})
+    for wrong in ({}, {"n": "x"}, {"n": 1, "m": 2}):
+        with pytest.raises(ArgumentError):
+            closed.call_sync("one_ask", wrong)
+    open_ended = {**schema, "additionalProperties": {"type": "string"}}
+    tool = {**TOOL, "inputSchema": open_ended}
+    open_box(one=listing(tool)).call_sync("one_ask", {"n": 1, "m": "anything"})
+    open_box(one=listing(TOOL)).call_sync("one_ask", {"anything": 1})
