@@ -292,8 +292,6 @@ class Toolbox:
         """Ends threads and connections; running calls finish."""
         self._registry.close()
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _tools(self) -> dict[str, _Entry]:
         if self._entries is None:
             entries: dict[str, _Entry] = {}

@@ -298,8 +298,6 @@ class Registry:
                 self._closed = True
                 self._machinery.drop()
 
-    # -- loading -----------------------------------------------------------------------------------
-
     def _loading(self, name: str) -> threading.RLock:
         """The lock of one plugin: one that takes minutes to compile holds up no other."""
         with self._lock:

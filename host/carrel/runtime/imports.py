@@ -19,7 +19,7 @@ from wasmtime.component import Component, ComponentInstanceType, Linker
 from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
-from .lowering import add_fetch, add_words
+from .functions import add_fetch, add_words
 
 if TYPE_CHECKING:
     from .instance import Execution

@@ -21,7 +21,8 @@ from carrel.printable import printable
 from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
-from .lowering import MismatchError, OutputError, call_text
+from .functions import call_text
+from .lifting import MismatchError, OutputError
 from .traps import MEMORIES_EXCEEDED, TABLE_ELEMENTS, from_wasmtime
 from .turns import LONG, Turn
 
@@ -130,8 +131,6 @@ class Execution:
         self._complaint = ""
         self._dropped = 0
 
-    # -- ended from other threads ---------------------------------------------------------------
-
     def end(self, reason: CarrelError) -> None:
         """Ends the call with `reason`; the first reason stays. From any thread."""
         with self._lock:
@@ -178,8 +177,6 @@ class Execution:
         if worker is None:
             return 0.0
         return worker.clock() - self._cpu_at_start - (0.0 if worker.exact_clock else self._waited)
-
-    # -- run in the worker's thread --------------------------------------------------------------
 
     def run(self, worker: Worker, loaded: Loaded) -> tuple[bool, bytes]:
         """Runs the function in a new instance: whether its result is no error, and the text.
@@ -282,8 +279,6 @@ class Execution:
                 plugin=self.call.plugin,
                 tool=self.call.tool,
             ) from None
-
-    # -- what the guest may do --------------------------------------------------------------------
 
     def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Hands the guest's requests to the fetcher; time spent there is not CPU time."""

@@ -101,8 +101,6 @@ class ModulePlugin(Plugin):
         """Whether it completes arguments."""
         return not self._first_version and "complete" in self._module.exports
 
-    # -- calls -------------------------------------------------------------------------------------
-
     def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
         """Starts a tool call; see `Plugin.submit_call`."""
         asked = {"name": tool, "arguments": dict(arguments)}
@@ -223,8 +221,6 @@ class ModulePlugin(Plugin):
             tool=call.tool,
             extra=extra,
         )
-
-    # -- inside ------------------------------------------------------------------------------------
 
     def _submit(self, export: str, request: dict[str, Any], call: Call) -> Pending:
         if export not in self._module.exports:

@@ -18,7 +18,7 @@ from wasmtime.component import Linker
 
 from carrel.errors import ContractViolation, InternalError, SourceError, Trap
 from carrel.exchange import Failure, FailureKind, Request
-from carrel.runtime.lowering import add_text
+from carrel.runtime.functions import add_text
 
 from .asked import answer
 
@@ -155,9 +155,6 @@ def _clock(_execution: Execution, which: int) -> int:
 def _exit(execution: Execution, code: int) -> None:
     call = execution.call
     execution.end(Trap("exit", f"it exited with status {code}", plugin=call.plugin, tool=call.tool))
-
-
-# -- http ------------------------------------------------------------------------------------------
 
 
 def _http(execution: Execution, text: str, body: str) -> str:

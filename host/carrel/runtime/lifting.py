@@ -1,0 +1,141 @@
+"""What a guest hands over, read from wasmtime's C values.
+
+The contract's types are few and known, so they are written down here (see `functions`). A
+component may declare an import with another type than the contract's, and wasmtime would still link
+it. So the kind of every value is checked before it is read: each function here raises
+`MismatchError` for a value of another.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from ctypes import string_at
+from typing import Any, Literal, TypeVar
+
+from wasmtime import _ffi as c
+
+from carrel.exchange import Request
+
+T = TypeVar("T")
+
+_STRING = c.WASMTIME_COMPONENT_STRING.value
+_LIST = c.WASMTIME_COMPONENT_LIST.value
+_RECORD = c.WASMTIME_COMPONENT_RECORD.value
+_ENUM = c.WASMTIME_COMPONENT_ENUM.value
+_RESULT = c.WASMTIME_COMPONENT_RESULT.value
+_U32 = c.WASMTIME_COMPONENT_U32.value
+_U64 = c.WASMTIME_COMPONENT_U64.value
+
+#: What is read of a string that a guest hands in; the rest is neither copied nor decoded, because
+#: that holds up every other thread. Far above what the fetch layer takes, so that what was cut is
+#: refused there by its length.
+MAX_URL_BYTES = 2**16
+MAX_HEADERS = 64
+MAX_HEADER_BYTES = 2**13
+MAX_BODY_BYTES = 2**23
+#: The same of a log line, a step of progress, or the name of a setting.
+MAX_WORDS = 4096
+
+_METHODS: dict[str, Literal["GET", "HEAD", "POST"]] = {"get": "GET", "head": "HEAD", "post": "POST"}
+
+
+class MismatchError(Exception):
+    """A guest passed a value of another type than the contract's."""
+
+
+class OutputError(Exception):
+    """A guest returned more text than it may."""
+
+
+def _read_string(value: Any, kind: int, most: int) -> str:
+    """The string's first `most` bytes; a character that is cut through is left out."""
+    if value.kind != kind:
+        raise MismatchError
+    text = value.of.string
+    if not text.size:
+        return ""
+    if text.size <= most:
+        return string_at(text.data, text.size).decode()
+    return string_at(text.data, most).decode(errors="ignore")
+
+
+def read_text_result(value: Any, max_bytes: int) -> tuple[bool, bytes]:
+    """Of a string or `result<string, string>`: whether it is no `error`, and its text as UTF-8.
+
+    Raises:
+        OutputError: the text is longer than `max_bytes`; it is not read.
+    """
+    if value.kind == _STRING:
+        return True, _read_output(value, max_bytes)
+    if value.kind != _RESULT or not value.of.result.val:
+        raise MismatchError
+    return value.of.result.is_ok, _read_output(value.of.result.val.contents, max_bytes)
+
+
+def _read_output(value: Any, max_bytes: int) -> bytes:
+    if value.kind != _STRING:
+        raise MismatchError
+    text = value.of.string
+    if text.size > max_bytes:
+        raise OutputError
+    return string_at(text.data, text.size) if text.size else b""
+
+
+def _read_number(value: Any) -> int:
+    if value.kind != _U64:
+        raise MismatchError
+    return int(value.of.u64)
+
+
+#: What reads a parameter of a plain type; strings come cut to `MAX_WORDS`.
+READERS: dict[str, Callable[[Any], Any]] = {
+    "string": lambda value: _read_string(value, _STRING, MAX_WORDS),
+    "enum": lambda value: _read_string(value, _ENUM, MAX_WORDS),
+    "u64": _read_number,
+}
+
+
+def read_plain(value: Any) -> str | int:
+    """A u32, or a string, of which nothing is cut."""
+    if value.kind == _U32:
+        return int(value.of.u32)
+    return _read_string(value, _STRING, sys.maxsize)
+
+
+def _read_fields(value: Any, count: int) -> Any:
+    if value.kind != _RECORD or value.of.record.size != count:
+        raise MismatchError
+    return value.of.record.data
+
+
+def length_of(value: Any) -> int:
+    """How many items a list has."""
+    if value.kind != _LIST:
+        raise MismatchError
+    return int(value.of.list.size)
+
+
+def read_list(value: Any, read: Callable[[Any], T], most: int | None = None) -> list[T]:
+    """A list's items, the first `most` of them."""
+    size = length_of(value)
+    items = value.of.list
+    return [read(items.data[place]) for place in range(size if most is None else min(size, most))]
+
+
+def _read_header(value: Any) -> tuple[str, str]:
+    fields = _read_fields(value, 2)
+    name = _read_string(fields[0].val, _STRING, MAX_HEADER_BYTES)
+    return name.lower(), _read_string(fields[1].val, _STRING, MAX_HEADER_BYTES)
+
+
+def read_request(value: Any) -> Request:
+    """What a guest asks of an upstream, its strings cut at the bounds above."""
+    fields = _read_fields(value, 5)
+    return Request(
+        method=_METHODS[_read_string(fields[0].val, _ENUM, MAX_WORDS)],
+        url=_read_string(fields[1].val, _STRING, MAX_URL_BYTES),
+        headers=tuple(read_list(fields[2].val, _read_header, MAX_HEADERS)),
+        body=_read_string(fields[3].val, _STRING, MAX_BODY_BYTES),
+        refresh=_read_string(fields[4].val, _ENUM, MAX_WORDS) == "refresh",
+    )
