@@ -11,8 +11,11 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeVar
 
+#: A document: as it comes from a file or the network, or decoded.
+T = TypeVar("T", str, bytes)
 #: What a figure is measured in: seconds, bytes, or seconds per million bytes.
 Unit = Literal["s", "B", "s/MB"]
 
@@ -113,13 +116,9 @@ class Row:
         return 1 / ratio if self.faster or (self.bar is not None and self.bar.at_least) else ratio
 
 
-def timed(run: Callable[[str], object], document: str) -> float:
-    """Seconds that `run` takes with a document, from a tidy heap.
-
-    It gets a copy that nobody has used: Python keeps a string's UTF-8 form once something in C has
-    asked for it, so that whoever came second would find a part of the work done.
-    """
-    fresh = (document + " ")[:-1]
+def timed(run: Callable[[T], object], document: T) -> float:
+    """Seconds that `run` takes with a document, from a tidy heap; see `unused`."""
+    fresh = unused(document)
     gc.collect()
     start = time.perf_counter()
     run(fresh)
@@ -135,11 +134,22 @@ def alternate(*sides: Callable[[], float], rounds: int) -> list[Figure]:
     return [Figure(tuple(own)) for own in values]
 
 
-def time_in_turn(*sides: Callable[[str], object], document: str, rounds: int) -> list[Figure]:
+def unused(document: T) -> T:
+    """A copy that nobody has used.
+
+    Python keeps a string's UTF-8 form once something in C has asked for it, so that whoever came
+    second would find a part of the work done.
+    """
+    if isinstance(document, str):
+        return (document + " ")[:-1]
+    return bytes(memoryview(document))
+
+
+def time_in_turn(*sides: Callable[[T], object], document: T, rounds: int) -> list[Figure]:
     """Times what the sides do with a document, in turn, after one round that does not count."""
     for side in sides:
         side(document)
-    return alternate(*((lambda side=side: timed(side, document)) for side in sides), rounds=rounds)
+    return alternate(*(partial(timed, side, document) for side in sides), rounds=rounds)
 
 
 def pooled(figures: Iterable[Iterable[float]]) -> Figure:

@@ -49,8 +49,6 @@ class Workbench:
         """How often to measure."""
         return quick if self.quick else full
 
-    # -- documents --------------------------------------------------------------------------------
-
     def document(self, size: int) -> str:
         """A feed of about `size` bytes."""
         if size not in self._documents:
@@ -62,8 +60,6 @@ class Workbench:
         path = self.folder / name
         path.write_bytes(text.encode())
         return path
-
-    # -- the host in this process -----------------------------------------------------------------
 
     @cached_property
     def config(self) -> Config:
@@ -85,8 +81,6 @@ class Workbench:
         """Ends the host if there is one."""
         if "host" in self.__dict__:
             self.host.close()
-
-    # -- processes --------------------------------------------------------------------------------
 
     @cached_property
     def environment(self) -> dict[str, str]:
@@ -187,8 +181,6 @@ class Workbench:
         if not path.exists():
             path.write_bytes(echo_plugin(name))
         return PluginConfig(name, path.as_uri())
-
-    # -- answers in the cache, or recorded --------------------------------------------------------
 
     @cached_property
     def cached_answer(self) -> dict[str, Any]:

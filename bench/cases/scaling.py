@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import documents
-from bench.measure import Bar, Figure, Row, alternate
+from bench import documents as feeds
+from bench.measure import Bar, Figure, Row, alternate, unused
 from bench.workbench import Workbench
+from carrel.utf8 import Utf8
 
 from .processes import run
 
@@ -22,7 +23,7 @@ def against_size(bench: Workbench) -> Sequence[Row]:
     """Time per byte of a larger document against a smaller one, of 100 KB, 1 MB and 10 MB."""
     sizes = SIZES[:2] if bench.quick else SIZES
     return [
-        in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_text),
+        in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_utf8),
         in_process(bench, sizes, "scaling-objects", "parsed to objects", bench.host.parse),
         _as_processes(bench, sizes),
     ]
@@ -33,7 +34,7 @@ def in_process(
     sizes: Sequence[int],
     name: str,
     what: str,
-    parse: Callable[[str, str, str], Any],
+    parse: Callable[[str, str, Utf8], Any],
     *,
     source: tuple[str, str, Callable[[int], str]] | None = None,
 ) -> Row:
@@ -48,26 +49,26 @@ def in_process(
         source: plugin, format, and what makes a document of a size; arXiv's feeds when None.
     """
     plugin, form, make = source or ("arxiv", "feed", bench.document)
-    texts = [make(size) for size in sizes]
+    documents = [make(size).encode() for size in sizes]
     counts = [sizes[-1] // size for size in sizes]
 
-    def several(text: str, count: int) -> float:
-        copies = [(text + " ")[:-1] for _ in range(count)]
+    def several(data: bytes, count: int) -> float:
+        copies = [unused(data) for _ in range(count)]
         gc.collect()
         start = time.perf_counter()
         for copy in copies:
-            parse(plugin, form, copy)
+            parse(plugin, form, Utf8(copy))
         return time.perf_counter() - start
 
-    several(texts[0], 1)
+    several(documents[0], 1)
     figures = alternate(
         *(
-            (lambda text=text, count=count: several(text, count))
-            for text, count in zip(texts, counts, strict=True)
+            (lambda data=data, count=count: several(data, count))
+            for data, count in zip(documents, counts, strict=True)
         ),
         rounds=bench.rounds(15),
     )
-    amounts = [len(text.encode()) * count for text, count in zip(texts, counts, strict=True)]
+    amounts = [len(data) * count for data, count in zip(documents, counts, strict=True)]
     return _row(name, what, sizes, figures, amounts)
 
 
@@ -77,7 +78,7 @@ def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Row:
     counts = [sizes[-1] // size for size in sizes]
     parse = [*bench.command, "parse", "arxiv", "feed"]
     commands = [[*parse, *[str(file)] * count] for file, count in zip(files, counts, strict=True)]
-    tiny = [*parse, str(bench.document_file("tiny.xml", documents.feed(1)))]
+    tiny = [*parse, str(bench.document_file("tiny.xml", feeds.feed(1)))]
     *figures, start_up = alternate(
         *((lambda command=command: run(bench, command)[0]) for command in (*commands, tiny)),
         rounds=bench.rounds(15),

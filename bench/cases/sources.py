@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from bench import articles, works
 from bench.measure import Bar, Row, time_in_turn
 from bench.workbench import Workbench
+from carrel.utf8 import Utf8
 
 from .scaling import SIZES, in_process
 
@@ -22,30 +24,29 @@ def against_python(bench: Workbench) -> Sequence[Row]:
     """1 MB of efetch against Biopython; 1 MB of Crossref against decoding it and no more."""
     from Bio import Entrez
 
-    efetch, listing = articles.record_set_of_size(_MEGABYTE), works.answer_of_size(_MEGABYTE)
-    data = efetch.encode()
+    efetch = articles.record_set_of_size(_MEGABYTE).encode()
+    listing = works.answer_of_size(_MEGABYTE).encode()
     host = bench.host
 
-    def ours(text: str) -> object:
-        return host.parse("eutils", "efetch", text)
+    def ours(data: bytes) -> dict[str, Any]:
+        return host.parse("eutils", "efetch", Utf8(data))
 
-    def biopython(_text: str) -> object:
+    def biopython(data: bytes) -> Any:
         return Entrez.read(io.BytesIO(data), validate=False)  # type: ignore[no-untyped-call]
 
-    theirs = Entrez.read(io.BytesIO(data), validate=False)["PubmedArticle"]  # type: ignore[no-untyped-call]
-    parsed = host.parse("eutils", "efetch", efetch)["articles"]
+    theirs, parsed = biopython(efetch)["PubmedArticle"], ours(efetch)["articles"]
     assert [str(one["MedlineCitation"]["PMID"]) for one in theirs] == [
         one["pmid"] for one in parsed
     ]
     sandbox, slow = time_in_turn(ours, biopython, document=efetch, rounds=bench.rounds(9, 1))
 
     answer = json.loads(listing)
-    found = host.parse("crossref", "works", listing)["works"]
+    found = host.parse("crossref", "works", Utf8(listing))["works"]
     assert [one["ids"]["doi"] for one in found] == [
         one["DOI"] for one in answer["message"]["items"]
     ]
     checked, decoded = time_in_turn(
-        lambda text: host.parse("crossref", "works", text),
+        lambda data: host.parse("crossref", "works", Utf8(data)),
         json.loads,
         document=listing,
         rounds=bench.rounds(20),
@@ -106,7 +107,7 @@ def against_size(bench: Workbench) -> Sequence[Row]:
             sizes,
             f"{plugin}-scaling",
             f"of {plugin} {form} parsed to JSON text",
-            bench.host.parse_text,
+            bench.host.parse_utf8,
             source=(plugin, form, cache(make)),
         )
         for plugin, form, make in sources
