@@ -1,4 +1,4 @@
-"""Memory of the host's own that a guest made it take, given back."""
+"""Memory of the host's own that calls make it take: given back, or kept for the next."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Any
 
 #: Of glibc's malloc.h.
 _M_ARENA_MAX = -8
+_M_MMAP_THRESHOLD = -3
+_M_TRIM_THRESHOLD = -1
+#: The largest block that glibc can be told to keep.
+_LARGEST = 32 * 2**20
+_KEPT = 256 * 2**20
 
 
 def give_back() -> None:
@@ -31,6 +36,19 @@ def share_arenas() -> None:
     mallopt = _function("mallopt")
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 2)
+
+
+def keep_freed() -> None:
+    """Keeps what is freed for the next one who asks, where the C library is glibc.
+
+    It returns large blocks to the system as soon as they are freed, and a document crosses into
+    a guest and its result out of it in several of them. Each page that the system hands out again
+    costs 2 to 4 µs, which is a tenth of parsing 10 MB. For processes that do nothing else.
+    """
+    mallopt = _function("mallopt")
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGEST)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT)
 
 
 @cache
