@@ -20,12 +20,12 @@ from wasmtime.component import Func, LinkerInstance
 
 from carrel.exchange import Outcome, Request
 
+from .kinds import STRING
 from .lifting import READERS, length_of, read_list, read_plain, read_request, read_text_result
 from .lowering import write_list, write_outcome, write_string
 
 _Value = c.wasmtime_component_val
 _BytesPointer = ctypes.POINTER(c.wasm_byte_t)
-_STRING = c.WASMTIME_COMPONENT_STRING.value
 
 
 def call_text(
@@ -56,7 +56,7 @@ def call_text(
     """
     values = (_Value * len(arguments))()
     for value, text in zip(values, arguments, strict=True):
-        value.kind = _STRING
+        value.kind = STRING
         # Lent: the library copies it before the guest runs, and `arguments` lives until then.
         value.of.string.size = len(text)
         value.of.string.data = cast(ctypes.c_char_p(text), _BytesPointer)

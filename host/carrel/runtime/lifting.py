@@ -13,19 +13,12 @@ from collections.abc import Callable
 from ctypes import string_at
 from typing import Any, Literal, TypeVar
 
-from wasmtime import _ffi as c
-
 from carrel.exchange import Request
+
+from .kinds import ENUM, LIST, RECORD, RESULT, STRING, U32, U64
 
 T = TypeVar("T")
 
-_STRING = c.WASMTIME_COMPONENT_STRING.value
-_LIST = c.WASMTIME_COMPONENT_LIST.value
-_RECORD = c.WASMTIME_COMPONENT_RECORD.value
-_ENUM = c.WASMTIME_COMPONENT_ENUM.value
-_RESULT = c.WASMTIME_COMPONENT_RESULT.value
-_U32 = c.WASMTIME_COMPONENT_U32.value
-_U64 = c.WASMTIME_COMPONENT_U64.value
 
 #: What is read of a string that a guest hands in; the rest is neither copied nor decoded, because
 #: that holds up every other thread. Far above what the fetch layer takes, so that what was cut is
@@ -66,15 +59,15 @@ def read_text_result(value: Any, max_bytes: int) -> tuple[bool, bytes]:
     Raises:
         OutputError: the text is longer than `max_bytes`; it is not read.
     """
-    if value.kind == _STRING:
+    if value.kind == STRING:
         return True, _read_output(value, max_bytes)
-    if value.kind != _RESULT or not value.of.result.val:
+    if value.kind != RESULT or not value.of.result.val:
         raise MismatchError
     return value.of.result.is_ok, _read_output(value.of.result.val.contents, max_bytes)
 
 
 def _read_output(value: Any, max_bytes: int) -> bytes:
-    if value.kind != _STRING:
+    if value.kind != STRING:
         raise MismatchError
     text = value.of.string
     if text.size > max_bytes:
@@ -83,35 +76,35 @@ def _read_output(value: Any, max_bytes: int) -> bytes:
 
 
 def _read_number(value: Any) -> int:
-    if value.kind != _U64:
+    if value.kind != U64:
         raise MismatchError
     return int(value.of.u64)
 
 
 #: What reads a parameter of a plain type; strings come cut to `MAX_WORDS`.
 READERS: dict[str, Callable[[Any], Any]] = {
-    "string": lambda value: _read_string(value, _STRING, MAX_WORDS),
-    "enum": lambda value: _read_string(value, _ENUM, MAX_WORDS),
+    "string": lambda value: _read_string(value, STRING, MAX_WORDS),
+    "enum": lambda value: _read_string(value, ENUM, MAX_WORDS),
     "u64": _read_number,
 }
 
 
 def read_plain(value: Any) -> str | int:
     """A u32, or a string, of which nothing is cut."""
-    if value.kind == _U32:
+    if value.kind == U32:
         return int(value.of.u32)
-    return _read_string(value, _STRING, sys.maxsize)
+    return _read_string(value, STRING, sys.maxsize)
 
 
 def _read_fields(value: Any, count: int) -> Any:
-    if value.kind != _RECORD or value.of.record.size != count:
+    if value.kind != RECORD or value.of.record.size != count:
         raise MismatchError
     return value.of.record.data
 
 
 def length_of(value: Any) -> int:
     """How many items a list has."""
-    if value.kind != _LIST:
+    if value.kind != LIST:
         raise MismatchError
     return int(value.of.list.size)
 
@@ -125,17 +118,17 @@ def read_list(value: Any, read: Callable[[Any], T], most: int | None = None) -> 
 
 def _read_header(value: Any) -> tuple[str, str]:
     fields = _read_fields(value, 2)
-    name = _read_string(fields[0].val, _STRING, MAX_HEADER_BYTES)
-    return name.lower(), _read_string(fields[1].val, _STRING, MAX_HEADER_BYTES)
+    name = _read_string(fields[0].val, STRING, MAX_HEADER_BYTES)
+    return name.lower(), _read_string(fields[1].val, STRING, MAX_HEADER_BYTES)
 
 
 def read_request(value: Any) -> Request:
     """What a guest asks of an upstream, its strings cut at the bounds above."""
     fields = _read_fields(value, 5)
     return Request(
-        method=_METHODS[_read_string(fields[0].val, _ENUM, MAX_WORDS)],
-        url=_read_string(fields[1].val, _STRING, MAX_URL_BYTES),
+        method=_METHODS[_read_string(fields[0].val, ENUM, MAX_WORDS)],
+        url=_read_string(fields[1].val, STRING, MAX_URL_BYTES),
         headers=tuple(read_list(fields[2].val, _read_header, MAX_HEADERS)),
-        body=_read_string(fields[3].val, _STRING, MAX_BODY_BYTES),
-        refresh=_read_string(fields[4].val, _ENUM, MAX_WORDS) == "refresh",
+        body=_read_string(fields[3].val, STRING, MAX_BODY_BYTES),
+        refresh=_read_string(fields[4].val, ENUM, MAX_WORDS) == "refresh",
     )

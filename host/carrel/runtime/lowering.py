@@ -14,16 +14,10 @@ from wasmtime import _ffi as c
 
 from carrel.exchange import Failure, FailureKind, Outcome, Response
 
+from .kinds import F64, LIST, RECORD, RESULT, STRING, U16, U64, VARIANT
+
 _Value = c.wasmtime_component_val
 _Entry = c.wasmtime_component_valrecord_entry
-_STRING = c.WASMTIME_COMPONENT_STRING.value
-_LIST = c.WASMTIME_COMPONENT_LIST.value
-_RECORD = c.WASMTIME_COMPONENT_RECORD.value
-_VARIANT = c.WASMTIME_COMPONENT_VARIANT.value
-_RESULT = c.WASMTIME_COMPONENT_RESULT.value
-_U16 = c.WASMTIME_COMPONENT_U16.value
-_U64 = c.WASMTIME_COMPONENT_U64.value
-_F64 = c.WASMTIME_COMPONENT_F64.value
 
 #: Where a value's payload stands in it, and a value in an entry of a record.
 _OF = _Value.of.offset
@@ -41,7 +35,7 @@ def _write_bytes(address: int, text: bytes) -> None:
 
 def write_string(value: Any, text: str) -> None:
     """Makes a string of a value."""
-    value.kind = _STRING
+    value.kind = STRING
     # Half characters have no UTF-8; none of an upstream's text has them.
     _write_bytes(addressof(value) + _OF, text.encode("utf-8", "replace"))
 
@@ -53,7 +47,7 @@ def _write_record(value: Any, *fields: tuple[bytes, Callable[[Any, Any], None], 
         _write_bytes(address, name)
         address += _ENTRY_SIZE
         write(entry.val, content)
-    value.kind = _RECORD
+    value.kind = RECORD
     c.wasmtime_component_valrecord_new(byref(value.of.record), len(fields), entries)
 
 
@@ -62,22 +56,22 @@ def write_list(value: Any, items: Sequence[Any], write: Callable[[Any, Any], Non
     values = (_Value * len(items))()
     for one, item in zip(values, items, strict=True):
         write(one, item)
-    value.kind = _LIST
+    value.kind = LIST
     c.wasmtime_component_vallist_new(byref(value.of.list), len(items), values)
 
 
 def _write_u16(value: Any, number: int) -> None:
-    value.kind = _U16
+    value.kind = U16
     value.of.u16 = number
 
 
 def _write_u64(value: Any, number: int) -> None:
-    value.kind = _U64
+    value.kind = U64
     value.of.u64 = number
 
 
 def _write_f64(value: Any, number: float) -> None:
-    value.kind = _F64
+    value.kind = F64
     value.of.f64 = number
 
 
@@ -108,7 +102,7 @@ def write_outcome(value: Any, outcome: Outcome) -> None:
             (b"error", _write_fetch_error, outcome),
             (b"message", write_string, outcome.message),
         )
-    value.kind = _RESULT
+    value.kind = RESULT
     value.of.result.is_ok = isinstance(outcome, Response)
     value.of.result.val = c.wasmtime_component_val_new(byref(payload))
 
@@ -126,6 +120,6 @@ def _write_fetch_error(value: Any, failure: Failure) -> None:
         _write_record(payload, (b"seconds", _write_f64, float(failure.seconds)))
     else:
         _write_record(payload, (b"number", _write_u64, max(0, int(failure.number))))
-    value.kind = _VARIANT
+    value.kind = VARIANT
     _write_bytes(addressof(value) + _OF, kind.value.encode())
     value.of.variant.val = c.wasmtime_component_val_new(byref(payload))
