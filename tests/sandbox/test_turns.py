@@ -57,6 +57,16 @@ def test_one_instance_is_made_ahead_while_every_turn_is_taken() -> None:
     assert prepares.wait(5)
 
 
+def test_while_turns_are_free_instances_are_made_at_the_same_time() -> None:
+    turns = Turns()
+    first = Turn(turns)
+    first.prepare()
+    first.prepared(0.0)
+    first.give()
+    Turn(turns).prepare()
+    assert goes_on(Turn(turns).prepare).wait(5)
+
+
 def test_nothing_is_made_ahead_before_it_is_known_to_be_quick() -> None:
     turns = Turns()
     for _ in range(PROCESSORS):

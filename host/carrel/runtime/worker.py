@@ -34,7 +34,8 @@ class Loaded:
 
     Attributes:
         uses_wasi: whether it imports anything beyond the contract. Most plugins do not, and what
-            WASI is told for each call would be for nobody.
+            WASI is told for each call would be for nobody. wasmtime's library ends the process
+            when a guest calls into a WASI that was told nothing.
     """
 
     component: Component
