@@ -26,9 +26,15 @@ def main(arguments: Sequence[str] | None = None, session: Session | None = None)
             _parse_and_exit(arguments, session)
         from .cli.app import run
 
-        return run(arguments, session)
+        code = run(arguments, session)
     except KeyboardInterrupt:
-        return 130
+        code = 130
+    if code == 130:
+        # An interrupt that arrives in code from a string (a dataclass is made by such) is noted by
+        # CPython as one that nobody caught, and `python -m carrel` would end by the signal, not
+        # with the code. The next code from a string takes the note back.
+        exec("")  # noqa: S102 - nothing is run
+    return code
 
 
 def _parse_and_exit(arguments: Sequence[str], session: Session | None) -> NoReturn:

@@ -153,6 +153,17 @@ class TestPipesAndSignals:
         assert (process.returncode, out) == (130, b"")
         assert b"Traceback" not in err
 
+    def test_an_interrupt_while_a_dataclass_is_made_has_the_same_code(self, tmp_path: Path) -> None:
+        """CPython keeps a note of an interrupt in code from a string, and ends by the signal."""
+        module = tmp_path / "interrupted.py"
+        module.write_text(
+            "import sys, carrel.cli.app, carrel.__main__\n"
+            "carrel.cli.app.run = lambda *_: exec('raise KeyboardInterrupt')\n"
+            "sys.exit(carrel.__main__.main(['tools']))"
+        )
+        words = [sys.executable, "-m", module.stem]
+        assert subprocess.run(words, cwd=tmp_path, check=False).returncode == 130
+
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
     @pytest.mark.parametrize("line", ["parse fake feed d.xml", "tools"])
     def test_a_full_disk_under_stdout_is_an_error(self, carrel: CommandLine, line: str) -> None:
