@@ -22,7 +22,11 @@ pub(crate) fn once<'d>(field: &mut Option<Text<'d>>, text: Option<Text<'d>>) {
 /// The open element's text, for titles, abstracts and citations: publishers send some of them with their
 /// tags escaped, and a reader should see neither.
 pub(crate) fn prose<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Text<'d>>, Error> {
-    Ok(xml.text()?.and_then(unescaped))
+    Ok(match xml.text()? {
+        // As it stands in the document, where an angle bracket would be a tag.
+        Some(Cow::Borrowed(text)) => Some(Cow::Borrowed(text)),
+        text => text.and_then(unescaped),
+    })
 }
 
 /// The text without tags that upstream escaped. Only a text with an end tag has any: `P<0.001` is no

@@ -8,6 +8,8 @@
 
 /// How many bytes are looked at together.
 const WIDTH: usize = 16;
+/// How many are passed over together where there is most likely nothing.
+const STRIDE: usize = 4 * WIDTH;
 
 /// The first place from `from` on that `classify` marks.
 #[inline]
@@ -46,7 +48,38 @@ fn find_behind(bytes: &[u8], at: usize, classify: impl Fn(Lanes) -> Lanes) -> Op
     (marked != 0).then(|| start + first_of(marked))
 }
 
-/// The place that `ends` marks if it is among the first sixteen, and whether nothing before it is
+/// The place that `ends` marks if it is among the first sixteen.
+#[inline]
+pub(crate) fn find_at_once(bytes: &[u8], ends: impl Fn(Lanes) -> Lanes) -> Option<usize> {
+    let end = ends(Lanes::load(chunk(bytes, 0)?)).mask();
+    (end != 0).then(|| first_of(end))
+}
+
+/// The place that `ends` marks if it is among the first thirty-two, and the first place before it that
+/// `classify` marks.
+#[inline]
+pub(crate) fn find_with_first(
+    bytes: &[u8],
+    ends: impl Fn(Lanes) -> Lanes,
+    classify: impl Fn(Lanes) -> Lanes,
+) -> Option<(usize, Option<usize>)> {
+    let mut first = None;
+    for at in [0, WIDTH] {
+        let here = Lanes::load(chunk(bytes, at)?);
+        let end = ends(here).mask();
+        let marked = classify(here).mask();
+        let before = if end == 0 { marked } else { marked & before_first(end) };
+        if before != 0 {
+            first = first.or(Some(at + first_of(before)));
+        }
+        if end != 0 {
+            return Some((at + first_of(end), first));
+        }
+    }
+    None
+}
+
+/// The place that `ends` marks if it is among the first sixty-four, and whether nothing before it is
 /// marked by `classify` and no `twice` stands behind another there.
 #[inline]
 pub(crate) fn find_soon(
@@ -55,14 +88,19 @@ pub(crate) fn find_soon(
     classify: impl Fn(Lanes) -> Lanes,
     twice: u8,
 ) -> Option<(usize, bool)> {
-    let here = Lanes::load(chunk(bytes, 0)?);
-    let end = ends(here).mask();
-    if end == 0 {
-        return None;
+    let (mut before, mut clean): (Mask, bool) = (0, true);
+    for at in [0, WIDTH, 2 * WIDTH, 3 * WIDTH] {
+        let here = Lanes::load(chunk(bytes, at)?);
+        let end = ends(here).mask();
+        let single = here.is(twice).mask();
+        let marked = classify(here).mask() | (single & (single << LANE | before));
+        if end != 0 {
+            return Some((at + first_of(end), clean && marked & before_first(end) == 0));
+        }
+        clean &= marked == 0;
+        before = single >> (LANE * (WIDTH - 1));
     }
-    let single = here.is(twice).mask();
-    let marked = classify(here).mask() | (single & (single << LANE));
-    Some((first_of(end), marked & before_first(end) == 0))
+    None
 }
 
 /// The first place from `from` on that `classify` marks, or where `twice` stands behind another `twice`.
@@ -75,7 +113,21 @@ pub(crate) fn find_or_twice(
     twice: u8,
 ) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    let (mut at, mut before): (_, Mask) = (0, 0);
+    let mut at = 0;
+    // Mostly there is nothing for long. One byte more, for a pair that begins with the last.
+    while let Some(stride) = rest.get(at..).and_then(<[u8]>::first_chunk::<{ STRIDE + 1 }>) {
+        let marked = stride[..STRIDE].as_chunks().0.iter().zip(stride[1..].as_chunks().0).map(
+            |(here, next)| {
+                let here = Lanes::load(*here);
+                classify(here).or(here.is(twice).and(Lanes::load(*next).is(twice)))
+            },
+        );
+        if marked.reduce(Lanes::or).is_some_and(|marked| marked.mask() != 0) {
+            break;
+        }
+        at += STRIDE;
+    }
+    let mut before: Mask = 0;
     while let Some(here) = chunk(rest, at) {
         let here = Lanes::load(here);
         let single = here.is(twice).mask();
@@ -122,11 +174,14 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// The first byte that `classify` marks, in a text where there is most likely none.
+/// As [`find`], for what most likely is not there or far away.
 #[inline]
-pub(crate) fn find_rare(bytes: &[u8], classify: impl Fn(Lanes) -> Lanes) -> Option<usize> {
-    const STRIDE: usize = 4 * WIDTH;
-    let mut at = 0;
+pub(crate) fn find_rare(
+    bytes: &[u8],
+    from: usize,
+    classify: impl Fn(Lanes) -> Lanes,
+) -> Option<usize> {
+    let mut at = from;
     while let Some(stride) = bytes.get(at..).and_then(<[u8]>::first_chunk::<STRIDE>) {
         let any = stride
             .as_chunks::<WIDTH>()
@@ -212,7 +267,8 @@ fn first_of(mask: Mask) -> usize {
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod lanes {
     use core::arch::wasm32::{
-        u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u8x16_sub, u64x2, v128, v128_not, v128_or,
+        u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u8x16_sub, u64x2, v128, v128_and, v128_not,
+        v128_or,
     };
 
     /// Which of sixteen lanes are marked, the first one lowest.
@@ -256,9 +312,20 @@ mod lanes {
             Self(v128_or(self.0, u8x16_splat(bits)))
         }
 
+        /// Only the highest bit of a lane counts in a mask, and beyond ASCII it is set.
+        #[inline(always)]
+        pub(crate) fn beyond_ascii(self) -> Self {
+            self
+        }
+
         #[inline(always)]
         pub(crate) fn or(self, other: Self) -> Self {
             Self(v128_or(self.0, other.0))
+        }
+
+        #[inline(always)]
+        pub(super) fn and(self, other: Self) -> Self {
+            Self(v128_and(self.0, other.0))
         }
 
         #[inline(always)]
@@ -313,8 +380,18 @@ mod lanes {
         }
 
         #[inline(always)]
+        pub(crate) fn beyond_ascii(self) -> Self {
+            self.each(|lane| lane >= 0x80)
+        }
+
+        #[inline(always)]
         pub(crate) fn or(self, other: Self) -> Self {
             Self(array::from_fn(|at| self.0[at] | other.0[at]))
+        }
+
+        #[inline(always)]
+        pub(super) fn and(self, other: Self) -> Self {
+            Self(array::from_fn(|at| self.0[at] & other.0[at]))
         }
 
         #[inline(always)]
@@ -372,13 +449,14 @@ mod tests {
     fn what_stands_before_a_near_end_is_noticed_and_what_stands_behind_it_is_not() {
         let found =
             |bytes: &[u8]| find_soon(bytes, |here| here.is(b'<'), |here| here.is(b'\n'), b' ');
-        assert_eq!(found(b"aaaaaaaaaaaaaaaa<"), None);
+        assert_eq!(found(b"aaaaaaaaaaaaaaa<a<"), Some((15, true)));
+        assert_eq!(found(b"aaaaaaaaaaaaaaaa<"), None, "less than sixteen more");
         assert_eq!(found(b"a<"), None);
-        for end in 0..WIDTH {
-            let mut bytes = vec![b'a'; 2 * WIDTH];
+        for end in 0..4 * WIDTH {
+            let mut bytes = vec![b'a'; 5 * WIDTH];
             bytes[end] = b'<';
             assert_eq!(found(&bytes), Some((end, true)));
-            for at in (0..WIDTH).filter(|at| *at != end) {
+            for at in (0..4 * WIDTH).filter(|at| *at != end) {
                 bytes[at] = b'\n';
                 assert_eq!(found(&bytes), Some((end, at > end)));
                 bytes[at] = b' ';
@@ -390,6 +468,29 @@ mod tests {
                 }
                 bytes[at] = b'a';
             }
+        }
+        assert_eq!(found(&[b'a'; 5 * WIDTH]), None, "too far away");
+    }
+
+    #[test]
+    fn a_mark_before_a_near_end_is_found_with_it() {
+        let found =
+            |bytes: &[u8]| find_with_first(bytes, |here| here.is(b'<'), |here| here.is(b':'));
+        assert_eq!(found(&[b'a'; 3 * WIDTH]), None);
+        assert_eq!(find_at_once(&[b'a'; 3 * WIDTH], |here| here.is(b'<')), None);
+        for end in 0..2 * WIDTH {
+            let mut bytes = vec![b'a'; 2 * WIDTH];
+            bytes[end] = b'<';
+            assert_eq!(found(&bytes), Some((end, None)));
+            let at_once = find_at_once(&bytes, |here| here.is(b'<'));
+            assert_eq!(at_once, (end < WIDTH).then_some(end));
+            for at in 0..end {
+                bytes[at..end].fill(b':');
+                assert_eq!(found(&bytes), Some((end, Some(at))));
+                bytes[at..end].fill(b'a');
+            }
+            bytes[end + 1..].fill(b':');
+            assert_eq!(found(&bytes), Some((end, None)));
         }
     }
 

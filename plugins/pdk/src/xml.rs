@@ -20,7 +20,7 @@ mod tokens;
 
 use flow::Flow;
 use namespaces::Namespaces;
-use tokens::{Attribute, Token, Tokens};
+use tokens::{Attribute, Name, Token, Tokens};
 
 /// Open elements at one place; no known document of any source comes near it.
 pub const MAX_DEPTH: usize = 128;
@@ -122,8 +122,13 @@ impl<'d> XmlReader<'d> {
         loop {
             if !self.ending {
                 self.tokens.skip_whitespace();
-                if self.tokens.starts() {
-                    return self.start().map(Some);
+                let before = self.offset();
+                if let Some(name) = self.tokens.usual_name() {
+                    if self.tokens.bare(name) {
+                        self.attributes.clear();
+                        return self.enter(name, false, before);
+                    }
+                    return self.start(name);
                 }
             }
             if self.closes() {
@@ -141,9 +146,12 @@ impl<'d> XmlReader<'d> {
     /// The value of the attribute `name` (as written, prefix included) of the element just stepped
     /// into, its entities decoded and its whitespace collapsed; `None` when it is absent or blank.
     pub fn attribute(&self, name: &str) -> Option<Cow<'d, str>> {
-        let same = |key: &str| scan::same(key.as_bytes(), name.as_bytes());
-        let (_, raw) = self.attributes.iter().find(|(key, _)| same(key))?;
-        match text::decode_entities(raw) {
+        let same = |other: &str| scan::same(other.as_bytes(), name.as_bytes());
+        let found = self.attributes.iter().find(|attribute| same(attribute.name))?;
+        if found.plain {
+            return Some(Cow::Borrowed(found.raw));
+        }
+        match text::decode_entities(found.raw) {
             Cow::Borrowed(value) => text::present(value),
             Cow::Owned(value) => text::present(&value).map(|value| Cow::Owned(value.into_owned())),
         }
@@ -155,6 +163,9 @@ impl<'d> XmlReader<'d> {
     ///
     /// When the document is not well formed here.
     pub fn skip(&mut self) -> Result<(), Error> {
+        if self.closes() {
+            return Ok(());
+        }
         let outside = self.open.len().saturating_sub(1);
         while self.open.len() > outside {
             if let Node::Eof = self.next()? {
@@ -293,16 +304,15 @@ impl<'d> XmlReader<'d> {
         if self.closes() {
             return Ok(Node::End);
         }
-        if self.tokens.starts() {
-            return self.start().map(Node::Start);
-        }
         let before = self.offset();
         let token = match self.tokens.next(&mut self.attributes) {
             Ok(token) => token,
             Err(flaw) => return Err(self.error_at(flaw.offset, flaw.message)),
         };
         match token {
-            Token::Start { name, empty } => self.enter(name, empty, before).map(Node::Start),
+            Token::Start { name, empty } => {
+                Ok(self.enter(name, empty, before)?.map_or(Node::Other, Node::Start))
+            }
             Token::End(name) => match self.open.last() {
                 Some(open) if *open == name => {
                     self.leave();
@@ -355,37 +365,43 @@ impl<'d> XmlReader<'d> {
         self.namespaces.leave(self.open.len());
     }
 
-    /// Steps into the element whose start tag comes next.
-    #[inline(always)]
-    fn start(&mut self) -> Result<Element<'d>, Error> {
+    /// Steps into the element whose start tag comes next, its name being known. Never `None`.
+    #[inline(never)]
+    fn start(&mut self, name: Name<'d>) -> Result<Option<Element<'d>>, Error> {
         let before = self.offset();
-        match self.tokens.start_tag(&mut self.attributes) {
-            Ok((name, empty)) => self.enter(name, empty, before),
+        match self.tokens.rest_of_tag(name, &mut self.attributes) {
+            Ok(empty) => self.enter(name, empty, before),
             Err(flaw) => Err(self.error_at(flaw.offset, flaw.message)),
         }
     }
 
     #[inline(always)]
-    fn enter(&mut self, name: &'d str, empty: bool, offset: usize) -> Result<Element<'d>, Error> {
+    fn enter(
+        &mut self,
+        name: Name<'d>,
+        empty: bool,
+        offset: usize,
+    ) -> Result<Option<Element<'d>>, Error> {
         self.ending = empty;
         let depth = self.open.len();
         if depth >= MAX_DEPTH {
             return Err(self.error_at(offset, format!("elements nested deeper than {MAX_DEPTH}")));
         }
-        for (key, value) in &self.attributes {
-            if key.starts_with('x') && !self.namespaces.declare(key, value, depth) {
+        for Attribute { name, raw, .. } in &self.attributes {
+            if name.starts_with('x') && !self.namespaces.declare(name, raw, depth) {
                 return Err(self.error_at(offset, "too many namespace declarations"));
             }
         }
-        let (prefix, local) = match scan::find(name.as_bytes(), 0, |here| here.is(b':')) {
-            Some(colon) => (&name[..colon], &name[colon + 1..]),
-            None => ("", name),
+        let whole = name.whole;
+        let (prefix, local) = match name.colon {
+            Some(colon) => (&whole[..colon], &whole[colon + 1..]),
+            None => ("", whole),
         };
         let Some(namespace) = self.namespaces.resolve(prefix) else {
-            let message = format!("undeclared prefix in <{}>", excerpt(name));
+            let message = format!("undeclared prefix in <{}>", excerpt(whole));
             return Err(self.error_at(offset, message));
         };
-        self.open.push(name);
-        Ok(Element { namespace, local, offset })
+        self.open.push(whole);
+        Ok(Some(Element { namespace, local, offset }))
     }
 }

@@ -208,7 +208,9 @@ fn string(out: &mut Vec<u8>, value: &str) {
         return;
     }
     let mut done = 0;
-    while let Some(at) = scan::find(value.as_bytes(), done, needs_escape) {
+    // Most texts have none; where there is one, more are near.
+    let mut next = scan::find_rare(value.as_bytes(), 0, needs_escape);
+    while let Some(at) = next {
         // The byte found is ASCII, so both ends of the piece are character boundaries.
         append(out, &value.as_bytes()[done..at]);
         match value.as_bytes()[at] {
@@ -222,6 +224,7 @@ fn string(out: &mut Vec<u8>, value: &str) {
             control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
         }
         done = at + 1;
+        next = scan::find(value.as_bytes(), done, needs_escape);
     }
     append(out, &value.as_bytes()[done..]);
     out.push(b'"');

@@ -59,6 +59,7 @@ impl<'d> Namespaces<'d> {
 
     /// The namespace of `prefix`, the empty prefix being the default: `Some(None)` for one that is
     /// not known to the reader, `None` for a prefix that is not declared.
+    #[inline(always)]
     pub(super) fn resolve(&self, prefix: &str) -> Option<Option<usize>> {
         match prefix {
             "" => Some(self.default),

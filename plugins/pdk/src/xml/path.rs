@@ -35,9 +35,9 @@ pub(super) fn at(document: &str, offset: usize) -> String {
         match token {
             Token::Start { name, empty } => {
                 let siblings = open.last_mut().map_or(&mut top, |parent| &mut parent.children);
-                let number = count(siblings, name);
+                let number = count(siblings, name.whole);
                 if !empty {
-                    open.push(Open { name, number, children: Children::new() });
+                    open.push(Open { name: name.whole, number, children: Children::new() });
                 }
             }
             Token::End(_) => {

@@ -25,6 +25,20 @@ fn walk(document: &str) -> Result<(), Error> {
     xml.finish()
 }
 
+/// Reads every element and no text.
+fn climb(document: &str) -> Result<(), Error> {
+    fn inside(xml: &mut XmlReader<'_>) -> Result<(), Error> {
+        while xml.child()?.is_some() {
+            inside(xml)?;
+        }
+        Ok(())
+    }
+    let mut xml = XmlReader::new(document, KNOWN);
+    xml.root("a test")?;
+    inside(&mut xml)?;
+    xml.finish()
+}
+
 #[test]
 fn text_flows_through_markup_and_entities() {
     for (document, text) in [
@@ -118,6 +132,11 @@ fn what_is_not_well_formed_is_refused_in_words() {
         ("<r ='1'/>", "malformed attribute in <r>"),
         ("<r / >", "malformed attribute in <r>"),
         ("<r a='1' a='2'/>", "attribute a twice"),
+        ("<r 1='a'/>", "malformed attribute in <r>"),
+        ("<r><x a='<'/></r>", "malformed attribute in <x>"),
+        ("<r><x a='b< c='d'/></r>", "malformed attribute in <x>"),
+        ("<r><x 1='a'/></r>", "malformed attribute in <x>"),
+        ("<r><1/></r>", "malformed tag"),
         ("<1/>", "malformed tag"),
         ("< r/>", "malformed tag"),
         ("<r></ r>", "malformed end tag"),
@@ -147,6 +166,12 @@ fn what_is_not_well_formed_is_refused_in_words() {
         ("<r>\u{1}</r>", "control character, which XML does not allow"),
     ] {
         assert_eq!(walk(document).unwrap_err().message, message, "{document}");
+        if !message.starts_with("the document ends") {
+            // With room behind it, tags are read in another way.
+            let roomy = format!("{document}{:100}", "");
+            assert_eq!(walk(&roomy).unwrap_err().message, message, "{document}");
+            assert_eq!(climb(&roomy).unwrap_err().message, message, "{document}");
+        }
     }
 }
 
@@ -164,15 +189,27 @@ fn ours(document: &str) -> Plain {
     let mut attributes = Vec::new();
     let mut all = Vec::new();
     loop {
+        let mut ahead = tokens.clone();
+        let quickly = tokens.usual_name();
+        let bare = quickly.is_some_and(|name| ahead.bare(name));
         let token = tokens.next(&mut attributes).ok()?;
         match token {
             Token::Start { name, empty } => {
-                all.push(('<', name.to_owned()));
-                all.extend(attributes.iter().map(|(key, value)| ('@', format!("{key}={value}"))));
+                assert!(quickly.is_none_or(|quickly| quickly == name), "{quickly:?} {name:?}");
+                assert_eq!(name.colon, name.whole.find(':'));
+                assert!(!bare || (!empty && attributes.is_empty()));
+                assert!(!bare || ahead.offset() == tokens.offset());
+                all.push(('<', name.whole.to_owned()));
+                for Attribute { name, raw, plain } in &attributes {
+                    let value = text::decode_entities(raw);
+                    assert!(!plain || text::present(&value).as_deref() == Some(*raw), "{raw:?}");
+                    all.push(('@', format!("{name}={raw}")));
+                }
                 if empty {
-                    all.push(('>', name.to_owned()));
+                    all.push(('>', name.whole.to_owned()));
                 }
             }
+            _ if quickly.is_some() => panic!("{quickly:?} {token:?}"),
             Token::End(name) => all.push(('>', name.to_owned())),
             Token::Text(text) => all.push(('t', text.to_owned())),
             Token::CData(text) => all.push(('c', text.to_owned())),
@@ -212,6 +249,12 @@ fn theirs(document: &str) -> Plain {
 /// Pieces that are well formed by themselves.
 const WHOLE: &[&str] = &[
     "text",
+    "<of-sixteen-bytes>",
+    "<prefix:of-more-than-sixteen-bytes>",
+    "<prefix:of-more-than-sixteen-bytes/>",
+    "<of-so-many-bytes-that-no-quick-way-can-be-taken x:y='1' />",
+    "<a b=\"one value\" c='two  spaces'  d='&amp;' e-is-long-for-a-name='\u{e9}' f=' edge' g=''/>",
+    "<a b='a value of more than sixty-four bytes, which no quick way can take at once'>",
     " ",
     "é\n",
     "<a>",

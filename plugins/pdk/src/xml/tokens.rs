@@ -15,19 +15,35 @@ fn ends_name(here: Lanes) -> Lanes {
     let letters = here.with_bits(0x20).in_range(b'a', 26);
     let digits_and_colon = here.in_range(b'0', 11);
     let hyphen_and_stop = here.in_range(b'-', 2);
-    let others = here.is(b'_').or(here.in_range(0x80, 0x80));
+    let others = here.is(b'_').or(here.beyond_ascii());
     letters.or(digits_and_colon).or(hyphen_and_stop).or(others).not()
 }
 
-/// A name and a raw value.
-pub(super) type Attribute<'d> = (&'d str, &'d str);
+/// The name of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name<'d> {
+    /// As written, prefix included.
+    pub(super) whole: &'d str,
+    /// Where in it the first colon is.
+    pub(super) colon: Option<usize>,
+}
+
+/// An attribute of a start tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Attribute<'d> {
+    pub(super) name: &'d str,
+    /// As it stands between the quotes.
+    pub(super) raw: &'d str,
+    /// Whether `raw` is known to be the value: not empty, with nothing to decode, collapse or trim.
+    pub(super) plain: bool,
+}
 
 /// One piece of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'d> {
     /// A start tag; its attributes are where the caller wanted them.
     Start {
-        name: &'d str,
+        name: Name<'d>,
         empty: bool,
     },
     End(&'d str),
@@ -126,49 +142,73 @@ impl<'d> Tokens<'d> {
         }
     }
 
-    /// Whether a start tag comes next, well formed or not.
-    #[inline]
-    pub(super) fn starts(&self) -> bool {
-        let rest = &self.text.as_bytes()[self.at..];
-        matches!(rest, [b'<', second, ..] if !matches!(second, b'/' | b'!' | b'?'))
+    /// The name in the start tag that comes next, if it is a short one as most are. The tag comes next
+    /// still.
+    #[inline(always)]
+    pub(super) fn usual_name(&self) -> Option<Name<'d>> {
+        let (b"<", rest) = self.text.as_bytes().get(self.at..)?.split_first_chunk()? else {
+            return None;
+        };
+        if !rest.first()?.is_ascii_alphabetic() {
+            return None;
+        }
+        let (length, colon) = scan::find_with_first(rest, ends_name, |here| here.is(b':'))?;
+        Some(Name { whole: self.piece(self.at + 1, self.at + 1 + length), colon })
+    }
+
+    /// Passes over the start tag that comes next, whose name is known, if there is nothing else in it.
+    #[inline(always)]
+    pub(super) fn bare(&mut self, name: Name<'d>) -> bool {
+        let end = self.at + 1 + name.whole.len();
+        let bare = self.byte(end) == Some(b'>');
+        if bare {
+            self.at = end + 1;
+        }
+        bare
     }
 
     /// The start tag that comes next: its name, and whether it closes itself. Its attributes replace
     /// what is in `attributes`.
-    #[inline(never)]
     pub(super) fn start_tag(
         &mut self,
         attributes: &mut Vec<Attribute<'d>>,
-    ) -> Result<(&'d str, bool), Flaw> {
-        attributes.clear();
-        let tag = self.at;
-        let name_end = self.behind_name(tag + 1);
-        if name_end == tag + 1 {
-            let message = match self.byte(name_end) {
-                None => "the document ends inside a tag",
-                Some(_) => "malformed tag",
-            };
-            return Err(self.flaw(tag, message));
-        }
-        let name = &self.text[tag + 1..name_end];
-        if self.byte(name_end) == Some(b'>') {
-            self.at = name_end + 1;
-            return Ok((name, false));
-        }
-        let empty = self.rest_of_tag(tag, name, attributes)?;
+    ) -> Result<(Name<'d>, bool), Flaw> {
+        let name = self.name()?;
+        let empty = self.rest_of_tag(name, attributes)?;
         Ok((name, empty))
     }
 
-    /// What follows the name in a start tag: whether it closes itself.
-    #[inline(never)]
-    fn rest_of_tag(
+    /// The name in the start tag that comes next.
+    fn name(&self) -> Result<Name<'d>, Flaw> {
+        let from = self.at + 1;
+        let end = self.behind_name(from);
+        if end == from {
+            let message = match self.byte(end) {
+                None => "the document ends inside a tag",
+                Some(_) => "malformed tag",
+            };
+            return Err(self.flaw(self.at, message));
+        }
+        let whole = self.piece(from, end);
+        Ok(Name { whole, colon: scan::find(whole.as_bytes(), 0, |here| here.is(b':')) })
+    }
+
+    /// What follows the name in the start tag that comes next: whether it closes itself.
+    #[inline(always)]
+    pub(super) fn rest_of_tag(
         &mut self,
-        tag: usize,
-        name: &str,
+        name: Name<'d>,
         attributes: &mut Vec<Attribute<'d>>,
     ) -> Result<bool, Flaw> {
+        attributes.clear();
+        let (tag, name) = (self.at, name.whole);
         let mut at = tag + 1 + name.len();
         loop {
+            if let Some((attribute, next)) = self.usual_attribute(at) {
+                self.add(attribute, tag, attributes)?;
+                at = next;
+                continue;
+            }
             let before = at;
             at = self.behind_whitespace(at);
             let empty = match self.byte(at) {
@@ -190,44 +230,90 @@ impl<'d> Tokens<'d> {
     }
 
     /// Reads the attribute at `at` and returns the place behind it.
+    #[inline(never)]
     fn attribute(
         &self,
         tag: usize,
-        name: &str,
+        element: &str,
         at: usize,
         attributes: &mut Vec<Attribute<'d>>,
     ) -> Result<usize, Flaw> {
         let ends = || self.flaw(tag, "the document ends inside a tag");
-        let key_end = self.behind_name(at);
-        let equals = self.behind_whitespace(key_end);
+        let name_end = self.behind_name(at);
+        let equals = self.behind_whitespace(name_end);
         match self.byte(equals) {
-            Some(b'=') if key_end > at => {}
+            Some(b'=') if name_end > at => {}
             None => return Err(ends()),
-            Some(_) => return Err(self.malformed_attribute(tag, name)),
+            Some(_) => return Err(self.malformed_attribute(tag, element)),
         }
         let open = self.behind_whitespace(equals + 1);
         let quote = match self.byte(open) {
             Some(quote @ (b'"' | b'\'')) => quote,
             None => return Err(ends()),
-            Some(_) => return Err(self.malformed_attribute(tag, name)),
+            Some(_) => return Err(self.malformed_attribute(tag, element)),
         };
         let rest = &self.text.as_bytes()[open + 1..];
         let length =
             scan::find(rest, 0, |here| here.is(quote).or(here.is(b'<'))).ok_or_else(ends)?;
         if rest[length] != quote {
             let closes = memchr(quote, rest).is_some();
-            return Err(if closes { self.malformed_attribute(tag, name) } else { ends() });
+            return Err(if closes { self.malformed_attribute(tag, element) } else { ends() });
         }
-        let (key, value) = (&self.text[at..key_end], &self.text[open + 1..open + 1 + length]);
-        if attributes.iter().any(|(seen, _)| scan::same(seen.as_bytes(), key.as_bytes())) {
-            return Err(self.flaw(tag, format!("attribute {} twice", excerpt(key))));
+        let attribute = Attribute {
+            name: self.piece(at, name_end),
+            raw: self.piece(open + 1, open + 1 + length),
+            plain: false,
+        };
+        self.add(attribute, tag, attributes)?;
+        Ok(open + 1 + length + 1)
+    }
+
+    /// The attribute at `at` and the place behind it, if it is written as most are: behind one space, with
+    /// a short name and a short value, and nothing else between them than `="`.
+    #[inline(always)]
+    fn usual_attribute(&self, at: usize) -> Option<(Attribute<'d>, usize)> {
+        let (b" ", rest) = self.text.as_bytes().get(at..)?.split_first_chunk()? else {
+            return None;
+        };
+        let length = scan::find_at_once(rest, ends_name)?;
+        if !rest.first()?.is_ascii_alphabetic() {
+            return None;
+        }
+        let (&[b'=', quote @ (b'"' | b'\'')], value) = rest.get(length..)?.split_first_chunk()?
+        else {
+            return None;
+        };
+        let ends_value = |here: Lanes| here.is(quote).or(here.is(b'<'));
+        let odd = |here: Lanes| may_be_whitespace(here).or(here.is(b'&'));
+        let (value_length, plain) = scan::find_soon(value, ends_value, odd, b' ')?;
+        if *value.get(value_length)? != quote {
+            return None;
+        }
+        let open = at + 1 + length + 2;
+        let name = self.piece(at + 1, at + 1 + length);
+        let raw = self.piece(open, open + value_length);
+        let plain = plain && !matches!(raw.as_bytes(), [] | [b' ', ..] | [.., b' ']);
+        Some((Attribute { name, raw, plain }, open + value_length + 1))
+    }
+
+    /// Adds an attribute to those of the tag that begins at `tag`.
+    #[inline(always)]
+    fn add(
+        &self,
+        attribute: Attribute<'d>,
+        tag: usize,
+        attributes: &mut Vec<Attribute<'d>>,
+    ) -> Result<(), Flaw> {
+        let name = attribute.name;
+        if attributes.iter().any(|seen| scan::same(seen.name.as_bytes(), name.as_bytes())) {
+            return Err(self.flaw(tag, format!("attribute {} twice", excerpt(name))));
         }
         if attributes.len() == MAX_ATTRIBUTES {
             let message = format!("more than {MAX_ATTRIBUTES} attributes in one element");
             return Err(self.flaw(tag, message));
         }
-        attributes.push((key, value));
-        Ok(open + 1 + length + 1)
+        attributes.push(attribute);
+        Ok(())
     }
 
     #[inline(never)]
@@ -238,7 +324,7 @@ impl<'d> Tokens<'d> {
         match self.byte(close) {
             Some(b'>') if name_end > tag + 2 => {
                 self.at = close + 1;
-                Ok(Token::End(&self.text[tag + 2..name_end]))
+                Ok(Token::End(self.piece(tag + 2, name_end)))
             }
             None => Err(self.flaw(tag, "the document ends inside a tag")),
             Some(_) => Err(self.flaw(tag, "malformed end tag")),
@@ -336,7 +422,18 @@ impl<'d> Tokens<'d> {
     /// ASCII characters, so they are boundaries.
     fn take(&mut self, from: usize, length: usize, next: usize) -> &'d str {
         self.at = next;
-        &self.text[from..from + length]
+        self.piece(from, from + length)
+    }
+
+    /// The part of the document between two places that are next to ASCII characters each, or at its
+    /// end.
+    #[inline]
+    #[allow(unsafe_code)]
+    fn piece(&self, from: usize, to: usize) -> &'d str {
+        debug_assert!(self.text.is_char_boundary(from) && self.text.is_char_boundary(to));
+        // SAFETY: what is between boundaries of a `str` is UTF-8, and next to an ASCII character is a
+        // boundary. Asking the text, as its own slices do, is a tenth of reading a tag.
+        unsafe { std::str::from_utf8_unchecked(&self.text.as_bytes()[from..to]) }
     }
 
     #[inline]
