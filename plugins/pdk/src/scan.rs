@@ -259,6 +259,12 @@ fn before_first(mask: Mask) -> Mask {
     (mask & mask.wrapping_neg()) - 1
 }
 
+/// All bits set at the places of the bits in `which`.
+#[inline(always)]
+fn table(which: u16) -> [u8; WIDTH] {
+    std::array::from_fn(|at| if which >> at & 1 == 1 { 0xFF } else { 0 })
+}
+
 #[inline]
 fn first_of(mask: Mask) -> usize {
     mask.trailing_zeros() as usize / LANE
@@ -267,8 +273,8 @@ fn first_of(mask: Mask) -> usize {
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod lanes {
     use core::arch::wasm32::{
-        u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u8x16_sub, u64x2, v128, v128_and, v128_not,
-        v128_or,
+        i8x16_swizzle, u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u8x16_sub, u64x2, v128,
+        v128_and, v128_not, v128_or,
     };
 
     /// Which of sixteen lanes are marked, the first one lowest.
@@ -310,6 +316,13 @@ mod lanes {
         #[inline(always)]
         pub(crate) fn with_bits(self, bits: u8) -> Self {
             Self(v128_or(self.0, u8x16_splat(bits)))
+        }
+
+        /// The bytes below sixteen whose bit is set in `which`.
+        #[inline(always)]
+        pub(crate) fn below_sixteen(self, which: u16) -> Self {
+            let table = super::table(which);
+            Self(i8x16_swizzle(Self::load(table).0, self.0))
         }
 
         /// Only the highest bit of a lane counts in a mask, and beyond ASCII it is set.
@@ -377,6 +390,12 @@ mod lanes {
         #[inline(always)]
         pub(crate) fn with_bits(self, bits: u8) -> Self {
             Self(self.0.map(|lane| lane | bits))
+        }
+
+        #[inline(always)]
+        pub(crate) fn below_sixteen(self, which: u16) -> Self {
+            let table = super::table(which);
+            Self(self.0.map(|lane| table.get(usize::from(lane)).copied().unwrap_or(0)))
         }
 
         #[inline(always)]

@@ -85,8 +85,9 @@ fn untidy(text: &str, from: usize) -> Option<usize> {
 
 /// The place of the first control character that XML does not allow.
 pub(crate) fn control_character(text: &str) -> Option<usize> {
+    const WHITESPACE: u16 = 1 << b'\t' | 1 << b'\n' | 1 << b'\r';
     scan::find_rare(text.as_bytes(), 0, |here| {
-        here.in_range(0, 0x09).or(here.in_range(0x0B, 2)).or(here.in_range(0x0E, 0x12))
+        here.below_sixteen(!WHITESPACE).or(here.in_range(0x10, 0x10))
     })
 }
 

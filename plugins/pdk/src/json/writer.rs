@@ -56,12 +56,14 @@ pub struct Object<'w> {
 
 impl Object<'_> {
     /// A member that is a string.
+    #[inline(never)]
     pub fn string(&mut self, key: &'static str, value: &str) {
         self.key(key);
         string(self.out, value);
     }
 
     /// A member that is a string, if there is one.
+    #[inline]
     pub fn optional(&mut self, key: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.string(key, value);
@@ -151,6 +153,7 @@ impl Object<'_> {
         self.out.push(b'}');
     }
 
+    #[inline(always)]
     fn key(&mut self, key: &str) {
         if !self.first {
             self.out.push(b',');
@@ -197,6 +200,7 @@ impl Array<'_> {
 }
 
 /// Writes a string with its quotes.
+#[inline(always)]
 fn string(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');
     let needs_escape = |here: Lanes| here.in_range(0, 0x20).or(here.is(b'"')).or(here.is(b'\\'));
