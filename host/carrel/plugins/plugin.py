@@ -23,7 +23,7 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import AnswerKeeper, Call, Fetcher, Limits, ProgressHandler
-from carrel.jsontext import decode_object
+from carrel.jsontext import decode_object, decode_own_object
 from carrel.printable import printable
 from carrel.result import Result
 from carrel.runtime.component import PluginReport, Sandboxed, SandboxedComponent
@@ -192,7 +192,10 @@ class Plugin(ABC):
         self, text: bytes, key: tuple[str, str], schema: Mapping[str, Any]
     ) -> dict[str, Any]:
         name = key[1]
-        value = decode_object(text, plugin=self.name, tool=name, strict=not self.trusted)
+        if self.trusted:
+            value = decode_own_object(text, plugin=self.name, tool=name)
+        else:
+            value = decode_object(text, plugin=self.name, tool=name, strict=True)
         faults = validation_faults(self._validator(key, schema), value)
         if faults:
             raise self._refused(name, faults)
