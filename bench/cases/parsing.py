@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import carrel
 from bench import lxml_feed
 from bench.measure import Bar, Row, time_in_turn
 from bench.workbench import Workbench
-from carrel.utf8 import Utf8
 
 _MEGABYTE = 1_000_000
 _AT_ONCE = 8
@@ -31,7 +31,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
     host = bench.host
 
     def ours(data: bytes) -> dict[str, Any]:
-        return host.parse("arxiv", "feed", Utf8(data))
+        return host.parse("arxiv", "feed", data)
 
     assert ours(data) == lxml_feed.parse(data), "the two parsers disagree"
     titles = [entry["title"] for entry in ours(data)["entries"]]
@@ -118,13 +118,13 @@ def at_once(bench: Workbench) -> Sequence[Row]:
             row(
                 "threads",
                 "parses of 1 MB to JSON text",
-                lambda data: host.parse_utf8("arxiv", "feed", Utf8(data)),
+                partial(host.parse_utf8, "arxiv", "feed"),
                 Bar(1.7, at_least=True),
             ),
             row(
                 "threads-objects",
                 "parses of 1 MB to checked objects",
-                lambda data: host.parse("arxiv", "feed", Utf8(data)),
+                partial(host.parse, "arxiv", "feed"),
                 None,
             ),
             row(

@@ -11,7 +11,6 @@ from typing import Any
 from bench import documents as feeds
 from bench.measure import Bar, Figure, Row, alternate, unused
 from bench.workbench import Workbench
-from carrel.utf8 import Utf8
 
 from .processes import run
 
@@ -34,7 +33,7 @@ def in_process(
     sizes: Sequence[int],
     name: str,
     what: str,
-    parse: Callable[[str, str, Utf8], Any],
+    parse: Callable[[str, str, bytes], Any],
     *,
     source: tuple[str, str, Callable[[int], str]] | None = None,
 ) -> Row:
@@ -57,7 +56,7 @@ def in_process(
         gc.collect()
         start = time.perf_counter()
         for copy in copies:
-            parse(plugin, form, Utf8(copy))
+            parse(plugin, form, copy)
         return time.perf_counter() - start
 
     several(documents[0], 1)

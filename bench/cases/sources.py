@@ -12,7 +12,6 @@ from typing import Any
 from bench import articles, works
 from bench.measure import Bar, Row, time_in_turn
 from bench.workbench import Workbench
-from carrel.utf8 import Utf8
 
 from .scaling import SIZES, in_process
 
@@ -29,7 +28,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
     host = bench.host
 
     def ours(data: bytes) -> dict[str, Any]:
-        return host.parse("eutils", "efetch", Utf8(data))
+        return host.parse("eutils", "efetch", data)
 
     def biopython(data: bytes) -> Any:
         return Entrez.read(io.BytesIO(data), validate=False)  # type: ignore[no-untyped-call]
@@ -41,12 +40,12 @@ def against_python(bench: Workbench) -> Sequence[Row]:
     sandbox, slow = time_in_turn(ours, biopython, document=efetch, rounds=bench.rounds(9, 1))
 
     answer = json.loads(listing)
-    found = host.parse("crossref", "works", Utf8(listing))["works"]
+    found = host.parse("crossref", "works", listing)["works"]
     assert [one["ids"]["doi"] for one in found] == [
         one["DOI"] for one in answer["message"]["items"]
     ]
     checked, decoded = time_in_turn(
-        lambda data: host.parse("crossref", "works", Utf8(data)),
+        lambda data: host.parse("crossref", "works", data),
         json.loads,
         document=listing,
         rounds=bench.rounds(20),

@@ -14,9 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from carrel.utf8 import Utf8
-
     from .config import Config
+    from .document import Document
     from .exchange import ProgressHandler
     from .lookup import LookupResult
     from .plugins.registry import PluginState
@@ -90,24 +89,25 @@ class Carrel:
         lookup = self._toolbox.lookup
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
-    def parse(self, plugin: str, document_format: str, document: str | Utf8) -> dict[str, Any]:
+    def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; no network takes part.
 
         Args:
             plugin: such as `arxiv`.
             document_format: one of the plugin's formats, such as `feed`.
-            document: text, or its UTF-8 when it is at hand as bytes: `carrel.utf8.Utf8`.
+            document: text, or bytes: they are text by their byte order mark, their XML
+                declaration, or else UTF-8.
 
         Raises:
             carrel.CarrelError: `invalid_document` names the place.
         """
         return self._toolbox.parse(plugin, document_format, document)
 
-    def parse_text(self, plugin: str, document_format: str, document: str | Utf8) -> str:
+    def parse_text(self, plugin: str, document_format: str, document: Document) -> str:
         """As `parse`, but the component's own JSON text."""
         return self._toolbox.parse_text(plugin, document_format, document)
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
+    def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
         """As `parse_text`, but in UTF-8, as it left the sandbox."""
         return self._toolbox.parse_utf8(plugin, document_format, document)
 
@@ -173,9 +173,7 @@ class AsyncCarrel:
             call.cancel()
             raise
 
-    async def parse(
-        self, plugin: str, document_format: str, document: str | Utf8
-    ) -> dict[str, Any]:
+    async def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
         import asyncio
 

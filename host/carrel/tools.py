@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .document import Document, as_utf8
 from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameError
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
@@ -18,8 +19,6 @@ from .result import Result
 from .waiting import settled
 
 if TYPE_CHECKING:
-    from carrel.utf8 import Utf8
-
     from .config import Config
     from .hosttool import HostTool
     from .lookup import Lookup
@@ -265,18 +264,26 @@ class Toolbox:
             self._lookup = Lookup(self._registry, self._config)
         return self._lookup
 
-    def parse_text(self, plugin: str, document_format: str, document: str | Utf8) -> str:
+    def parse_text(self, plugin: str, document_format: str, document: Document) -> str:
         """A document through a plugin's sandboxed parser, as JSON text."""
         return self.parse_utf8(plugin, document_format, document).decode()
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
+    def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
         """As `parse_text`, but in UTF-8."""
-        return self._registry.plugin(plugin).parse(document_format, document)
+        return self._parsed(self._registry.plugin(plugin), document_format, document)
 
-    def parse(self, plugin: str, document_format: str, document: str | Utf8) -> dict[str, Any]:
+    def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser, decoded and checked."""
         ready = self._registry.plugin(plugin)
-        return ready.checked_document(document_format, ready.parse(document_format, document))
+        return ready.checked_document(
+            document_format, self._parsed(ready, document_format, document)
+        )
+
+    def _parsed(self, plugin: Plugin, document_format: str, document: Document) -> bytes:
+        text = as_utf8(
+            document, name="document", plugin=plugin.name, document_format=document_format
+        )
+        return plugin.parse(document_format, text)
 
     def plugins(self) -> list[PluginState]:
         """The state of every configured plugin."""

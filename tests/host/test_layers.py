@@ -56,8 +56,10 @@ ALLOWED: dict[str, set[str]] = {
         "records",
         "runtime",
     },
+    "document": {"errors", "fetch", "utf8"},
     "tools": {
         "config",
+        "document",
         "errors",
         "exchange",
         "health",
@@ -68,7 +70,6 @@ ALLOWED: dict[str, set[str]] = {
         "resources",
         "result",
         "runtime",
-        "utf8",
         "waiting",
     },
     "authoring": {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from carrel.document import as_utf8
 from carrel.errors import ArgumentError, SourceError, StorageError
 from carrel.utf8 import Utf8
 
@@ -39,28 +40,7 @@ def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> 
             plugin=plugin,
             tool=document_format,
         )
-    return _decode(data, _shown(name), plugin, document_format)
-
-
-def _decode(data: bytes, name: str, plugin: str, document_format: str) -> Utf8:
-    """The text, by byte order mark, XML declaration, or else UTF-8."""
-    from carrel.fetch.decode import UndecodableError, decode_utf8
-
-    try:
-        return decode_utf8(data, "")
-    except UndecodableError as error:
-        wrong = error.__cause__
-        position = {}
-        if isinstance(wrong, UnicodeDecodeError):
-            # What was decoded may start behind a byte order mark.
-            position = {"position": {"offset": len(data) - len(wrong.object) + wrong.start}}
-        raise SourceError(
-            "invalid_document",
-            f"{name}: cannot be decoded: {error}",
-            plugin=plugin,
-            tool=document_format,
-            extra=position,
-        ) from None
+    return as_utf8(data, name=_shown(name), plugin=plugin, document_format=document_format)
 
 
 def _read(name: str, cap: int) -> bytes:
