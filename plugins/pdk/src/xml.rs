@@ -365,7 +365,7 @@ impl<'d> XmlReader<'d> {
         self.namespaces.leave(self.open.len());
     }
 
-    /// Steps into the element whose start tag comes next, its name being known. Never `None`.
+    /// Steps into the element whose start tag comes next, its name being known; see `enter`.
     #[inline(never)]
     fn start(&mut self, name: Name<'d>) -> Result<Option<Element<'d>>, Error> {
         let before = self.offset();
@@ -375,6 +375,8 @@ impl<'d> XmlReader<'d> {
         }
     }
 
+    /// Steps into an element. Never `None`: it is returned as `child` returns it, so that nothing has to
+    /// be copied in between.
     #[inline(always)]
     fn enter(
         &mut self,

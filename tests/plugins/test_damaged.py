@@ -1,0 +1,144 @@
+"""Damaged documents through the sandbox and natively: the same text, or the same error.
+
+The two find what matters in different ways, sixteen bytes at a time there and byte by byte here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from carrel.api import Carrel
+from carrel.config import Config, builtin
+from carrel.errors import SourceError
+from carrel.printable import printable
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+#: Longer ones take long, and have nothing that shorter ones have not.
+LARGEST = 20_000
+SOURCES = {
+    "arxiv": ("feed", "response.xml"),
+    "crossref": ("works", "response.json"),
+    "eutils": ("efetch", "response.xml"),
+}
+DOCUMENTS = [
+    (plugin, document_format, text)
+    for plugin, (document_format, name) in SOURCES.items()
+    for path in sorted((FIXTURES / plugin).glob(f"*/{name}"))
+    if not (path.parent / "format").exists()
+    and len(text := path.read_bytes().decode("utf-8")) <= LARGEST
+]
+#: What is put in: everything that ends, opens or escapes something, and letters of every length.
+PIECES = [
+    *'<>&;"=/:-!?x \n\t\\{}[],.0',
+    "'",
+    "  ",
+    "é",
+    "名",
+    "😀",
+    "\u00a0",
+    "\u3000",
+    "\x01",
+    "\x7f",
+    "\ufffe",
+    "</",
+    "/>",
+    "<é ö='ü'>",
+    "<a:b-c.d_e>",
+    "&amp;",
+    "&#xe9;",
+    "<![CDATA[",
+    "]]>",
+    "<!--",
+    "-->",
+    "\\u00e9",
+    "\\ud83d",
+    "a text of more than sixty-four bytes, which is looked at in more than one step",
+]
+
+
+#: Has one of everything that a feed has.
+SMALL = (
+    '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:x="http://arxiv.org/schemas/atom"><entry>\n  '
+    "<id>http://arxiv.org/abs/1</id><title>A  b &amp; c</title>"
+    '<link href="http://a.org/b" rel="alternate"/><author><name>Ö</name></author>'
+    '<x:comment>1 page, with a text of more than thirty-two bytes</x:comment><other a="b"/>'
+    "</entry></feed>"
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[str, str, str]:
+    """A fixture's document with a few pieces put in, left out or repeated."""
+    plugin, document_format, text = draw(st.sampled_from(DOCUMENTS))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(text)))
+        length = draw(st.integers(0, 40))
+        kind = draw(st.sampled_from(["put in", "leave out", "repeat", "cut"]))
+        if kind == "put in":
+            text = text[:at] + draw(st.sampled_from(PIECES)) + text[at:]
+        elif kind == "leave out":
+            text = text[:at] + text[at + length :]
+        elif kind == "repeat":
+            text = text[: at + length] + text[at:]
+        else:
+            text = text[:at]
+    return plugin, document_format, text
+
+
+@pytest.fixture(scope="module")
+def desk(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
+    plugins = tuple(builtin(name) for name in SOURCES)
+    data = tmp_path_factory.mktemp("data")
+    with Carrel(Config(cache_dir=code_folder, data_dir=data, plugins=plugins)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def native() -> ModuleType:
+    module: ModuleType = pytest.importorskip(
+        "carrel_native", reason="the native module is not built (just native)"
+    )
+    return module
+
+
+def assert_read_alike(
+    desk: Carrel, native: ModuleType, plugin: str, document_format: str, text: str
+) -> None:
+    try:
+        expected, reported = native.parse(plugin, document_format, text), None
+    except ValueError as error:
+        expected, reported = None, json.loads(str(error))
+    try:
+        found, told = desk.parse_text(plugin, document_format, text), None
+    except SourceError as error:
+        found, told = None, error.to_dict()
+    assert found == expected
+    assert (told is None) == (reported is None)
+    if told is not None and reported is not None:
+        # The host shows a document's own words without what a terminal would not show.
+        reported["message"] = printable(reported["message"], 2000)
+        same = ("code", "message", "position")
+        assert [told.get(key) for key in same] == [reported.get(key) for key in same]
+
+
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
+@given(damaged())
+def test_a_damaged_document_is_read_alike_in_the_sandbox_and_natively(
+    desk: Carrel, native: ModuleType, document: tuple[str, str, str]
+) -> None:
+    assert_read_alike(desk, native, *document)
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+def test_every_piece_is_read_alike_in_every_place(
+    desk: Carrel, native: ModuleType, piece: str
+) -> None:
+    for at in range(len(SMALL)):
+        assert_read_alike(desk, native, "arxiv", "feed", SMALL[:at] + piece + SMALL[at:])
