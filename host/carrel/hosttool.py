@@ -46,7 +46,7 @@ class HostTool(Protocol):
         ...
 
 
-def in_thread(work: Callable[[], str], name: str) -> Pending:
+def in_thread(work: Callable[[], bytes], name: str) -> Pending:
     """Runs `work` in a daemon thread: one that hangs must not keep the process alive."""
     from .runtime.pending import Pending
 

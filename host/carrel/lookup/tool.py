@@ -61,9 +61,11 @@ class LookupTool:
     def submit(self, arguments: Mapping[str, Any], call: Call) -> Pending:
         """Starts the lookup in a thread of its own."""
 
-        def work() -> str:
+        def work() -> bytes:
             result = self._lookup.run(arguments["ids"], call, sources=arguments.get("sources"))
             told = result.to_json(references=bool(arguments.get("references")))
-            return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+            text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+            # What was given may be no text, and is told as it was given as far as it goes.
+            return text.encode("utf-8", "replace")
 
         return in_thread(work, "carrel-lookup")

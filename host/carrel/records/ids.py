@@ -115,13 +115,22 @@ def parse_id(text: str) -> Id:
     Raises:
         IdFault: the text has no identifier's shape. Whether the work exists is a source's to say.
     """
-    if len(text) <= MAX_LENGTH:
+    if len(text) <= MAX_LENGTH and _is_text(text):
         trimmed = text.strip()
         for read in (_arxiv, _doi, _pmcid, _pmid):
             found = read(trimmed)
             if found is not None:
                 return found
     raise IdFault(text)
+
+
+def _is_text(text: str) -> bool:
+    """Whether it has no half of a character, as a file name's odd bytes become in Python."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def fold_doi(text: str) -> str:

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 
 import wasmtime
 
-from carrel.errors import Cancelled, CarrelError, ContractViolation, DeadlineExceeded, LimitExceeded
+from carrel.errors import (
+    ArgumentError,
+    Cancelled,
+    CarrelError,
+    ContractViolation,
+    DeadlineExceeded,
+    LimitExceeded,
+)
 from carrel.exchange import Call, Failure, FailureKind, Fetcher, Outcome, Request
 from carrel.printable import printable
 from carrel.utf8 import Utf8
@@ -182,11 +189,12 @@ class Execution:
         """Runs the function in a new instance: whether its result is no error, and the text.
 
         Raises:
+            ArgumentError: an argument is no text.
             PluginError: the guest failed, or was ended.
             CarrelError: the reason it was ended with.
         """
         # Encoded before the turn: what holds Python's lock should not hold a processor too.
-        texts = [one.data if isinstance(one, Utf8) else one.encode() for one in self._arguments]
+        texts = [self._encoded(one) for one in self._arguments]
         worker.turn.prepare()
         with self._lock:
             if self._reason is not None:
@@ -218,6 +226,19 @@ class Execution:
             self._flush()
         self._raise_reason()
         return value
+
+    def _encoded(self, argument: str | Utf8) -> bytes:
+        if isinstance(argument, Utf8):
+            return argument.data
+        try:
+            return argument.encode()
+        except UnicodeEncodeError as fault:
+            before = argument[max(0, fault.start - 30) : fault.start]
+            raise ArgumentError(
+                [f"half of a character (a lone surrogate) behind '{printable(before, 30)}'"],
+                plugin=self.call.plugin,
+                tool=self.call.tool,
+            ) from None
 
     def _raise_reason(self) -> None:
         if self._reason is not None:

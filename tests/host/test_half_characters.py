@@ -1,0 +1,48 @@
+"""Strings that are no text: Python makes them of odd bytes in the words of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import carrel
+from carrel.errors import ArgumentError
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[carrel.Carrel]:
+    with carrel.Carrel() as desk:
+        yield desk
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "behind"),
+    [
+        ("arxiv_query", {"search_query": "all:desk\ud800"}, "all:desk"),
+        ("crossref_work", {"doi": "10.1000/\udcff"}, "10.1000/"),
+        ("pubmed_citation_match", {"citations": [{"journal": "J. Desk\udfff"}]}, "J. Desk"),
+    ],
+)
+def test_an_argument_that_is_no_text_is_named_by_what_stands_before_it(
+    desk: carrel.Carrel, tool: str, arguments: dict[str, object], behind: str
+) -> None:
+    with pytest.raises(ArgumentError, match=f"half of a character .* behind '.*{behind}'"):
+        desk.call(tool, arguments)
+
+
+def test_a_format_that_is_no_text_is_an_error_of_the_caller(desk: carrel.Carrel) -> None:
+    with pytest.raises(ArgumentError, match="half of a character"):
+        desk.parse("arxiv", "feed\ud800", "<feed/>")
+
+
+def test_an_identifier_that_is_no_text_is_one_items_fault(desk: carrel.Carrel) -> None:
+    ids = ["10.1000/\udcff", "neither"]
+    one, other = desk.lookup(ids).items
+    assert (one.outcome, one.given) == ("failed", "10.1000/\udcff")
+    assert one.problem is not None
+    assert one.problem.code == "invalid_arguments"
+    assert other.given == "neither"
+    told = desk.call("work_lookup", {"ids": ids}).data["items"]
+    assert [item["given"] for item in told] == ["10.1000/?", "neither"]
+    assert [item["error"]["code"] for item in told] == ["invalid_arguments"] * 2
