@@ -33,7 +33,7 @@ def as_utf8(document: Document, *, name: str, plugin: str, document_format: str)
 
 def _encoded(text: str, name: str, plugin: str, document_format: str) -> Utf8:
     try:
-        return Utf8(text.encode())
+        return Utf8.of(text)
     except UnicodeEncodeError as fault:
         raise SourceError(
             "invalid_document",

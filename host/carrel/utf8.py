@@ -10,6 +10,7 @@ import codecs
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import Self
 
 _PIECE = 2**16
 #: Fewer bytes are decoded in no time.
@@ -32,6 +33,17 @@ class Utf8:
         if not data.isascii() and not _is_surely_utf8(data):
             _check(data)
         self.data = data
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """A string's UTF-8, which needs no check.
+
+        Raises:
+            UnicodeEncodeError: there is half of a character in it.
+        """
+        known = cls.__new__(cls)
+        known.data = text.encode()
+        return known
 
     def __len__(self) -> int:
         return len(self.data)

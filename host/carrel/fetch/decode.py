@@ -179,7 +179,7 @@ def decode_utf8(body: bytes, content_type: str) -> Utf8:
     charset, skip = _find_charset(body, content_type)
     with _explained(charset, skip, len(body)):
         rest = body[skip:] if skip else body
-        return Utf8(rest if charset == "utf-8" else rest.decode(charset).encode())
+        return Utf8(rest) if charset == "utf-8" else Utf8.of(rest.decode(charset))
 
 
 @contextmanager
