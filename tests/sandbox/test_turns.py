@@ -92,7 +92,7 @@ def test_one_that_steps_back_goes_on_and_its_turn_is_the_next_ones() -> None:
 
     # In a thread of its own, which keeps the low priority.
     def compute() -> None:
-        computing.append(Turn(turns))
+        computing.append(Turn(turns, threading.get_native_id()))
         computing[0].take()
         computes.set()
         end.wait(30)

@@ -308,11 +308,10 @@ class ComponentPlugin(Plugin):
                 plugin=self.name,
                 tool=document_format,
             )
-        pending = self._component.submit_parse(
-            document_format, document, call, settings=self._settings
-        )
         try:
-            text = pending.utf8()
+            text = self._component.parse(
+                document_format, document, call, settings=self._settings, inline=self.trusted
+            )
         except KeyboardInterrupt:
             call.cancel()
             raise

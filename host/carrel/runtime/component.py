@@ -1,7 +1,8 @@
 """A component of the contract, ready to run: the three functions of its `source` interface.
 
 `Sandboxed` is what everything that runs has in common; Extism modules are the other kind. Each has
-worker threads of its own, so that one that hangs in all of them delays nobody else's calls.
+worker threads of its own, so that one that hangs in all of them delays nobody else's calls; a parse
+may also run in its caller's thread.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from carrel.utf8 import Utf8
 from .allowance import LogAllowance
 from .engine import new_engine
 from .imports import define_imports, imports_contract_only
+from .inline import InlineWorkers
 from .instance import Execution
 from .pending import Pending
+from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
+from .turns import Turn, Turns
 from .worker import Define, Worker, load_code
 
 _log = logging.getLogger("carrel.runtime")
@@ -64,12 +68,23 @@ class Sandboxed:
         self._closed = False
         self._stack_bytes = stack_bytes
         self._allowance = LogAllowance()
-        self._threads = WorkerThreads(name, workers, stack_bytes, define)
+        turns = Turns()
+
+        def make_worker(thread: int) -> Worker:
+            return Worker(stack_bytes, Turn(turns, thread), define)
+
+        def make_inline_worker() -> Worker:
+            # How many compute at once is the callers' matter: the threads are theirs.
+            return Worker(stack_bytes, Turn(Turns()), define)
+
+        self._threads = WorkerThreads(name, workers, make_worker)
+        self._inline = InlineWorkers(make_inline_worker, workers)
 
     def close(self) -> None:
         """Lets queued and running calls finish and ends the threads."""
         self._closed = True
         self._threads.close()
+        self._inline.close()
 
     def _submit(
         self, execution: Execution, check: Callable[[bytes], None] | None = None
@@ -104,6 +119,29 @@ class Sandboxed:
 
         self._threads.submit(run)
         return pending
+
+    def _run_inline(self, execution: Execution) -> bytes:
+        """Runs an execution in the thread that calls this.
+
+        Raises:
+            PluginReport: the plugin's own error.
+            CarrelError: the rest.
+        """
+        call = execution.call
+        forget = call.on_cancel(execution.cancel)
+        self._ticker.add(execution)
+        try:
+            with held_back(), self._inline.lent(call.remaining) as worker:
+                if worker is None:
+                    call.check()
+                    raise BusyError(0)
+                ok, text = worker.run(execution, self._code)
+        finally:
+            forget()
+            self._ticker.remove(execution)
+        if not ok:
+            raise PluginReport(text.decode())
+        return text
 
 
 class SandboxedComponent(Sandboxed):
@@ -144,10 +182,28 @@ class SandboxedComponent(Sandboxed):
         )
         return self._submit(execution, check)
 
-    def submit_parse(
-        self, document_format: str, document: str | Utf8, call: Call, *, settings: Mapping[str, str]
-    ) -> Pending:
-        """Starts a parse; its outcome is as `submit_call`'s."""
+    def parse(
+        self,
+        document_format: str,
+        document: str | Utf8,
+        call: Call,
+        *,
+        settings: Mapping[str, str],
+        inline: bool = False,
+    ) -> bytes:
+        """A document's result, as JSON text in UTF-8.
+
+        Args:
+            document_format: one of the plugin's.
+            document: its text.
+            call: limits, deadline, cancellation.
+            settings: the plugin's own.
+            inline: run the guest in this thread, see `inline`.
+
+        Raises:
+            PluginReport: the plugin's own error.
+            CarrelError: the rest.
+        """
         execution = Execution(
             "parse",
             (document_format, document),
@@ -155,4 +211,6 @@ class SandboxedComponent(Sandboxed):
             settings=settings,
             allowance=self._allowance,
         )
-        return self._submit(execution)
+        if inline:
+            return self._run_inline(execution)
+        return self._submit(execution).utf8()

@@ -23,7 +23,7 @@ from .codecache import CodeCache
 from .component import Sandboxed, SandboxedComponent
 from .engine import code_key, new_engine
 from .imports import check_imports
-from .memory import share_arenas
+from .memory import expect_documents, share_arenas
 from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
 from .traps import load_error
@@ -64,6 +64,7 @@ class Runtime:
 
     def __init__(self, settings: RuntimeSettings) -> None:
         share_arenas()
+        expect_documents()
         self._settings = settings
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()

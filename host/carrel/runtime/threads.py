@@ -10,9 +10,7 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from .imports import define_imports
-from .turns import Turns
-from .worker import Define, Worker
+from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -22,16 +20,18 @@ Job = Callable[[Worker, Callable[[], None]], None]
 
 
 class WorkerThreads:
-    """Runs jobs in at most `limit` threads, each with a `Worker` of its own."""
+    """Runs jobs in at most `limit` threads, each with a `Worker` of its own.
 
-    def __init__(
-        self, name: str, limit: int, stack_bytes: int, define: Define = define_imports
-    ) -> None:
+    Args:
+        name: of the component, for the names of the threads.
+        limit: how many threads there may be.
+        make_worker: is called in each thread, with its native id.
+    """
+
+    def __init__(self, name: str, limit: int, make_worker: Callable[[int], Worker]) -> None:
         self._name = name
         self._limit = limit
-        self._stack_bytes = stack_bytes
-        self._define = define
-        self._turns = Turns()
+        self._make_worker = make_worker
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
@@ -57,7 +57,7 @@ class WorkerThreads:
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def _run(self) -> None:
-        worker = Worker(self._stack_bytes, self._turns, self._define)
+        worker = self._make_worker(threading.get_native_id())
         while (job := self._jobs.get()) is not None:
             try:
                 job(worker, self._finish)

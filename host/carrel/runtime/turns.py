@@ -35,13 +35,13 @@ class Turns:
 
     def __init__(self) -> None:
         count = max(2, os.cpu_count() or 2)
-        self.free = _Places(count)
-        self.slow = _Places(count)
-        self.next = _Places(1)
+        self.free = Places(count)
+        self.slow = Places(count)
+        self.next = Places(1)
         self.quick: bool | None = None
 
 
-class _Places:
+class Places:
     """A semaphore, made of a queue: one that waits is woken by one switch of threads, not three."""
 
     def __init__(self, count: int) -> None:
@@ -49,9 +49,13 @@ class _Places:
         for _ in range(count):
             self.release()
 
-    def acquire(self) -> None:
-        """Waits for a place."""
-        self._free.get()
+    def acquire(self, seconds: float | None = None) -> bool:
+        """Waits for a place, for so long at most; whether there was one."""
+        try:
+            self._free.get(timeout=seconds)
+        except Empty:
+            return False
+        return True
 
     def try_acquire(self) -> bool:
         """Takes a place if one is free."""
@@ -69,15 +73,19 @@ class _Places:
 class Turn:
     """One execution's place among them. `step_back` may come from any thread.
 
+    Args:
+        turns: of the component.
+        thread: native id of the thread that executes; None for one whose priority is not ours.
+
     Attributes:
         slow: whether the execution has stepped back; its thread keeps the low priority for good.
     """
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: Turns, thread: int | None = None) -> None:
         self._turns = turns
         self._lock = threading.Lock()
-        self._place: _Places | None = None
-        self._thread = threading.get_native_id()
+        self._place: Places | None = None
+        self._thread = thread
         self.slow = False
 
     def prepare(self) -> None:
@@ -111,7 +119,7 @@ class Turn:
 
         Nothing where threads have no priority of their own.
         """
-        if not sys.platform.startswith("linux"):
+        if self._thread is None or not sys.platform.startswith("linux"):
             return
         if not self.slow:
             try:
@@ -126,7 +134,7 @@ class Turn:
             self._place = self._turns.slow
         left.release()
 
-    def _hold(self, place: _Places | None) -> None:
+    def _hold(self, place: Places | None) -> None:
         with self._lock:
             left, self._place = self._place, place
         if left is not None:

@@ -20,7 +20,7 @@ from .imports import SOURCE, define_imports, imports_contract_only
 from .instance import Execution
 from .memory import give_back
 from .pool import pooled_engine
-from .turns import Turn, Turns
+from .turns import Turn
 
 FUNCTIONS = ("describe", "call", "parse")
 
@@ -44,27 +44,36 @@ class Loaded:
 
 
 class Worker:
-    """What one thread runs guests with. Made and used in that thread alone.
+    """What a thread runs guests with. One thread at a time uses it.
+
+    Args:
+        stack_bytes: wasm stack of a guest.
+        turn: its place among those of its component.
+        define: defines what guests import.
 
     Attributes:
         clock: seconds of processor time of the thread; of the wall clock where the platform has no
             clock for threads.
         exact_clock: whether `clock` is processor time.
-        turn: the thread's place among those of its component.
+        turn: see above.
         memories: linear memories that its component may have; they share a call's limit.
     """
 
-    def __init__(self, stack_bytes: int, turns: Turns, define: Define = define_imports) -> None:
+    def __init__(self, stack_bytes: int, turn: Turn, define: Define = define_imports) -> None:
         self._define = define
         self._stack_bytes = stack_bytes
         self._imports: object = ()
         self._use(pooled_engine(stack_bytes) or new_engine(stack_bytes))
-        self.clock, self.exact_clock = _thread_clock()
-        self.turn = Turn(turns)
+        self.move_here()
+        self.turn = turn
         self.memories = 1
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None
         self._store: wasmtime.Store | None = None
+
+    def move_here(self) -> None:
+        """Makes the thread that calls this the one whose time is counted."""
+        self.clock, self.exact_clock = _thread_clock()
 
     def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, bytes]:
         """Runs an execution of the component that this worker belongs to; `tidy` comes next."""
