@@ -106,6 +106,54 @@ def test_a_document_over_the_cap_is_too_large(config: Config) -> None:
     assert caught.value.error_code == "too_large"
 
 
+#: What may stand in itself: the pieces around, how often, and what is inside.
+NESTED: dict[str, Callable[[str], str]] = {
+    "elements": lambda inner: inner,
+    "feed": feed,
+    "article": lambda inner: (
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>"
+        f"{inner}</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"
+    ),
+    "relation": lambda inner: '{"message": {"DOI": "10.1/a", "relation": ' + inner + "}}",
+    "work": lambda inner: json.dumps({"message": {"DOI": "10.1/a", "title": [inner]}}),
+    "works": lambda inner: json.dumps(
+        {"message": {"items": [{"DOI": "10.1/a", "abstract": inner}]}}
+    ),
+}
+
+
+@pytest.mark.requirement("serve:alive:nesting")
+@pytest.mark.parametrize("name", NESTED)
+def test_nesting_of_any_depth_is_read_or_refused_and_never_a_trap(
+    config: Config, name: str
+) -> None:
+    """The parsers' stack is 64 KiB, see `scripts/build-wasm`."""
+    desk = Carrel(config)
+    formats = [
+        (plugin.name, known.name)
+        for plugin in desk.plugins()
+        if plugin.manifest is not None
+        for known in plugin.manifest.formats
+    ]
+    outcomes = set()
+    for depth in (60, 64, 126, 127, 128, 130, 5_000):
+        for before, behind in (
+            ("<i>", "</i>"),
+            ("<sub><mml:mrow>", "</mml:mrow></sub>"),
+            ("&lt;sup&gt;", "&lt;/sup&gt;"),
+            ("[", "]"),
+            ('{"a":', "}"),
+        ):
+            document = NESTED[name](before * depth + "1" + behind * depth)
+            for plugin, document_format in formats:
+                try:
+                    desk.parse_utf8(plugin, document_format, document)
+                    outcomes.add("read")
+                except SourceError as error:
+                    outcomes.add(error.error_code)
+    assert outcomes <= {"read", "invalid_document", "not_found", "upstream_error"}
+
+
 @pytest.mark.parametrize(
     "make",
     [
