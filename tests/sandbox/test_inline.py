@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from carrel.errors import BusyError, Cancelled, CarrelError, DeadlineExceeded, LimitExceeded, Trap
@@ -23,9 +22,11 @@ from support.desk import until
 from support.guests import guest
 
 from .conftest import Load
+from .test_pool import resident
 from .test_threads import threads_of
 
 PROCESSORS = max(2, os.cpu_count() or 2)
+MIB = 2**20
 WORKERS = RuntimeSettings(Path()).workers
 LOOP = "(loop $again (br $again))"
 #: Returns for the document "{}", loops for a longer one.
@@ -180,20 +181,34 @@ def test_the_callers_priority_is_not_lowered(load: Load) -> None:
     component.close()
 
 
-def test_the_guests_memory_is_emptied_without_a_next_document(load: Load) -> None:
-    # Touches every page of 128 MiB.
-    body = """
-      (drop (memory.grow (i32.const 2048)))
+def touching(pages: int) -> str:
+    """WAT that writes into so many pages of 64 KiB."""
+    return f"""
+      (drop (memory.grow (i32.const {pages})))
       (loop $l
         (i32.store8 (i32.add (i32.const 131072) (local.get $i)) (i32.const 1))
         (local.set $i (i32.add (local.get $i) (i32.const 4096)))
-        (br_if $l (i32.lt_u (local.get $i) (i32.const 134217728))))
+        (br_if $l (i32.lt_u (local.get $i) (i32.const {pages * 65536}))))
     """
-    component = load(guest(body))
-    process = psutil.Process()
-    before = process.memory_info().rss
+
+
+def test_memory_beyond_what_is_kept_goes_back_at_once(load: Load) -> None:
+    component = load(guest(touching(2048)))
+    before = resident()
     parse(component)
-    until(lambda: process.memory_info().rss < before + 64 * 2**20)
+    assert resident() < before + 64 * MIB
+    component.close()
+
+
+def test_memory_of_large_documents_is_kept_while_they_come_and_then_goes_back(load: Load) -> None:
+    component = load(guest(touching(384)))
+    document = "x" * (3 * MIB)
+    before = resident()
+    for _ in range(3):
+        parse(component, document)
+        assert resident() > before + 20 * MIB
+    until(lambda: resident() < before + 16 * MIB)
+    assert parse(component) == "{}"
     component.close()
 
 

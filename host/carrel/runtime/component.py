@@ -19,7 +19,7 @@ from carrel.utf8 import Utf8
 from .allowance import LogAllowance
 from .engine import new_engine
 from .imports import define_imports, imports_contract_only
-from .inline import InlineWorkers
+from .inline import KEPT_INLINE, InlineWorkers
 from .instance import Execution
 from .pending import Pending
 from .signals import held_back
@@ -75,10 +75,11 @@ class Sandboxed:
 
         def make_inline_worker() -> Worker:
             # How many compute at once is the callers' matter: the threads are theirs.
-            return Worker(stack_bytes, Turn(Turns()), define)
+            return Worker(stack_bytes, Turn(Turns()), define, kept=KEPT_INLINE)
 
         self._threads = WorkerThreads(name, workers, make_worker)
         self._inline = InlineWorkers(make_inline_worker, workers)
+        ticker.when_idle(self._inline.let_go_of_large)
 
     def close(self) -> None:
         """Lets queued and running calls finish and ends the threads."""
@@ -131,7 +132,7 @@ class Sandboxed:
         forget = call.on_cancel(execution.cancel)
         self._ticker.add(execution)
         try:
-            with held_back(), self._inline.lent(call.remaining) as worker:
+            with held_back(), self._inline.lent(call.remaining, execution.handing_in) as worker:
                 if worker is None:
                     call.check()
                     raise BusyError(0)

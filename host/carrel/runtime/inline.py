@@ -12,8 +12,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from .pool import KEPT
 from .turns import Places
 from .worker import Worker
+
+#: Bytes of a guest's memory that stay with a worker: documents of 10 MB and their results. Pages
+#: that the system has to hand out again are a fifth of parsing one.
+KEPT_INLINE = 32 * 2**20
+#: Documents from here on make a guest's memory larger than what other workers keep.
+_LARGE = KEPT // 4
 
 
 class InlineWorkers:
@@ -30,11 +37,17 @@ class InlineWorkers:
         self._lock = threading.Lock()
         #: The one used last is the next: the caches know its memory.
         self._idle: list[Worker] = []
+        self._large: set[Worker] = set()
         self._closed = False
 
     @contextmanager
-    def lent(self, seconds: float) -> Iterator[Worker | None]:
-        """A worker for the thread that asks; None after so many seconds, and when closed."""
+    def lent(self, seconds: float, size: int) -> Iterator[Worker | None]:
+        """A worker for the thread that asks; None after so many seconds, and when closed.
+
+        Args:
+            seconds: to wait for one.
+            size: of the document, in bytes.
+        """
         if not self._places.acquire(seconds):
             yield None
             return
@@ -48,9 +61,18 @@ class InlineWorkers:
             finally:
                 # At once: by the next document the caches have forgotten what is to be emptied.
                 worker.tidy()
-                self._put_back(worker)
+                self._put_back(worker, large=size >= _LARGE)
         finally:
             self._places.release()
+
+    def let_go_of_large(self) -> None:
+        """Gives the memory back that large documents took."""
+        with self._lock:
+            gone = [worker for worker in self._idle if worker in self._large]
+            self._idle = [worker for worker in self._idle if worker not in self._large]
+            self._large.difference_update(gone)
+        for worker in gone:
+            worker.close()
 
     def close(self) -> None:
         """Lets go of the workers, of those in use when they come back."""
@@ -70,8 +92,10 @@ class InlineWorkers:
         worker.move_here()
         return worker
 
-    def _put_back(self, worker: Worker) -> None:
+    def _put_back(self, worker: Worker, *, large: bool) -> None:
         with self._lock:
+            if large:
+                self._large.add(worker)
             if not self._closed:
                 self._idle.append(worker)
                 return

@@ -17,7 +17,7 @@ from .engine import guest_config
 
 #: Bytes of a guest's memory that stay with the process: documents of 2 MB, their results and what
 #: stands between. What a guest touched beyond goes back to the system.
-_KEPT = 8 * 2**20
+KEPT = 8 * 2**20
 #: Addresses of a pool: two memories with their guard pages, and as much for the collector's heap.
 _ADDRESSES = 14 * 2**30
 
@@ -36,18 +36,22 @@ _ROOM = {
     "table_elements": 1_000_000,
     "total_gc_heaps": 1,
     "total_stacks": 1,
-    "linear_memory_keep_resident": _KEPT,
     "table_keep_resident": 2**16,
 }
 
 
-def pooled_engine(stack_bytes: int) -> wasmtime.Engine | None:
-    """An engine with a pool for one instance; None where addresses are not free to reserve."""
+def pooled_engine(stack_bytes: int, kept: int = KEPT) -> wasmtime.Engine | None:
+    """An engine with a pool for one instance; None where addresses are not free to reserve.
+
+    Args:
+        stack_bytes: wasm stack of a guest.
+        kept: bytes of a guest's memory that stay with the process.
+    """
     if not _addresses_are_free():
         return None
     config = guest_config(stack_bytes)
     room = c.wasmtime_pooling_allocation_config_new()
-    for name, value in _ROOM.items():
+    for name, value in {**_ROOM, "linear_memory_keep_resident": kept}.items():
         getattr(c, f"wasmtime_pooling_allocation_config_{name}_set")(room, value)
     c.wasmtime_pooling_allocation_strategy_set(config.ptr(), room)
     c.wasmtime_pooling_allocation_config_delete(room)

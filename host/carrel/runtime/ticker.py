@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 _log = logging.getLogger("carrel.runtime")
@@ -34,6 +35,7 @@ class Ticker:
 
     def __init__(self) -> None:
         self._active: dict[int, Ticking] = {}
+        self._when_idle: list[Callable[[], None]] = []
         self._wake = threading.Event()
         self._awake = False
         self._stopped = False
@@ -47,6 +49,10 @@ class Ticker:
             with self._lock:
                 self._start()
             self._wake.set()
+
+    def when_idle(self, callback: Callable[[], None]) -> None:
+        """Calls `callback` from then on whenever nothing has been active for a second."""
+        self._when_idle.append(callback)
 
     def remove(self, ticking: Ticking) -> None:
         """Stops looking; harmless when it was not registered."""
@@ -81,5 +87,13 @@ class Ticker:
                 self._wake.clear()
                 self._awake = False
                 if not self._active:
+                    self._call_idle()
                     self._wake.wait()
                 last_seen = time.monotonic()
+
+    def _call_idle(self) -> None:
+        for callback in self._when_idle:
+            try:
+                callback()
+            except Exception:  # noqa: BLE001 - the clocks of all others must go on
+                _log.exception("what was to be done when nothing runs failed")

@@ -19,7 +19,7 @@ from .engine import new_engine
 from .imports import SOURCE, define_imports, imports_contract_only
 from .instance import Execution
 from .memory import give_back
-from .pool import pooled_engine
+from .pool import KEPT, pooled_engine
 from .turns import Turn
 
 FUNCTIONS = ("describe", "call", "parse")
@@ -50,6 +50,7 @@ class Worker:
         stack_bytes: wasm stack of a guest.
         turn: its place among those of its component.
         define: defines what guests import.
+        kept: bytes of a guest's memory that stay with it.
 
     Attributes:
         clock: seconds of processor time of the thread; of the wall clock where the platform has no
@@ -59,11 +60,18 @@ class Worker:
         memories: linear memories that its component may have; they share a call's limit.
     """
 
-    def __init__(self, stack_bytes: int, turn: Turn, define: Define = define_imports) -> None:
+    def __init__(
+        self,
+        stack_bytes: int,
+        turn: Turn,
+        define: Define = define_imports,
+        *,
+        kept: int = KEPT,
+    ) -> None:
         self._define = define
         self._stack_bytes = stack_bytes
         self._imports: object = ()
-        self._use(pooled_engine(stack_bytes) or new_engine(stack_bytes))
+        self._use(pooled_engine(stack_bytes, kept) or new_engine(stack_bytes))
         self.move_here()
         self.turn = turn
         self.memories = 1
