@@ -119,21 +119,29 @@ impl<'d> XmlReader<'d> {
     ///
     /// When the document is not well formed here.
     pub fn child(&mut self) -> Result<Option<Element<'d>>, Error> {
-        loop {
-            if !self.ending {
-                self.tokens.skip_whitespace();
-                let before = self.offset();
-                if let Some(name) = self.tokens.usual_name() {
-                    if self.tokens.bare(name) {
-                        self.attributes.clear();
-                        return self.enter(name, false, before);
-                    }
-                    return self.start(name);
+        // No loop around this: wasmtime would load all vectors of constants in front of it, and put them
+        // by in memory, for a turn that is mostly the only one.
+        if !self.ending {
+            self.tokens.skip_whitespace();
+            let before = self.offset();
+            if let Some(name) = self.tokens.usual_name() {
+                if self.tokens.bare(name) {
+                    self.attributes.clear();
+                    return self.enter(name, false, before);
                 }
+                return self.start(name);
             }
-            if self.closes() {
-                return Ok(None);
-            }
+        }
+        if self.closes() {
+            return Ok(None);
+        }
+        self.next_child()
+    }
+
+    /// [`child`](Self::child), whatever stands before it.
+    #[inline(never)]
+    fn next_child(&mut self) -> Result<Option<Element<'d>>, Error> {
+        loop {
             match self.next()? {
                 Node::Start(element) => return Ok(Some(element)),
                 Node::End => return Ok(None),
