@@ -11,6 +11,7 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import (
@@ -298,8 +299,7 @@ class ComponentPlugin(Plugin):
 
     def parse(self, document_format: str, document: str | Utf8) -> bytes:
         """A document through the sandboxed parser; see `Plugin.parse`."""
-        # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
-        limits = self._limits(None)
+        limits = self._parsing_limits
         call = Call(self.name, document_format, limits)
         if len(document) > limits.response_bytes:
             raise SourceError(
@@ -321,6 +321,11 @@ class ComponentPlugin(Plugin):
         if not self.trusted:
             self.checked_document(document_format, text)
         return text
+
+    @cached_property
+    def _parsing_limits(self) -> Limits:
+        # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
+        return self._limits(None)
 
     def checked_document(self, document_format: str, text: bytes) -> dict[str, Any]:
         """What `parse` returned, checked; see `Plugin.checked_document`."""

@@ -167,6 +167,9 @@ class Registry:
             UnknownNameError: nothing of that name is configured and on.
             LoadError: it cannot be loaded.
         """
+        loaded = self.loaded(name)
+        if loaded is not None:
+            return loaded
         entry = self._entry(name)
         with self._loading(name):
             found = self._plugins.get(name)

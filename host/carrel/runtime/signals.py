@@ -27,8 +27,11 @@ def held_back() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    found = {number: _signal.getsignal(number) for number in range(1, _signal.NSIG)}
-    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    handlers = {
+        number: handler
+        for number in range(1, _signal.NSIG)
+        if callable(handler := _signal.getsignal(number))
+    }
     here = threading.get_ident()
     holding = True
 
