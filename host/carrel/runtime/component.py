@@ -129,17 +129,18 @@ class Sandboxed:
             CarrelError: the rest.
         """
         call = execution.call
-        forget = call.on_cancel(execution.cancel)
-        self._ticker.add(execution)
-        try:
-            with held_back(), self._inline.lent(call.remaining, execution.handing_in) as worker:
-                if worker is None:
-                    call.check()
-                    raise BusyError(0)
-                ok, text = worker.run(execution, self._code)
-        finally:
-            forget()
-            self._ticker.remove(execution)
+        with held_back():
+            forget = call.on_cancel(execution.cancel)
+            self._ticker.add(execution)
+            try:
+                with self._inline.lent(call.remaining, execution.handing_in) as worker:
+                    if worker is None:
+                        call.check()
+                        raise BusyError(0)
+                    ok, text = worker.run(execution, self._code)
+            finally:
+                forget()
+                self._ticker.remove(execution)
         if not ok:
             raise PluginReport(text.decode())
         return text

@@ -79,6 +79,7 @@ class InlineWorkers:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            self._large.clear()
         for worker in idle:
             worker.close()
 
@@ -94,9 +95,9 @@ class InlineWorkers:
 
     def _put_back(self, worker: Worker, *, large: bool) -> None:
         with self._lock:
-            if large:
-                self._large.add(worker)
             if not self._closed:
                 self._idle.append(worker)
+                if large:
+                    self._large.add(worker)
                 return
         worker.close()
