@@ -22,7 +22,7 @@ from support.desk import until
 from support.guests import guest
 
 from .conftest import Load
-from .test_pool import resident
+from .test_pool import resident, touching
 from .test_threads import threads_of
 
 PROCESSORS = max(2, os.cpu_count() or 2)
@@ -33,7 +33,7 @@ LOOP = "(loop $again (br $again))"
 LOOP_IF_LONG = f"(if (i32.gt_u (local.get $text_length) (i32.const 2)) (then {LOOP}))"
 SAYS_HALLO = "(call $write (i32.const 3) (i32.const 1024) (i32.const 2))"
 NEEDS_SIGNALS = pytest.mark.skipif(
-    sys.platform == "win32", reason="no signal can be sent to a thread there"
+    sys.platform == "win32", reason="no SIGALRM there, and os.kill ends the process"
 )
 
 
@@ -173,23 +173,12 @@ def test_the_callers_priority_is_not_lowered(load: Load) -> None:
             parse(component, "<long/>", Limits(cpu_seconds=0.5))
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
-    # More than there are processors: those in threads of their own step back.
+    # More than there are processors: guests in threads of the host's own would step back.
     threads, outcomes = in_threads(PROCESSORS + 2, priority_after)
     for thread in threads:
         thread.join(30)
     assert outcomes == ["0"] * (PROCESSORS + 2)
     component.close()
-
-
-def touching(pages: int) -> str:
-    """WAT that writes into so many pages of 64 KiB."""
-    return f"""
-      (drop (memory.grow (i32.const {pages})))
-      (loop $l
-        (i32.store8 (i32.add (i32.const 131072) (local.get $i)) (i32.const 1))
-        (local.set $i (i32.add (local.get $i) (i32.const 4096)))
-        (br_if $l (i32.lt_u (local.get $i) (i32.const {pages * 65536}))))
-    """
 
 
 def test_memory_beyond_what_is_kept_goes_back_at_once(load: Load) -> None:

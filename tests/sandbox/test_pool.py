@@ -36,6 +36,17 @@ def resident() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def touching(pages: int) -> str:
+    """WAT that writes into each page of so many times 64 KiB more than a guest has at first."""
+    return f"""
+      (drop (memory.grow (i32.const {pages})))
+      (loop $l
+        (i32.store8 (i32.add (i32.const 131072) (local.get $i)) (i32.const 1))
+        (local.set $i (i32.add (local.get $i) (i32.const 4096)))
+        (br_if $l (i32.lt_u (local.get $i) (i32.const {pages * 65536}))))
+    """
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on addresses there")
 def test_there_is_a_pool_where_addresses_are_free() -> None:
     assert pooled_engine(2**20) is not None
@@ -65,14 +76,7 @@ def test_what_a_call_wrote_into_kept_memory_is_gone_at_the_next(load: Load) -> N
 
 
 def test_what_a_guest_took_is_given_back_without_a_next_call(load: Load) -> None:
-    # Touches every page of 128 MiB.
-    body = """
-      (loop $l
-        (i32.store8 (local.get $i) (i32.const 1))
-        (local.set $i (i32.add (local.get $i) (i32.const 4096)))
-        (br_if $l (i32.lt_u (local.get $i) (i32.const 134217728))))
-    """
-    component = load(guest(body, pages=2048))
+    component = load(guest(touching(2048)))
     before = resident()
     call = Call("guest", "tool")
     done = component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})

@@ -23,7 +23,7 @@ def give_back() -> None:
     be refused. They are freed at once, but glibc keeps them for the thread that had them: sixteen
     workers held 1.5 GB. Costs some milliseconds, so it is for what should not have happened.
     """
-    trim = _trim()
+    trim = _function("malloc_trim", ctypes.c_int, ctypes.c_size_t)
     if trim is not None:
         trim(0)
 
@@ -34,7 +34,7 @@ def share_arenas() -> None:
     It gives each a heap of its own by default, and keeps what was freed in each. What the workers
     allocate, they allocate holding the interpreter's lock, so sharing costs them nothing.
     """
-    mallopt = _function("mallopt")
+    mallopt = _function("mallopt", ctypes.c_int, ctypes.c_int, ctypes.c_int)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 2)
 
@@ -47,12 +47,10 @@ def expect_documents() -> None:
     its result are four blocks, whose pages the system handed out again for each call: a tenth of
     parsing 1 MB. The one shown here is never touched, so it costs 10 µs and no memory.
     """
-    malloc, free = _function("malloc"), _function("free")
-    if malloc is None or free is None:
-        return
-    malloc.argtypes, malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
-    free.argtypes, free.restype = [ctypes.c_void_p], None
-    free(malloc(_SHOWN))
+    malloc = _function("malloc", ctypes.c_void_p, ctypes.c_size_t)
+    free = _function("free", None, ctypes.c_void_p)
+    if malloc is not None and free is not None:
+        free(malloc(_SHOWN))
 
 
 def keep_freed() -> None:
@@ -62,23 +60,18 @@ def keep_freed() -> None:
     a guest and its result out of it in several of them. Each page that the system hands out again
     costs 2 to 4 µs, which is a tenth of parsing 10 MB. For processes that do nothing else.
     """
-    mallopt = _function("mallopt")
+    mallopt = _function("mallopt", ctypes.c_int, ctypes.c_int, ctypes.c_int)
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGEST)
         mallopt(_M_TRIM_THRESHOLD, _KEPT)
 
 
 @cache
-def _trim() -> Any:
-    trim = _function("malloc_trim")
-    if trim is None:
-        return None
-    trim.argtypes, trim.restype = [ctypes.c_size_t], ctypes.c_int
-    return trim
-
-
-def _function(name: str) -> Any:
+def _function(name: str, returns: Any, *takes: Any) -> Any:
+    """A function of the C library with its types; None where there is none of that name."""
     try:
-        return getattr(ctypes.CDLL(None), name)
+        function = getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError, TypeError):  # another C library
         return None
+    function.argtypes, function.restype = takes, returns
+    return function

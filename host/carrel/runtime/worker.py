@@ -1,4 +1,4 @@
-"""A worker thread's own part of wasmtime: engine, linker, loaded components, clock.
+"""What runs guests, one at a time: a part of wasmtime of its own, and a clock.
 
 An engine per worker costs 0.2 ms, loading precompiled code into it 40 µs (the pages of the file are
 shared), and makes an epoch increment reach exactly the guest that runs there.
