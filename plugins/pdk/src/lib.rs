@@ -36,6 +36,9 @@
 #[allow(unsafe_code)]
 mod alloc;
 pub mod args;
+#[cfg(any(target_family = "wasm", test))]
+#[allow(unsafe_code)]
+mod blocks;
 mod error;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
