@@ -111,6 +111,10 @@ class Carrel:
         """As `parse_text`, but in UTF-8, as it left the sandbox."""
         return self._toolbox.parse_utf8(plugin, document_format, document)
 
+    def parse_view(self, plugin: str, document_format: str, document: Document) -> memoryview:
+        """As `parse_utf8`, but where the sandbox left it: no copy is made of a large result."""
+        return self._toolbox.parse_view(plugin, document_format, document)
+
     def plugins(self) -> list[PluginState]:
         """The state of every configured plugin."""
         return self._toolbox.plugins()

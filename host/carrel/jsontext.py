@@ -42,15 +42,16 @@ def decode_object(
     return _object(read, plugin, tool)
 
 
-def decode_own_object(text: bytes, *, plugin: str, tool: str) -> dict[str, Any]:
+def decode_own_object(text: bytes | memoryview, *, plugin: str, tool: str) -> dict[str, Any]:
     """As `decode_object`, of a component whose bytes the project pins.
 
     Such a component writes JSON that every reader takes alike, and its schemas say how deep it
     goes, so that the quicker of two decoders serves: msgspec is as strict, and stops where Python's
     own recursion does.
     """
-    read = _by_msgspec if len(text) >= _LARGE else _by_jiter
-    return _object(lambda: read(text), plugin, tool)
+    if len(text) >= _LARGE:
+        return _object(lambda: _by_msgspec(text), plugin, tool)
+    return _object(lambda: _by_jiter(bytes(text)), plugin, tool)
 
 
 def _object(read: Callable[[], Any], plugin: str, tool: str) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def _by_jiter(text: str | bytes) -> Any:
     return from_json(text, allow_inf_nan=False)
 
 
-def _by_msgspec(text: bytes) -> Any:
+def _by_msgspec(text: bytes | memoryview) -> Any:
     import msgspec
 
     try:

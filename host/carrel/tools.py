@@ -270,6 +270,10 @@ class Toolbox:
 
     def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
         """As `parse_text`, but in UTF-8."""
+        return bytes(self.parse_view(plugin, document_format, document))
+
+    def parse_view(self, plugin: str, document_format: str, document: Document) -> memoryview:
+        """As `parse_utf8`, but where it came to stand."""
         return self._parsed(self._registry.plugin(plugin), document_format, document)
 
     def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
@@ -279,7 +283,7 @@ class Toolbox:
             document_format, self._parsed(ready, document_format, document)
         )
 
-    def _parsed(self, plugin: Plugin, document_format: str, document: Document) -> bytes:
+    def _parsed(self, plugin: Plugin, document_format: str, document: Document) -> memoryview:
         text = as_utf8(
             document, name="document", plugin=plugin.name, document_format=document_format
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import carrel
+from carrel.errors import ContractViolation
 from carrel.utf8 import Utf8
 
 FEED = """<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>naïve €</title></entry></feed>"""
@@ -43,6 +45,27 @@ def test_text_and_bytes_say_the_same(desk: carrel.Carrel, document: Any) -> None
     assert desk.parse("arxiv", "feed", document)["entries"][0]["title"] == TITLE
     assert TITLE.encode() in desk.parse_utf8("arxiv", "feed", document)
     assert TITLE in desk.parse_text("arxiv", "feed", document)
+    assert TITLE.encode() in bytes(desk.parse_view("arxiv", "feed", document))
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_collector_goes_on_as_it_was(
+    desk: carrel.Carrel, collecting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ContractViolation("not JSON")
+
+    large = FEED.replace("<entry>", "<entry>" + "<author><name>A</name></author>" * 20_000)
+    (gc.enable if collecting else gc.disable)()
+    try:
+        desk.parse("arxiv", "feed", large)
+        assert gc.isenabled() == collecting
+        monkeypatch.setattr("carrel.plugins.plugin.decode_own_object", refuse)
+        with pytest.raises(ContractViolation):
+            desk.parse("arxiv", "feed", FEED)
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_what_python_cannot_decode_is_refused_at_the_same_place(data: bytes, pie
 @given(data=MOSTLY_TEXT)
 def test_a_quick_check_agrees(data: bytes) -> None:
     check = carrel.utf8._quick_check()
-    assert check is not None, "pydantic looks at a string before its length"
+    assert check is not None, "pydantic looks at a string before its pattern"
     assert check(data) == (data != b"" and start_of_fault(bytes.decode, data) is None)
 
 
@@ -53,14 +53,14 @@ def test_a_fault_in_a_large_text_is_found_by_the_quick_check_too(place: int) -> 
 def test_without_a_check_that_tells_them_apart_there_is_no_quick_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class LengthFirst:
+    class PatternFirst:
         def __init__(self, schema: pydantic_core.CoreSchema) -> None:
             self._real = SchemaValidator(schema)
 
         def validate_python(self, text: bytes) -> object:
             return self._real.validate_python(text.decode("latin-1"))
 
-    monkeypatch.setattr(pydantic_core, "SchemaValidator", LengthFirst)
+    monkeypatch.setattr(pydantic_core, "SchemaValidator", PatternFirst)
     assert carrel.utf8._quick_check.__wrapped__() is None
 
 

@@ -8,15 +8,15 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from carrel.errors import BusyError, Cancelled, CarrelError, DeadlineExceeded, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
-from carrel.runtime.loader import RuntimeSettings
+from carrel.runtime.turns import processors
 from carrel.utf8 import Utf8
 from support.desk import until
 from support.guests import guest
@@ -25,9 +25,9 @@ from .conftest import Load
 from .test_pool import resident, touching
 from .test_threads import threads_of
 
-PROCESSORS = max(2, os.cpu_count() or 2)
+PROCESSORS = processors()
 MIB = 2**20
-WORKERS = RuntimeSettings(Path()).workers
+WORKERS = max(2, PROCESSORS)
 LOOP = "(loop $again (br $again))"
 #: Returns for the document "{}", loops for a longer one.
 LOOP_IF_LONG = f"(if (i32.gt_u (local.get $text_length) (i32.const 2)) (then {LOOP}))"
@@ -44,9 +44,8 @@ def parse(
     call: Call | None = None,
 ) -> str:
     call = call or Call(component.name, "format", limits or Limits())
-    return component.parse(
-        "format", Utf8(document.encode()), call, settings={}, inline=True
-    ).decode()
+    text = component.parse("format", Utf8(document.encode()), call, settings={}, inline=True)
+    return bytes(text).decode()
 
 
 def in_threads(count: int, work: Callable[[], object]) -> tuple[list[threading.Thread], list[str]]:
@@ -63,6 +62,22 @@ def in_threads(count: int, work: Callable[[], object]) -> tuple[list[threading.T
     for thread in threads:
         thread.start()
     return threads, outcomes
+
+
+@contextmanager
+def busy(component: SandboxedComponent) -> Iterator[None]:
+    """Has all workers of a component in use."""
+    calls = [Call("crowd", "format") for _ in range(WORKERS)]
+    one_of = iter(calls)
+    threads, _ = in_threads(WORKERS, lambda: parse(component, "<long/>", call=next(one_of)))
+    time.sleep(0.1)
+    try:
+        yield
+    finally:
+        for call in calls:
+            call.cancel()
+        for thread in threads:
+            thread.join(10)
 
 
 def test_no_other_thread_takes_part(load: Load) -> None:
@@ -132,7 +147,7 @@ def test_another_thread_cancels_it(load: Load) -> None:
 
 
 @pytest.mark.requirement("serve:alive:inline")
-def test_as_many_run_as_there_may_be_workers_and_the_others_wait(load: Load) -> None:
+def test_as_many_run_as_there_are_processors_and_the_others_wait(load: Load) -> None:
     component = load(guest(LOOP_IF_LONG), "crowd")
     calls = [Call("crowd", "format") for _ in range(WORKERS)]
     one_of = iter(calls)
@@ -153,6 +168,43 @@ def test_as_many_run_as_there_may_be_workers_and_the_others_wait(load: Load) -> 
     assert outcomes == ["cancelled"] * WORKERS
     assert threads_of("crowd") == 0
     component.close()
+
+
+@pytest.mark.requirement("sandbox:limits:cancel")
+def test_one_that_waits_for_a_worker_is_cancelled_at_once(load: Load) -> None:
+    component = load(guest(LOOP_IF_LONG))
+    with busy(component):
+        call = Call("guest", "format")
+        threading.Timer(0.1, call.cancel).start()
+        started = time.monotonic()
+        with pytest.raises(Cancelled):
+            parse(component, call=call)
+        assert time.monotonic() - started < 2
+    component.close()
+
+
+@NEEDS_SIGNALS
+@pytest.mark.requirement("sandbox:limits:interrupt")
+def test_one_that_waits_for_a_worker_is_interrupted_at_once(load: Load) -> None:
+    component = load(guest(LOOP_IF_LONG))
+    with busy(component):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            parse(component)
+        assert time.monotonic() - started < 2
+    assert parse(component) == "{}"
+    component.close()
+
+
+def test_closing_ends_the_waiting_for_a_worker(load: Load) -> None:
+    component = load(guest(LOOP_IF_LONG))
+    with busy(component):
+        (thread,), outcomes = in_threads(1, lambda: parse(component))
+        time.sleep(0.1)
+        component.close()
+        thread.join(10)
+        assert outcomes == ["busy"]
 
 
 def test_at_once_and_in_turn_give_the_same(load: Load) -> None:

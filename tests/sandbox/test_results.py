@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
+import sys
 
 import pytest
 import wasmtime
@@ -11,14 +13,55 @@ from wasmtime import _ffi as ffi
 
 from carrel.errors import ContractViolation, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
-from carrel.runtime.component import PluginReport
+from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.traps import TRAPS, from_wasmtime
+from carrel.utf8 import Utf8
 from sandbox.conftest import AnsweringFetcher, Invoke, Load
 from support.guests import guest
 
+from .test_pool import resident
+
 RETURN = "(i32.store8 (i32.const 0) (i32.const {case})) (i32.store (i32.const 4) (i32.const {at}))"
 RETURN += " (i32.store (i32.const 8) (i32.const {length})) (return (i32.const 0))"
+MIB = 2**20
+LARGE = f"(drop (memory.grow (i32.const 130))) {RETURN.format(case=0, at=131072, length=8 * MIB)}"
+
+
+def test_a_text_stays_what_it_was_while_others_come_and_go(load: Load) -> None:
+    component, other = load(guest(result='{"a":1}')), load(guest(result='{"b":2}'))
+
+    def parsed(component: SandboxedComponent) -> memoryview:
+        call = Call("guest", "format")
+        return component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
+
+    text = parsed(component)
+    assert text.readonly
+    for _ in range(50):
+        assert bytes(parsed(other)) == b'{"b":2}'
+    component.close()
+    other.close()
+    gc.collect()
+    assert bytes(text) == b'{"a":1}'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another C library gives memory back later")
+def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
+    component = load(guest(LARGE))
+    limits = Limits(output_bytes=16 * MIB)
+
+    def parsed() -> memoryview:
+        call = Call("guest", "format", limits)
+        return component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
+
+    before = resident()
+    kept = [parsed() for _ in range(10)]
+    assert resident() > before + 70 * MIB
+    del kept
+    for _ in range(20):
+        parsed()
+    assert resident() < before + 70 * MIB
+    component.close()
 
 
 @pytest.mark.requirement("serve:alive:trap")
@@ -167,6 +210,6 @@ def test_describe_and_parse_have_no_network(load: Load) -> None:
     )
     component = load(asks)
     call = Call("guest", "format")
-    assert component.parse("format", "<a/>", call, settings={}) == b"{}"
+    assert bytes(component.parse("format", "<a/>", call, settings={})) == b"{}"
     assert call.denial is not None
     assert call.denial.reason == "offline"

@@ -139,7 +139,7 @@ class FakeHost:
             )
         return Result(RESULT)
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
+    def parse_view(self, plugin: str, document_format: str, document: str | Utf8) -> memoryview:
         document = document.data.decode() if isinstance(document, Utf8) else document
         if plugin != "fake":
             raise UnknownNameError("plugin", plugin, known=["fake"])
@@ -147,8 +147,8 @@ class FakeHost:
             raise UnknownNameError("format of fake", document_format, known=["feed"])
         fail(document.strip())
         if document.startswith("pretty"):
-            return b'{\n  "a": "b"\r\n}'
-        return f'{{"length":{len(document)},  "same":"\\u0041"}}'.encode()
+            return memoryview(b'{\n  "a": "b"\r\n}')
+        return memoryview(f'{{"length":{len(document)},  "same":"\\u0041"}}'.encode())
 
     def plugins(self) -> Sequence[PluginState]:
         if self.config.fetch.retries != 9:

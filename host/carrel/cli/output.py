@@ -20,7 +20,7 @@ def write_text(text: str) -> None:
     write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
-def write_bytes(*pieces: bytes) -> None:
+def write_bytes(*pieces: bytes | memoryview) -> None:
     """Writes pieces of UTF-8 to stdout one after another, and flushes. Raises as `write_text`."""
     if sys.stdout is None:
         raise OSError(9, "stdout is closed")

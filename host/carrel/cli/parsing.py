@@ -47,7 +47,7 @@ def _parse(
     cap = config.limits_for(plugin).response_bytes
     with session.open(config) as host:
 
-        def one(name: str) -> bytes:
+        def one(name: str) -> memoryview:
             document = read_document(name, cap=cap, plugin=plugin, document_format=document_format)
             return _with_progress(host, plugin, document_format, document)
 
@@ -80,16 +80,16 @@ def _parse(
                 _show(text, readable=True, heading=name)
             else:
                 head = f'{{"file":{json.dumps(name)},"result":'.encode()
-                write_bytes(head, _one_line(text), b"}\n")
+                write_bytes(head, _one_line(bytes(text)), b"}\n")
         return code
 
 
-def _with_progress(host: Host, plugin: str, document_format: str, document: Utf8) -> bytes:
+def _with_progress(host: Host, plugin: str, document_format: str, document: Utf8) -> memoryview:
     from .progress import Progress
 
     try:
         with Progress(f"parsing as {plugin} {document_format}"):
-            return host.parse_utf8(plugin, document_format, document)
+            return host.parse_view(plugin, document_format, document)
     except SourceError as error:
         if error.error_code == "invalid_arguments":
             _refuse_unknown_format(host, plugin, document_format)
@@ -105,16 +105,16 @@ def _refuse_unknown_format(host: Host, plugin: str, document_format: str) -> Non
                 raise UnknownNameError(f"format of {plugin}", document_format, known=known)
 
 
-def _show(text: bytes, *, readable: bool, heading: str | None = None) -> None:
+def _show(text: memoryview, *, readable: bool, heading: str | None = None) -> None:
     if not readable:
         if stdout_is_terminal():
-            write_json_text(text.decode())
+            write_json_text(bytes(text).decode())
         else:
             write_bytes(text, b"\n")
         return
     from .render import show_result
 
-    show_result(json.loads(text), heading=heading)
+    show_result(json.loads(bytes(text)), heading=heading)
 
 
 def _one_line(text: bytes) -> bytes:

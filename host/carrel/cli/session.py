@@ -52,7 +52,7 @@ class Host(Protocol):
         """A tool's result."""
         ...
 
-    def parse_utf8(self, plugin: str, document_format: str, document: str | Utf8) -> bytes:
+    def parse_view(self, plugin: str, document_format: str, document: str | Utf8) -> memoryview:
         """The JSON text of a parsed document, in UTF-8."""
         ...
 

@@ -25,11 +25,13 @@ from .pending import Pending
 from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
-from .turns import Turn, Turns
+from .turns import Turn, Turns, processors
 from .worker import Define, Worker, load_code
 
 _log = logging.getLogger("carrel.runtime")
 
+#: Seconds that a caller waits for a worker before it looks up.
+_PATIENCE = 0.05
 #: What `describe` may use: it computes nothing, and the text is the host's to read at every load.
 _DESCRIBE = Limits(cpu_seconds=2.0, wall_seconds=5.0, output_bytes=2**20)
 
@@ -78,7 +80,7 @@ class Sandboxed:
             return Worker(stack_bytes, Turn(Turns()), define, kept=KEPT_INLINE)
 
         self._threads = WorkerThreads(name, workers, make_worker)
-        self._inline = InlineWorkers(make_inline_worker, workers)
+        self._inline = InlineWorkers(make_inline_worker, min(workers, max(2, processors())))
         ticker.when_idle(self._inline.let_go_of_large)
 
     def close(self) -> None:
@@ -103,7 +105,8 @@ class Sandboxed:
             text = b""
             failure: Exception | None = None
             try:
-                ok, text = worker.run(execution, self._code)
+                ok, view = worker.run(execution, self._code)
+                text = bytes(view)
                 if not ok:
                     failure = PluginReport(text.decode())
                 elif check is not None:
@@ -121,29 +124,39 @@ class Sandboxed:
         self._threads.submit(run)
         return pending
 
-    def _run_inline(self, execution: Execution) -> bytes:
+    def _run_inline(self, execution: Execution) -> memoryview:
         """Runs an execution in the thread that calls this.
 
         Raises:
             PluginReport: the plugin's own error.
             CarrelError: the rest.
         """
+        outcome = None
+        while outcome is None:
+            # Before each look for a worker, so that neither signals nor cancelling wait long.
+            execution.call.check()
+            if self._closed:
+                raise BusyError(0)
+            with held_back():
+                outcome = self._run_if_lent(execution)
+        ok, text = outcome
+        if not ok:
+            raise PluginReport(bytes(text).decode())
+        return text
+
+    def _run_if_lent(self, execution: Execution) -> tuple[bool, memoryview] | None:
+        """Runs an execution unless all workers are in use for a while: then None."""
         call = execution.call
-        with held_back():
+        with self._inline.lent(min(_PATIENCE, call.remaining), execution.handing_in) as worker:
+            if worker is None:
+                return None
             forget = call.on_cancel(execution.cancel)
             self._ticker.add(execution)
             try:
-                with self._inline.lent(call.remaining, execution.handing_in) as worker:
-                    if worker is None:
-                        call.check()
-                        raise BusyError(0)
-                    ok, text = worker.run(execution, self._code)
+                return worker.run(execution, self._code)
             finally:
                 forget()
                 self._ticker.remove(execution)
-        if not ok:
-            raise PluginReport(text.decode())
-        return text
 
 
 class SandboxedComponent(Sandboxed):
@@ -192,7 +205,7 @@ class SandboxedComponent(Sandboxed):
         *,
         settings: Mapping[str, str],
         inline: bool = False,
-    ) -> bytes:
+    ) -> memoryview:
         """A document's result, as JSON text in UTF-8.
 
         Args:
@@ -215,4 +228,4 @@ class SandboxedComponent(Sandboxed):
         )
         if inline:
             return self._run_inline(execution)
-        return self._submit(execution).utf8()
+        return memoryview(self._submit(execution).utf8())

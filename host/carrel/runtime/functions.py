@@ -16,38 +16,48 @@ from typing import Any, Literal
 
 import wasmtime
 from wasmtime import _ffi as c
-from wasmtime.component import Func, LinkerInstance
+from wasmtime.component import LinkerInstance
 
 from carrel.exchange import Outcome, Request
 
 from .kinds import STRING
-from .lifting import READERS, length_of, read_list, read_plain, read_request, read_text_result
+from .lifting import (
+    READERS,
+    HandedOver,
+    length_of,
+    read_list,
+    read_plain,
+    read_request,
+    read_text_result,
+)
 from .lowering import write_list, write_outcome, write_string
+from .store import Store
 
 _Value = c.wasmtime_component_val
 _BytesPointer = ctypes.POINTER(c.wasm_byte_t)
 
 
 def call_text(
-    function: Func,
-    store: wasmtime.Store,
+    function: Any,
+    store: Store,
     arguments: Sequence[bytes],
     *,
     max_bytes: int,
     returned: Callable[[], None],
-) -> tuple[bool, bytes]:
+) -> tuple[bool, memoryview]:
     """Calls `func(string…) -> string` or `func(string…) -> result<string, string>`.
 
     Args:
-        function: of an instance in `store`.
+        function: of an instance, from `store`.
         store: the call's.
         arguments: the function's, encoded from `str`: of bytes that are not UTF-8 the library
             makes an abort.
         max_bytes: of the text that comes back; a longer one is not read.
-        returned: called when the guest has returned, before its text is read.
+        returned: called when the guest has returned.
 
     Returns:
-        Whether the result is no `error`, and its text as UTF-8, which wasmtime has checked.
+        Whether the result is no `error`, and its text as UTF-8, which wasmtime has checked. It
+        stands where wasmtime put it: of 10 MB a copy would be 2,000 pages, at 3 µs each.
 
     Raises:
         WasmtimeError: the guest trapped.
@@ -60,9 +70,9 @@ def call_text(
         # Lent: the library copies it before the guest runs, and `arguments` lives until then.
         value.of.string.size = len(text)
         value.of.string.data = cast(ctypes.c_char_p(text), _BytesPointer)
-    result = _Value()
+    result = HandedOver()
     error = c.wasmtime_component_func_call(
-        byref(function._func),  # noqa: SLF001 - wasmtime-py offers no other way to the C function
+        byref(function),
         store._context(),  # noqa: SLF001
         values,
         len(values),
@@ -72,10 +82,7 @@ def call_text(
     returned()
     if error:  # type: ignore[truthy-bool]
         raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
-    try:
-        return read_text_result(result, max_bytes)
-    finally:
-        c.wasmtime_component_val_delete(byref(result))
+    return read_text_result(result, max_bytes)
 
 
 def add_fetch(

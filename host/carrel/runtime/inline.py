@@ -4,6 +4,9 @@ A document of 1 MB that goes to another thread and comes back as a result of the
 the processor's caches twice, which costs a quarter of parsing it. In its caller's thread a guest
 runs at the caller's expense: an interrupt from the keyboard is seen when it has returned. So this
 is for components that the project itself pins, see `docs/decisions/0020-speed.md`.
+
+There are as many workers as processors. More would take turns at the processors by the system's
+will, in the middle of documents, and each with a memory of its own.
 """
 
 from __future__ import annotations

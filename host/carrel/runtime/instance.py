@@ -30,12 +30,13 @@ from carrel.utf8 import Utf8
 from .allowance import LogAllowance
 from .functions import call_text
 from .lifting import MismatchError, OutputError
-from .traps import MEMORIES_EXCEEDED, TABLE_ELEMENTS, from_wasmtime
+from .traps import MEMORIES_EXCEEDED, from_wasmtime
 from .turns import LONG, Turn
 
 if TYPE_CHECKING:
     from wasmtime.component import Instance
 
+    from .store import Store
     from .worker import Loaded, Worker
 
 _log = logging.getLogger("carrel.plugin")
@@ -45,18 +46,12 @@ _LEVELS = {
     "warn": logging.WARNING,
     "error": logging.ERROR,
 }
-#: What a component's modules may have in all, far above what compilers emit. Each has its cost
-#: outside the linear memory that a call is limited in.
-_INSTANCES = 100
-_TABLES = 16
 #: Linear memories of a component that has more than one; they share the limit in equal parts.
 _MEMORIES = 4
 #: Calls of log, progress and config in one execution, far above what a plugin has use for.
 _MAX_REPORTS = 5_000
 #: Lines of its standard output that are logged when an execution ends.
 _OUTPUT_LINES = 100
-#: An epoch deadline of one: the first increment of the worker's own engine stops the guest.
-_NEXT_INCREMENT = 1
 
 
 class OfflineFetcher:
@@ -185,7 +180,7 @@ class Execution:
             return 0.0
         return worker.clock() - self._cpu_at_start - (0.0 if worker.exact_clock else self._waited)
 
-    def run(self, worker: Worker, loaded: Loaded) -> tuple[bool, bytes]:
+    def run(self, worker: Worker, loaded: Loaded) -> tuple[bool, memoryview]:
         """Runs the function in a new instance: whether its result is no error, and the text.
 
         Raises:
@@ -254,32 +249,24 @@ class Execution:
             self._started = True
         self._raise_reason()
 
-    def _instantiate(self, worker: Worker, loaded: Loaded) -> tuple[wasmtime.Store, Instance]:
-        store = worker.new_store()
-        store.set_epoch_deadline(_NEXT_INCREMENT)
-        store.set_limits(
-            memory_size=self.call.limits.memory_bytes // worker.memories,
-            table_elements=TABLE_ELEMENTS,
-            instances=_INSTANCES,
-            tables=_TABLES,
-            memories=worker.memories,
-        )
+    def _instantiate(self, worker: Worker, loaded: Loaded) -> tuple[Store, Instance]:
+        store = worker.new_store(self.call.limits.memory_bytes)
         if loaded.uses_wasi:
             wasi = wasmtime.WasiConfig()
             wasi.stdout_custom = self.capture
             wasi.stderr_custom = self.capture
             store.set_wasi(wasi)
-        return store, worker.linker.instantiate(store, loaded.component)
+        return store, store.instantiate(worker.linker, loaded.component)
 
     def _invoke(
         self,
-        store: wasmtime.Store,
+        store: Store,
         instance: Instance,
         worker: Worker,
         loaded: Loaded,
         texts: Sequence[bytes],
-    ) -> tuple[bool, bytes]:
-        function = instance.get_func(store, loaded.functions[self._function])
+    ) -> tuple[bool, memoryview]:
+        function = store.function(instance, loaded.functions[self._function])
         if function is None:
             raise ContractViolation(
                 f"{self.call.plugin}: exports no function {self._function}",

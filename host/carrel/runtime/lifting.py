@@ -8,14 +8,18 @@ it. So the kind of every value is checked before it is read: each function here 
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
-from ctypes import string_at
+from ctypes import addressof, byref, string_at
 from typing import Any, Literal, TypeVar
+
+from wasmtime import _ffi as c
 
 from carrel.exchange import Request
 
 from .kinds import ENUM, LIST, RECORD, RESULT, STRING, U32, U64
+from .short_calls import keeping_the_lock
 
 T = TypeVar("T")
 
@@ -41,6 +45,33 @@ class OutputError(Exception):
     """A guest returned more text than it may."""
 
 
+_free_text = keeping_the_lock("wasmtime_component_val_delete")
+
+
+class HandedOver(c.wasmtime_component_val):
+    """A value that is freed, with all that stands in it, when nobody refers to it any more.
+
+    Attributes:
+        is_text: whether it is known to be one block of memory; others may be millions, which
+            takes a while to free.
+    """
+
+    is_text = False
+
+    # Bound here: at the interpreter's end modules are emptied before what they made is gone.
+    def __del__(
+        self,
+        free_text: Any = _free_text,
+        free: Any = c.wasmtime_component_val_delete,
+        pointer: Any = byref,
+    ) -> None:
+        (free_text if self.is_text else free)(pointer(self))
+
+
+#: Any address and what stands there; a view of it has the right length.
+_Memory = ctypes.c_ubyte * sys.maxsize
+
+
 def _read_string(value: Any, kind: int, most: int) -> str:
     """The string's first `most` bytes; a character that is cut through is left out."""
     if value.kind != kind:
@@ -53,26 +84,33 @@ def _read_string(value: Any, kind: int, most: int) -> str:
     return string_at(text.data, most).decode(errors="ignore")
 
 
-def read_text_result(value: Any, max_bytes: int) -> tuple[bool, bytes]:
+def read_text_result(value: HandedOver, max_bytes: int) -> tuple[bool, memoryview]:
     """Of a string or `result<string, string>`: whether it is no `error`, and its text as UTF-8.
+
+    The text is part of the value, which lives as long as anyone holds one of them.
 
     Raises:
         OutputError: the text is longer than `max_bytes`; it is not read.
     """
     if value.kind == STRING:
-        return True, _read_output(value, max_bytes)
+        return True, _read_output(value, value, max_bytes)
     if value.kind != RESULT or not value.of.result.val:
         raise MismatchError
-    return value.of.result.is_ok, _read_output(value.of.result.val.contents, max_bytes)
+    return value.of.result.is_ok, _read_output(value.of.result.val.contents, value, max_bytes)
 
 
-def _read_output(value: Any, max_bytes: int) -> bytes:
+def _read_output(value: Any, owner: HandedOver, max_bytes: int) -> memoryview:
     if value.kind != STRING:
         raise MismatchError
+    owner.is_text = True
     text = value.of.string
     if text.size > max_bytes:
         raise OutputError
-    return string_at(text.data, text.size) if text.size else b""
+    if not text.size:
+        return memoryview(b"")
+    memory = _Memory.from_address(addressof(text.data.contents))
+    memory.owner = owner  # type: ignore[attr-defined]
+    return memoryview(memory)[: text.size].toreadonly()
 
 
 def _read_number(value: Any) -> int:

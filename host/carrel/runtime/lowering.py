@@ -15,6 +15,7 @@ from wasmtime import _ffi as c
 from carrel.exchange import Failure, FailureKind, Outcome, Response
 
 from .kinds import F64, LIST, RECORD, RESULT, STRING, U16, U64, VARIANT
+from .short_calls import keeping_the_lock
 
 _Value = c.wasmtime_component_val
 _Entry = c.wasmtime_component_valrecord_entry
@@ -23,14 +24,20 @@ _Entry = c.wasmtime_component_valrecord_entry
 _OF = _Value.of.offset
 _ENTRY_SIZE = ctypes.sizeof(_Entry)
 
+#: Bytes that are copied in no time.
+_SHORT = 2**14
+
 # `wasm_byte_vec_new` copies; declared again so that it takes an address and Python's bytes.
-_new_bytes = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)(
-    ("wasm_byte_vec_new", c.dll)
-)
+_TYPES = (None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
+_copy_short = ctypes.PYFUNCTYPE(*_TYPES)(("wasm_byte_vec_new", c.dll))
+_copy_long = ctypes.CFUNCTYPE(*_TYPES)(("wasm_byte_vec_new", c.dll))
+_new_record = keeping_the_lock("wasmtime_component_valrecord_new")
+_new_list = keeping_the_lock("wasmtime_component_vallist_new")
+_new_value = keeping_the_lock("wasmtime_component_val_new")
 
 
 def _write_bytes(address: int, text: bytes) -> None:
-    _new_bytes(address, len(text), text)
+    (_copy_short if len(text) <= _SHORT else _copy_long)(address, len(text), text)
 
 
 def write_string(value: Any, text: str) -> None:
@@ -48,7 +55,7 @@ def _write_record(value: Any, *fields: tuple[bytes, Callable[[Any, Any], None], 
         address += _ENTRY_SIZE
         write(entry.val, content)
     value.kind = RECORD
-    c.wasmtime_component_valrecord_new(byref(value.of.record), len(fields), entries)
+    _new_record(byref(value.of.record), len(fields), entries)
 
 
 def write_list(value: Any, items: Sequence[Any], write: Callable[[Any, Any], None]) -> None:
@@ -57,7 +64,7 @@ def write_list(value: Any, items: Sequence[Any], write: Callable[[Any, Any], Non
     for one, item in zip(values, items, strict=True):
         write(one, item)
     value.kind = LIST
-    c.wasmtime_component_vallist_new(byref(value.of.list), len(items), values)
+    _new_list(byref(value.of.list), len(items), values)
 
 
 def _write_u16(value: Any, number: int) -> None:
@@ -104,7 +111,7 @@ def write_outcome(value: Any, outcome: Outcome) -> None:
         )
     value.kind = RESULT
     value.of.result.is_ok = isinstance(outcome, Response)
-    value.of.result.val = c.wasmtime_component_val_new(byref(payload))
+    value.of.result.val = _new_value(byref(payload))
 
 
 def _write_fetch_error(value: Any, failure: Failure) -> None:
@@ -122,4 +129,4 @@ def _write_fetch_error(value: Any, failure: Failure) -> None:
         _write_record(payload, (b"number", _write_u64, max(0, int(failure.number))))
     value.kind = VARIANT
     _write_bytes(addressof(value) + _OF, kind.value.encode())
-    value.of.variant.val = c.wasmtime_component_val_new(byref(payload))
+    value.of.variant.val = _new_value(byref(payload))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
 from typing import Protocol
+
+from .turns import processors
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -15,7 +16,6 @@ _log = logging.getLogger("carrel.runtime")
 INTERVAL = 0.01
 #: Seconds without executions after which the ticker sleeps until the next one starts.
 _LINGER = 1.0
-_PROCESSORS = os.cpu_count() or 1
 
 
 class Ticking(Protocol):
@@ -35,6 +35,7 @@ class Ticker:
 
     def __init__(self) -> None:
         self._active: dict[int, Ticking] = {}
+        self._processors = processors()
         self._when_idle: list[Callable[[], None]] = []
         self._wake = threading.Event()
         self._awake = False
@@ -74,7 +75,7 @@ class Ticker:
             self._awake = True
             time.sleep(INTERVAL)
             now = time.monotonic()
-            crowded = len(self._active) > _PROCESSORS
+            crowded = len(self._active) > self._processors
             for ticking in list(self._active.values()):
                 try:
                     ticking.tick(crowded=crowded)

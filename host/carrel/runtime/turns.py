@@ -26,6 +26,14 @@ _QUICK = 0.005
 _NICE = 10
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this platform
+        return os.cpu_count() or 1
+
+
 class Turns:
     """The turns of one component, and as many places in its slow lane.
 
@@ -34,7 +42,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        count = max(2, os.cpu_count() or 2)
+        count = max(2, processors())
         self.free = Places(count)
         self.slow = Places(count)
         self.next = Places(1)

@@ -20,9 +20,15 @@ from .imports import SOURCE, define_imports, imports_contract_only
 from .instance import Execution
 from .memory import give_back
 from .pool import KEPT, pooled_engine
+from .store import Store
+from .traps import TABLE_ELEMENTS
 from .turns import Turn
 
 FUNCTIONS = ("describe", "call", "parse")
+#: What a component's modules may have in all, far above what compilers emit. Each has its cost
+#: outside the linear memory that a call is limited in.
+_INSTANCES = 100
+_TABLES = 16
 
 #: Defines what guests import in a worker's linker, see `define_imports`.
 Define = Callable[[Linker, Callable[[], Execution]], object]
@@ -77,13 +83,13 @@ class Worker:
         self.memories = 1
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None
-        self._store: wasmtime.Store | None = None
+        self._store: Store | None = None
 
     def move_here(self) -> None:
         """Makes the thread that calls this the one whose time is counted."""
         self.clock, self.exact_clock = _thread_clock()
 
-    def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, bytes]:
+    def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, memoryview]:
         """Runs an execution of the component that this worker belongs to; `tidy` comes next."""
         if self._loaded is None:
             self._loaded = self._load(code)
@@ -93,11 +99,22 @@ class Worker:
         finally:
             self.turn.give()
 
-    def new_store(self) -> wasmtime.Store:
-        """A store for the execution that runs, in place of any that it had before."""
+    def new_store(self, memory_bytes: int) -> Store:
+        """A store for the execution that runs, in place of any that it had before.
+
+        Args:
+            memory_bytes: of all linear memories together.
+        """
         if self._store is not None:
             self._store.close()
-        self._store = wasmtime.Store(self.engine)
+        self._store = Store(
+            self.engine,
+            memory_bytes=memory_bytes // self.memories,
+            table_elements=TABLE_ELEMENTS,
+            instances=_INSTANCES,
+            tables=_TABLES,
+            memories=self.memories,
+        )
         return self._store
 
     def tidy(self) -> None:

@@ -53,7 +53,7 @@ def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
     new = old.successor(config)
     assert new.manifest("sample").name == "sample"
     assert loads == ["sample"]  # not compiled again to be asked again
-    assert new.plugin("sample").parse("note", "x") == b"{}"
+    assert bytes(new.plugin("sample").parse("note", "x")) == b"{}"
     old.close()
     new.close()
 

@@ -159,11 +159,15 @@ class ModulePlugin(Plugin):
         data = {"contents": list(contents)}
         return Result(_compact(data).encode(), data, content=contents, structured=False)
 
-    def parse(self, document_format: str, document: str | Utf8) -> bytes:  # noqa: ARG002
+    def parse(self, document_format: str, document: str | Utf8) -> memoryview:  # noqa: ARG002
         """Modules have no formats."""
         raise UnknownNameError(f"format of {self.name}", document_format)
 
-    def checked_document(self, document_format: str, text: bytes) -> dict[str, Any]:  # noqa: ARG002
+    def checked_document(
+        self,
+        document_format: str,
+        text: memoryview,  # noqa: ARG002
+    ) -> dict[str, Any]:
         """Modules have no formats."""
         raise UnknownNameError(f"format of {self.name}", document_format)
 

@@ -1,0 +1,85 @@
+"""What one call's instance lives in: a store of wasmtime's, with its bounds."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref
+from typing import Any, cast
+
+import wasmtime
+from wasmtime import _ffi as c
+from wasmtime.component import Component, ExportIndex, Instance, Linker
+
+from .short_calls import keeping_the_lock
+
+#: An epoch deadline of one: the first increment of the engine stops the guest.
+_NEXT_INCREMENT = 1
+_NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
+
+_new = keeping_the_lock("wasmtime_store_new")
+_context = keeping_the_lock("wasmtime_store_context")
+_set_epoch_deadline = keeping_the_lock("wasmtime_context_set_epoch_deadline")
+_set_limits = keeping_the_lock("wasmtime_store_limiter")
+_get_function = keeping_the_lock("wasmtime_component_instance_get_func")
+
+
+class Store:
+    """A store. One thread at a time uses it, and closes it.
+
+    Args:
+        engine: where the guest's code was loaded; its next epoch ends what runs here.
+        memory_bytes: of each linear memory.
+        table_elements: of each table.
+        instances: how many there may be.
+        tables: how many there may be.
+        memories: how many there may be.
+    """
+
+    def __init__(
+        self,
+        engine: wasmtime.Engine,
+        *,
+        memory_bytes: int,
+        table_elements: int,
+        instances: int,
+        tables: int,
+        memories: int,
+    ) -> None:
+        self._store: Any = _new(engine.ptr(), None, _NO_FINALIZER)
+        self._at = _context(self._store)
+        _set_epoch_deadline(self._at, _NEXT_INCREMENT)
+        _set_limits(self._store, memory_bytes, table_elements, instances, tables, memories)
+
+    def set_wasi(self, wasi: wasmtime.WasiConfig) -> None:
+        """What the guest's imports of WASI are told."""
+        error = c.wasmtime_context_set_wasi(self._at, wasi._consume())  # noqa: SLF001
+        if error:  # type: ignore[truthy-bool]
+            raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
+
+    def instantiate(self, linker: Linker, component: Component) -> Instance:
+        """A new instance.
+
+        Raises:
+            WasmtimeError: it needs more than the bounds allow, or its start failed.
+        """
+        # Of a store wasmtime-py asks for its context alone.
+        return linker.instantiate(cast(wasmtime.Store, self), component)
+
+    def function(self, instance: Instance, index: ExportIndex) -> Any:
+        """A function of an instance, as wasmtime's C value; None where there is none."""
+        function = c.wasmtime_component_func_t()
+        known = instance._instance  # noqa: SLF001 - wasmtime-py offers no other way to it
+        found = _get_function(byref(known), self._at, index.ptr(), byref(function))
+        return function if found else None
+
+    def close(self) -> None:
+        """Frees the instances and empties their memories. Idempotent."""
+        store, self._store = self._store, None
+        if store is not None:
+            c.wasmtime_store_delete(store)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _context(self) -> Any:
+        return self._at
