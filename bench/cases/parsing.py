@@ -18,8 +18,8 @@ from bench.workbench import Workbench
 _MEGABYTE = 1_000_000
 _AT_ONCE = 8
 #: So many more than are at once that starting the threads, and waiting for the last one alone,
-#: count little: they are a fifth of eight computations that share nothing.
-_IN_ALL = 32
+#: count little: together they take as long as four parses.
+_IN_ALL = 128
 #: Rounds of a computation that takes about as long as a parse.
 _COMPUTATION = 12_000
 
@@ -117,7 +117,7 @@ def at_once(bench: Workbench) -> Sequence[Row]:
                 for document in [data] * _IN_ALL:
                     forgotten(document)
 
-            both, single = time_in_turn(together, in_turn, document=data, rounds=bench.rounds(20))
+            both, single = time_in_turn(together, in_turn, document=data, rounds=bench.rounds(10))
             described = f"{_IN_ALL} {what}, {_AT_ONCE} at once on 2 cores : one after another"
             return Row(name, described, both, single, bar, faster=True)
 

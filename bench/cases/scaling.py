@@ -22,9 +22,11 @@ def against_size(bench: Workbench) -> Sequence[Row]:
     """Time per byte of a larger document against a smaller one, of 100 KB, 1 MB and 10 MB."""
     sizes = SIZES[:2] if bench.quick else SIZES
     return [
-        in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_utf8),
-        in_process(bench, sizes, "scaling-objects", "parsed to objects", bench.host.parse),
-        _as_processes(bench, sizes),
+        *in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_utf8),
+        *in_process(
+            bench, sizes, "scaling-objects", "parsed to objects", bench.host.parse, touching=True
+        ),
+        *_as_processes(bench, sizes),
     ]
 
 
@@ -36,7 +38,8 @@ def in_process(
     parse: Callable[[str, str, bytes], Any],
     *,
     source: tuple[str, str, Callable[[int], str]] | None = None,
-) -> Row:
+    touching: bool = False,
+) -> list[Row]:
     """The largest document once against smaller ones until they are as many bytes.
 
     Args:
@@ -46,6 +49,7 @@ def in_process(
         what: is done with a document.
         parse: does it, given plugin, format and document.
         source: plugin, format, and what makes a document of a size; arXiv's feeds when None.
+        touching: see `_rows`.
     """
     plugin, form, make = source or ("arxiv", "feed", bench.document)
     documents = [make(size).encode() for size in sizes]
@@ -68,10 +72,10 @@ def in_process(
         rounds=bench.rounds(15),
     )
     amounts = [len(data) * count for data, count in zip(documents, counts, strict=True)]
-    return _row(name, what, sizes, figures, amounts)
+    return _rows(name, what, sizes, figures, amounts, touching=touching)
 
 
-def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Row:
+def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Sequence[Row]:
     """The same bytes in one process each, as files, less what a process costs by itself."""
     files = [bench.document_file(f"{size}.xml", bench.document(size)) for size in sizes]
     counts = [sizes[-1] // size for size in sizes]
@@ -86,23 +90,39 @@ def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Row:
     what = "by carrel parse less its start"
     own = [Figure((figure.median - start_up.median,)) for figure in figures]
     if min(figure.median for figure in own) <= 0:
-        return Row(name, what, bar=_LINEAR, missing="too quick to be told from the start")
+        return [Row(name, what, bar=_LINEAR, missing="too quick to be told from the start")]
     amounts = [file.stat().st_size * count for file, count in zip(files, counts, strict=True)]
-    return _row(name, what, sizes, own, amounts)
+    return _rows(name, what, sizes, own, amounts, touching=True)
 
 
-def _row(
-    name: str, what: str, sizes: Sequence[int], figures: Sequence[Figure], amounts: Sequence[int]
-) -> Row:
-    """The pair of sizes between which a byte's cost grows most, or falls least.
+def _rows(
+    name: str,
+    what: str,
+    sizes: Sequence[int],
+    figures: Sequence[Figure],
+    amounts: Sequence[int],
+    *,
+    touching: bool,
+) -> list[Row]:
+    """The two sizes between which a byte's cost grows most, or falls least.
 
     That a small document costs more a byte is no fault: every call has a cost of its own.
+
+    Args:
+        name: of the row.
+        what: is done with a document.
+        sizes: of the documents, in bytes.
+        figures: seconds for each.
+        amounts: bytes that these were spent on.
+        touching: whether a large document alone has the system hand out memory, while the later
+            ones of several small ones use that of the first. Then that pair is a row of its own,
+            and the bar is on the largest against the smallest, as it was written.
     """
     per_byte = [
         Figure(tuple(value / amount * 1e6 for value in figure.values), "s/MB")
         for figure, amount in zip(figures, amounts, strict=True)
     ]
-    small, large = max(
+    worst = max(
         itertools.combinations(range(len(sizes)), 2),
         key=lambda pair: per_byte[pair[1]].median / per_byte[pair[0]].median,
     )
@@ -110,8 +130,18 @@ def _row(
         f"{_size(size)} {figure.median * 1e3:.3g}"
         for size, figure in zip(sizes, per_byte, strict=True)
     )
-    described = f"cost of a byte {what} ({costs} ns): {_size(sizes[large])} : {_size(sizes[small])}"
-    return Row(name, described, per_byte[large], per_byte[small], _LINEAR)
+
+    def row(name: str, small: int, large: int, bar: Bar | None) -> Row:
+        pair = f"{_size(sizes[large])} : {_size(sizes[small])}"
+        described = f"cost of a byte {what} ({costs} ns): {pair}"
+        return Row(name, described, per_byte[large], per_byte[small], bar)
+
+    if touching:
+        return [
+            row(name, 0, len(sizes) - 1, _LINEAR),
+            row(f"{name}-pages", *worst, None),
+        ]
+    return [row(name, *worst, _LINEAR)]
 
 
 def _size(size: int) -> str:

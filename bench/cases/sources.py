@@ -101,7 +101,9 @@ def against_size(bench: Workbench) -> Sequence[Row]:
         ("crossref", "works", works.answer_of_size),
     )
     return [
-        in_process(
+        row
+        for plugin, form, make in sources
+        for row in in_process(
             bench,
             sizes,
             f"{plugin}-scaling",
@@ -109,5 +111,4 @@ def against_size(bench: Workbench) -> Sequence[Row]:
             bench.host.parse_utf8,
             source=(plugin, form, cache(make)),
         )
-        for plugin, form, make in sources
     ]
