@@ -21,12 +21,13 @@ from .engine import new_engine
 from .imports import define_imports, imports_contract_only
 from .inline import KEPT_INLINE, InlineWorkers
 from .instance import Execution
+from .linking import Code
 from .pending import Pending
 from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
 from .turns import Turn, Turns, processors
-from .worker import Define, Worker, load_code
+from .worker import Define, Worker
 
 _log = logging.getLogger("carrel.runtime")
 
@@ -166,7 +167,7 @@ class SandboxedComponent(Sandboxed):
     def is_pure(self) -> bool:
         """Whether nothing but the contract is imported: no clock, no chance, nothing of WASI."""
         engine = new_engine(self._stack_bytes)
-        return imports_contract_only(engine, load_code(engine, self._code))
+        return imports_contract_only(Code(engine, self._code))
 
     def describe(self) -> str:
         """The manifest's JSON text; nothing of it is checked."""

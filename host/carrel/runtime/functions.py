@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 import wasmtime
 from wasmtime import _ffi as c
-from wasmtime.component import LinkerInstance
 
 from carrel.exchange import Outcome, Request
 
@@ -30,6 +29,7 @@ from .lifting import (
     read_request,
     read_text_result,
 )
+from .linking import require
 from .lowering import write_list, write_outcome, write_string
 from .store import Store
 
@@ -73,20 +73,19 @@ def call_text(
     result = HandedOver()
     error = c.wasmtime_component_func_call(
         byref(function),
-        store._context(),  # noqa: SLF001
+        store.context,
         values,
         len(values),
         byref(result),
         1,
     )
     returned()
-    if error:  # type: ignore[truthy-bool]
-        raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
+    require(error)
     return read_text_result(result, max_bytes)
 
 
 def add_fetch(
-    instance: LinkerInstance,
+    instance: Any,
     name: str,
     fetch: Callable[[list[Request]], Sequence[Outcome]],
     *,
@@ -96,7 +95,7 @@ def add_fetch(
     """Defines `fetch` or, with `many`, `fetch-all` in an instance of a linker.
 
     Args:
-        instance: the contract's `http`.
+        instance: the contract's `http`, as wasmtime's C pointer.
         name: the function's.
         fetch: must not raise.
         may_fetch: whether the call may make so many requests; if not it has ended, and the list is
@@ -119,7 +118,7 @@ def add_fetch(
 
 
 def add_words(
-    instance: LinkerInstance,
+    instance: Any,
     name: str,
     run: Callable[..., str | None],
     *,
@@ -128,7 +127,7 @@ def add_words(
     """Defines a function of plain values; strings come cut to `MAX_WORDS`.
 
     Args:
-        instance: one of the contract's interfaces.
+        instance: one of the contract's interfaces, likewise.
         name: the function's.
         run: must not raise; a text it returns goes to the guest.
         takes: the kinds of its parameters.
@@ -146,13 +145,11 @@ def add_words(
     return _define(instance, name, call, parameters=len(readers), results=None)
 
 
-def add_text(
-    instance: LinkerInstance, name: str, function: Callable[..., str], *, parameters: int
-) -> object:
+def add_text(instance: Any, name: str, function: Callable[..., str], *, parameters: int) -> object:
     """Defines a function of strings and u32s that returns a string; nothing is cut.
 
     Args:
-        instance: the interface it belongs to.
+        instance: the interface it belongs to, likewise.
         name: the function's.
         function: must not raise.
         parameters: how many it takes.
@@ -169,7 +166,7 @@ def add_text(
 
 
 def _define(
-    instance: LinkerInstance,
+    instance: Any,
     name: str,
     run: Callable[[Any, Any], None],
     *,
@@ -192,10 +189,9 @@ def _define(
 
     encoded = name.encode()
     error = c.wasmtime_component_linker_instance_add_func(
-        instance.ptr(), ctypes.create_string_buffer(encoded), len(encoded), callback, None, _nothing
+        instance, ctypes.create_string_buffer(encoded), len(encoded), callback, None, _nothing
     )
-    if error:  # type: ignore[truthy-bool]
-        raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
+    require(error)
     return callback
 
 

@@ -14,14 +14,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import wasmtime
-from wasmtime.component import Component, ComponentInstanceType, Linker
 
 from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
 from .functions import add_fetch, add_words
+from .linking import Code, Linker
 
 if TYPE_CHECKING:
+    from wasmtime.component import Component
+
     from .instance import Execution
 
 _log = logging.getLogger("carrel.runtime")
@@ -107,6 +109,8 @@ def check_imports(
     Raises:
         LoadError: names every such import; or the contract's export is missing.
     """
+    from wasmtime.component import ComponentInstanceType
+
     kind = component.type
     refused: list[str] = []
     for name, extern in kind.imports(engine).items():
@@ -130,22 +134,25 @@ def check_imports(
         raise LoadError(f"{plugin}: does not export {SOURCE}{found}", plugin=plugin)
 
 
-def imports_contract_only(engine: wasmtime.Engine, component: Component) -> bool:
+def imports_contract_only(code: Code) -> bool:
     """Whether a component imports the contract's interfaces and nothing else."""
-    return component.type.imports(engine).keys() <= CONTRACT_IMPORTS.keys()
+    return all(name in CONTRACT_IMPORTS for name in code.imports())
 
 
-def define_imports(linker: Linker, current: Callable[[], Execution]) -> object:
-    """Defines the contract's imports and WASI in a worker's linker.
+def define_imports(
+    engine: wasmtime.Engine, current: Callable[[], Execution]
+) -> tuple[Linker, object]:
+    """Defines the contract's imports and WASI in a linker of their own.
 
     Args:
-        linker: of one worker; it serves one execution at a time.
+        engine: of one worker; it serves one execution at a time.
         current: the execution that runs in that worker now.
 
     Returns:
-        What has to live as long as the linker.
+        The linker, and what has to live as long.
     """
-    linker.add_wasip2()
+    linker = Linker(engine)
+    linker.add_wasi()
 
     def guarded(
         function: Callable[..., str | None], fallback: str | None = None
@@ -178,17 +185,17 @@ def define_imports(linker: Linker, current: Callable[[], Execution]) -> object:
     with linker.root() as root:
         with root.add_instance(_HTTP) as http:
             keep = [
-                add_fetch(http, "fetch", fetch, may_fetch=may_fetch, many=False),
-                add_fetch(http, "fetch-all", fetch, may_fetch=may_fetch, many=True),
+                add_fetch(http.ptr(), "fetch", fetch, may_fetch=may_fetch, many=False),
+                add_fetch(http.ptr(), "fetch-all", fetch, may_fetch=may_fetch, many=True),
             ]
         with root.add_instance(_LOG) as log:
-            keep.append(add_words(log, "write", guarded(_write), takes=("enum", "string")))
+            keep.append(add_words(log.ptr(), "write", guarded(_write), takes=("enum", "string")))
         with root.add_instance(_PROGRESS) as progress:
             report = guarded(_report)
-            keep.append(add_words(progress, "report", report, takes=("u64", "u64", "string")))
+            keep.append(add_words(progress.ptr(), "report", report, takes=("u64", "u64", "string")))
         with root.add_instance(_CONFIG) as config:
-            keep.append(add_words(config, "get", guarded(_get, ""), takes=("string",)))
-    return keep
+            keep.append(add_words(config.ptr(), "get", guarded(_get, ""), takes=("string",)))
+    return linker, keep
 
 
 def _write(execution: Execution, level: str, message: str) -> None:

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import wasmtime
 
@@ -34,8 +34,6 @@ from .traps import MEMORIES_EXCEEDED, from_wasmtime
 from .turns import LONG, Turn
 
 if TYPE_CHECKING:
-    from wasmtime.component import Instance
-
     from .store import Store
     from .worker import Loaded, Worker
 
@@ -249,19 +247,19 @@ class Execution:
             self._started = True
         self._raise_reason()
 
-    def _instantiate(self, worker: Worker, loaded: Loaded) -> tuple[Store, Instance]:
+    def _instantiate(self, worker: Worker, loaded: Loaded) -> tuple[Store, Any]:
         store = worker.new_store(self.call.limits.memory_bytes)
         if loaded.uses_wasi:
             wasi = wasmtime.WasiConfig()
             wasi.stdout_custom = self.capture
             wasi.stderr_custom = self.capture
             store.set_wasi(wasi)
-        return store, store.instantiate(worker.linker, loaded.component)
+        return store, store.instantiate(worker.linker, loaded.code)
 
     def _invoke(
         self,
         store: Store,
-        instance: Instance,
+        instance: Any,
         worker: Worker,
         loaded: Loaded,
         texts: Sequence[bytes],

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import wasmtime
-from wasmtime.component import Component
 
 from carrel.errors import LoadError
 
@@ -23,6 +22,7 @@ from .codecache import CodeCache
 from .component import Sandboxed, SandboxedComponent
 from .engine import code_key, new_engine
 from .imports import check_imports
+from .linking import Code
 from .memory import expect_documents, share_arenas
 from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
@@ -159,7 +159,7 @@ class Runtime:
         if path is not None:
             try:
                 # Its imports were checked before it was kept; the key names the rules.
-                Component.deserialize_file(new_engine(self._settings.stack_bytes), str(path))
+                Code(new_engine(self._settings.stack_bytes), path)
             except wasmtime.WasmtimeError as error:
                 _log.info("%s: precompiled code is not for this wasmtime: %s", name, error)
                 self._cache.forget(path)
@@ -175,6 +175,8 @@ class Runtime:
             seconds=self._settings.compile_seconds,
             memory_bytes=self._settings.compile_memory_bytes,
         )
+        from wasmtime.component import Component
+
         engine = new_engine(self._settings.stack_bytes)
         try:
             component = Component.deserialize(engine, code)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref
-from typing import Any, cast
+from typing import Any
 
 import wasmtime
 from wasmtime import _ffi as c
-from wasmtime.component import Component, ExportIndex, Instance, Linker
 
+from .linking import Code, Export, require
 from .short_calls import keeping_the_lock
 
 #: An epoch deadline of one: the first increment of the engine stops the guest.
@@ -52,24 +52,30 @@ class Store:
 
     def set_wasi(self, wasi: wasmtime.WasiConfig) -> None:
         """What the guest's imports of WASI are told."""
-        error = c.wasmtime_context_set_wasi(self._at, wasi._consume())  # noqa: SLF001
-        if error:  # type: ignore[truthy-bool]
-            raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
+        require(c.wasmtime_context_set_wasi(self._at, wasi._consume()))  # noqa: SLF001
 
-    def instantiate(self, linker: Linker, component: Component) -> Instance:
-        """A new instance.
+    def instantiate(self, linker: Any, code: Code) -> Any:
+        """A new instance, as wasmtime's C value.
+
+        Args:
+            linker: has what the guest imports, see `Define` in `worker`.
+            code: the guest's.
 
         Raises:
             WasmtimeError: it needs more than the bounds allow, or its start failed.
         """
-        # Of a store wasmtime-py asks for its context alone.
-        return linker.instantiate(cast(wasmtime.Store, self), component)
+        instance = c.wasmtime_component_instance_t()
+        require(
+            c.wasmtime_component_linker_instantiate(
+                linker.ptr(), self._at, code.ptr(), byref(instance)
+            )
+        )
+        return instance
 
-    def function(self, instance: Instance, index: ExportIndex) -> Any:
+    def function(self, instance: Any, export: Export) -> Any:
         """A function of an instance, as wasmtime's C value; None where there is none."""
         function = c.wasmtime_component_func_t()
-        known = instance._instance  # noqa: SLF001 - wasmtime-py offers no other way to it
-        found = _get_function(byref(known), self._at, index.ptr(), byref(function))
+        found = _get_function(byref(instance), self._at, export.ptr(), byref(function))
         return function if found else None
 
     def close(self) -> None:
@@ -81,5 +87,7 @@ class Store:
     def __del__(self) -> None:
         self.close()
 
-    def _context(self) -> Any:
+    @property
+    def context(self) -> Any:
+        """What wasmtime's C functions take for this store."""
         return self._at

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import wasmtime
-from wasmtime.component import Component, ExportIndex, Linker
 
 from .engine import new_engine
 from .imports import SOURCE, define_imports, imports_contract_only
 from .instance import Execution
+from .linking import Code, Export
 from .memory import give_back
 from .pool import KEPT, pooled_engine
 from .store import Store
@@ -30,8 +31,8 @@ FUNCTIONS = ("describe", "call", "parse")
 _INSTANCES = 100
 _TABLES = 16
 
-#: Defines what guests import in a worker's linker, see `define_imports`.
-Define = Callable[[Linker, Callable[[], Execution]], object]
+#: Makes a worker's linker and defines what guests import, see `define_imports`.
+Define = Callable[[wasmtime.Engine, Callable[[], Execution]], tuple[Any, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ class Loaded:
             when a guest calls into a WASI that was told nothing.
     """
 
-    component: Component
-    functions: dict[str, ExportIndex]
+    code: Code
+    functions: dict[str, Export]
     uses_wasi: bool
 
 
@@ -139,8 +140,7 @@ class Worker:
 
     def _use(self, engine: wasmtime.Engine) -> None:
         self.engine = engine
-        self.linker = Linker(engine)
-        self._imports = self._define(self.linker, self._current)
+        self.linker, self._imports = self._define(engine, self._current)
 
     def _current(self) -> Execution:
         assert self._execution is not None, "host functions run inside an execution"
@@ -148,25 +148,18 @@ class Worker:
 
     def _load(self, code: Path | bytes) -> Loaded:
         try:
-            component = load_code(self.engine, code)
+            loaded = Code(self.engine, code)
         except wasmtime.WasmtimeError:
             # Larger than the pool provides for, in tables or instances: without one, then.
             self._use(new_engine(self._stack_bytes))
-            component = load_code(self.engine, code)
-        source = component.get_export_index(SOURCE)
-        functions = {name: component.get_export_index(name, source) for name in FUNCTIONS}
+            loaded = Code(self.engine, code)
+        source = loaded.export(SOURCE)
+        functions = {name: loaded.export(name, source) for name in FUNCTIONS}
         return Loaded(
-            component,
+            loaded,
             {name: at for name, at in functions.items() if at is not None},
-            uses_wasi=not imports_contract_only(self.engine, component),
+            uses_wasi=not imports_contract_only(loaded),
         )
-
-
-def load_code(engine: wasmtime.Engine, code: Path | bytes) -> Component:
-    """Loads precompiled code that was verified."""
-    if isinstance(code, Path):
-        return Component.deserialize_file(engine, str(code))
-    return Component.deserialize(engine, code)
 
 
 def _thread_clock() -> tuple[Callable[[], float], bool]:

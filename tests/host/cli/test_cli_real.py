@@ -130,4 +130,8 @@ def test_parsing_imports_nothing_that_it_does_not_need(carrel: CommandLine) -> N
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert "wasmtime" in imported
     heavy = {"click", "rich", "mcp", "httpx2", "platformdirs", "pydantic", "pydantic_core"}
-    assert imported & (heavy | {"jsonschema_rs", "asyncio", "sqlite3", "tomllib"}) == set()
+    assert (
+        imported
+        & (heavy | {"jsonschema_rs", "asyncio", "sqlite3", "tomllib", "wasmtime.component"})
+        == set()
+    )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import wasmtime
 from wasmtime.component import Linker
 
 from carrel.errors import ContractViolation, InternalError, SourceError, Trap
@@ -75,12 +76,19 @@ class ModuleContext:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def define_services(linker: Linker, current: Callable[[], Execution]) -> object:
-    """Defines the interface in a worker's linker.
+def define_services(
+    engine: wasmtime.Engine, current: Callable[[], Execution]
+) -> tuple[Linker, object]:
+    """Defines the interface in a linker of its own.
+
+    Args:
+        engine: of one worker; it serves one execution at a time.
+        current: the execution that runs in that worker now.
 
     Returns:
-        What has to live as long as the linker.
+        The linker, and what has to live as long.
     """
+    linker = Linker(engine)
 
     def guarded(function: Callable[..., Any], fallback: Any) -> Callable[..., Any]:
         def run(*arguments: Any) -> Any:
@@ -102,10 +110,10 @@ def define_services(linker: Linker, current: Callable[[], Execution]) -> object:
 
     with linker.root() as root, root.add_instance(INTERFACE) as host:
         keep = [
-            add_text(host, "config", guarded(_config, ""), parameters=1),
-            add_text(host, "http", guarded(_http, ""), parameters=2),
-            add_text(host, "http-headers", guarded(_http_headers, ""), parameters=0),
-            add_text(host, "user", guarded(answer, ""), parameters=2),
+            add_text(host.ptr(), "config", guarded(_config, ""), parameters=1),
+            add_text(host.ptr(), "http", guarded(_http, ""), parameters=2),
+            add_text(host.ptr(), "http-headers", guarded(_http_headers, ""), parameters=0),
+            add_text(host.ptr(), "user", guarded(answer, ""), parameters=2),
         ]
         host.add_func("http-status", plain(lambda execution: _context(execution).status, 0))
         host.add_func("log", plain(_write))
@@ -115,7 +123,7 @@ def define_services(linker: Linker, current: Callable[[], Execution]) -> object:
         host.add_func("output", plain(_output))
         host.add_func("sleep", plain(lambda execution, wait: execution.sleep(wait / 1e9)))
         host.add_func("exit", plain(_exit))
-    return keep
+    return linker, keep
 
 
 def _context(execution: Execution) -> ModuleContext:
