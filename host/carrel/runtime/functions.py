@@ -23,6 +23,8 @@ from .kinds import STRING
 from .lifting import (
     READERS,
     HandedOver,
+    MismatchError,
+    OutputError,
     length_of,
     read_list,
     read_plain,
@@ -81,7 +83,11 @@ def call_text(
     )
     returned()
     require(error)
-    return read_text_result(result, max_bytes)
+    try:
+        return read_text_result(result, max_bytes)
+    except (MismatchError, OutputError):
+        result.free()  # now: the error remembers where it came from for as long as it lives
+        raise
 
 
 def add_fetch(

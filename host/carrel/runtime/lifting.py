@@ -54,18 +54,26 @@ class HandedOver(c.wasmtime_component_val):
     Attributes:
         is_text: whether it is known to be one block of memory; others may be millions, which
             takes a while to free.
+        is_freed: whether nothing stands in it any more.
     """
 
     is_text = False
+    is_freed = False
 
     # Bound here: at the interpreter's end modules are emptied before what they made is gone.
-    def __del__(
+    def free(
         self,
         free_text: Any = _free_text,
         free: Any = c.wasmtime_component_val_delete,
         pointer: Any = byref,
     ) -> None:
-        (free_text if self.is_text else free)(pointer(self))
+        """Frees it now. Idempotent."""
+        if not self.is_freed:
+            self.is_freed = True
+            (free_text if self.is_text else free)(pointer(self))
+
+    def __del__(self) -> None:
+        self.free()
 
 
 #: Any address and what stands there; a view of it has the right length.
