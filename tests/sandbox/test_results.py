@@ -6,6 +6,7 @@ import gc
 import json
 import logging
 import sys
+from types import FrameType
 
 import pytest
 import wasmtime
@@ -57,7 +58,31 @@ def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
     before = resident()
     for _ in range(60):
         assert len(parsed()) == 8 * MIB
+    for _ in range(60):
+        garbage: list[object] = [parsed()]
+        garbage.append(garbage)
+        del garbage
+        gc.collect()
     assert resident() < before + 100 * MIB
+    component.close()
+
+
+@pytest.mark.requirement("sandbox:limits:interrupt")
+def test_nothing_of_pythons_runs_when_a_text_is_freed(load: Load) -> None:
+    # An interrupt that was seen there would be lost.
+    component = load(guest())
+    call = Call("guest", "format")
+    text = component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
+    calls = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            calls.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    del text
+    sys.setprofile(None)
+    assert calls == []
     component.close()
 
 

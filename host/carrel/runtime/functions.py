@@ -22,9 +22,6 @@ from carrel.exchange import Outcome, Request
 from .kinds import STRING
 from .lifting import (
     READERS,
-    HandedOver,
-    MismatchError,
-    OutputError,
     length_of,
     read_list,
     read_plain,
@@ -72,7 +69,7 @@ def call_text(
         # Lent: the library copies it before the guest runs, and `arguments` lives until then.
         value.of.string.size = len(text)
         value.of.string.data = cast(ctypes.c_char_p(text), _BytesPointer)
-    result = HandedOver()
+    result = _Value()
     error = c.wasmtime_component_func_call(
         byref(function),
         store.context,
@@ -83,11 +80,7 @@ def call_text(
     )
     returned()
     require(error)
-    try:
-        return read_text_result(result, max_bytes)
-    except (MismatchError, OutputError):
-        result.free()  # now: the error remembers where it came from for as long as it lives
-        raise
+    return read_text_result(result, max_bytes)
 
 
 def add_fetch(

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Callable
 from ctypes import addressof, byref, string_at
 from typing import Any, Literal, TypeVar
+from weakref import ref
 
 from wasmtime import _ffi as c
 
 from carrel.exchange import Request
 
 from .kinds import ENUM, LIST, RECORD, RESULT, STRING, U32, U64
-from .short_calls import keeping_the_lock
 
 T = TypeVar("T")
 
@@ -45,36 +45,39 @@ class OutputError(Exception):
     """A guest returned more text than it may."""
 
 
-_free_text = keeping_the_lock("wasmtime_component_val_delete")
+class _Owner:
+    """Whoever holds this holds a value, which is freed when nobody does any more, by C alone.
 
-
-class HandedOver(c.wasmtime_component_val):
-    """A value that is freed, with all that stands in it, when nobody refers to it any more.
-
-    Attributes:
-        is_text: whether it is known to be one block of memory; others may be millions, which
-            takes a while to free.
-        is_freed: whether nothing stands in it any more.
+    A `__del__` would be a function of Python's, called wherever the last reference goes: an
+    interrupt that came just then would be raised in it, and Python drops what is raised there.
     """
 
-    is_text = False
-    is_freed = False
+    __slots__ = ("__weakref__",)
 
-    # Bound here: at the interpreter's end modules are emptied before what they made is gone.
-    def free(
-        self,
-        free_text: Any = _free_text,
-        free: Any = c.wasmtime_component_val_delete,
-        pointer: Any = byref,
-    ) -> None:
-        """Frees it now. Idempotent."""
-        if not self.is_freed:
-            self.is_freed = True
-            (free_text if self.is_text else free)(pointer(self))
+    def __init__(self, value: Any) -> None:
+        end = _End(self, _free)
+        end.value = value
+        end._as_parameter_ = addressof(value)
+        for key, old in list(_ends.items()):
+            if old() is None:
+                _ends.pop(key, None)
+        # Kept, because a weak reference that is garbage itself calls nobody.
+        _ends[id(end)] = end
 
-    def __del__(self) -> None:
-        self.free()
 
+class _End(ref[_Owner]):
+    """A weak reference that ctypes takes for an address: a C function can be what it calls."""
+
+    __slots__ = ("_as_parameter_", "value")
+
+    _as_parameter_: int
+    value: Any
+
+
+#: Those of the owners that live, and of those that have gone since the last one came.
+_ends: dict[int, _End] = {}
+#: Takes no time: of a value that holds one text.
+_free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("wasmtime_component_val_delete", c.dll))
 
 #: Any address and what stands there; a view of it has the right length.
 _Memory = ctypes.c_ubyte * sys.maxsize
@@ -92,33 +95,38 @@ def _read_string(value: Any, kind: int, most: int) -> str:
     return string_at(text.data, most).decode(errors="ignore")
 
 
-def read_text_result(value: HandedOver, max_bytes: int) -> tuple[bool, memoryview]:
+def read_text_result(value: Any, max_bytes: int) -> tuple[bool, memoryview]:
     """Of a string or `result<string, string>`: whether it is no `error`, and its text as UTF-8.
 
-    The text is part of the value, which lives as long as anyone holds one of them.
+    The value is taken over. Its text stands where it stood, and is freed with the last view of it.
 
     Raises:
         OutputError: the text is longer than `max_bytes`; it is not read.
     """
-    if value.kind == STRING:
-        return True, _read_output(value, value, max_bytes)
-    if value.kind != RESULT or not value.of.result.val:
-        raise MismatchError
-    return value.of.result.is_ok, _read_output(value.of.result.val.contents, value, max_bytes)
-
-
-def _read_output(value: Any, owner: HandedOver, max_bytes: int) -> memoryview:
-    if value.kind != STRING:
-        raise MismatchError
-    owner.is_text = True
-    text = value.of.string
-    if text.size > max_bytes:
-        raise OutputError
+    try:
+        is_ok, text = _text_result(value, max_bytes)
+    except (MismatchError, OutputError):
+        # A list may be millions of blocks, so this gives Python's lock away.
+        c.wasmtime_component_val_delete(byref(value))
+        raise
+    owner = _Owner(value)
     if not text.size:
-        return memoryview(b"")
+        return is_ok, memoryview(b"")
     memory = _Memory.from_address(addressof(text.data.contents))
     memory.owner = owner  # type: ignore[attr-defined]
-    return memoryview(memory)[: text.size].toreadonly()
+    return is_ok, memoryview(memory)[: text.size].toreadonly()
+
+
+def _text_result(value: Any, max_bytes: int) -> tuple[bool, Any]:
+    is_ok = True
+    if value.kind == RESULT and value.of.result.val:
+        is_ok = value.of.result.is_ok
+        value = value.of.result.val.contents
+    if value.kind != STRING:
+        raise MismatchError
+    if value.of.string.size > max_bytes:
+        raise OutputError
+    return is_ok, value.of.string
 
 
 def _read_number(value: Any) -> int:
