@@ -19,6 +19,7 @@ from wasmtime import _ffi as c
 
 from carrel.exchange import Outcome, Request
 
+from .foreign import require
 from .kinds import STRING
 from .lifting import (
     READERS,
@@ -28,7 +29,6 @@ from .lifting import (
     read_request,
     read_text_result,
 )
-from .linking import require
 from .lowering import write_list, write_outcome, write_string
 from .store import Store
 

@@ -7,7 +7,6 @@ those takes 9 ms, a twelfth of `carrel parse`; whoever needs them imports them.
 from __future__ import annotations
 
 import ctypes
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from ctypes import byref
 from pathlib import Path
@@ -16,49 +15,14 @@ from typing import Any, Self
 import wasmtime
 from wasmtime import _ffi as c
 
+from .foreign import Owned, require
+
 _CodePointer = ctypes.POINTER(c.wasmtime_component_t)
 _InstancePointer = ctypes.POINTER(c.wasmtime_component_linker_instance_t)
 _ExternPointer = ctypes.POINTER(c.wasmtime_component_extern_t)
 
 
-def require(error: Any) -> None:
-    """Raises the error that a function of wasmtime's library returned, if it returned one."""
-    if error:
-        raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
-
-
-class _Owned(ABC):
-    """Something in wasmtime's memory that is ours to free."""
-
-    def __init__(self, pointer: Any) -> None:
-        self._pointer = pointer
-
-    def ptr(self) -> Any:
-        """Where it stands."""
-        if self._pointer is None:
-            raise ValueError("already closed")
-        return self._pointer
-
-    def close(self) -> None:
-        """Frees it. Idempotent."""
-        pointer, self._pointer = self._pointer, None
-        if pointer is not None:
-            self._free(pointer)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()
-
-    @abstractmethod
-    def _free(self, pointer: Any) -> None: ...
-
-
-class Code(_Owned):
+class Code(Owned):
     """A component's machine code, loaded into an engine."""
 
     def __init__(self, engine: wasmtime.Engine, code: Path | bytes) -> None:
@@ -106,14 +70,14 @@ class Code(_Owned):
         c.wasmtime_component_delete(pointer)
 
 
-class Export(_Owned):
+class Export(Owned):
     """The place of an export in loaded code; looked up by name once."""
 
     def _free(self, pointer: Any) -> None:
         c.wasmtime_component_export_index_delete(pointer)
 
 
-class Linker(_Owned):
+class Linker(Owned):
     """What guests of an engine may import."""
 
     def __init__(self, engine: wasmtime.Engine) -> None:
@@ -131,7 +95,7 @@ class Linker(_Owned):
         c.wasmtime_component_linker_delete(pointer)
 
 
-class LinkerInstance(_Owned):
+class LinkerInstance(Owned):
     """An instance in the making, such as an interface."""
 
     def add_instance(self, name: str) -> Self:

@@ -9,7 +9,8 @@ from typing import Any
 import wasmtime
 from wasmtime import _ffi as c
 
-from .linking import Code, Export, require
+from .foreign import Owned, require
+from .linking import Code, Export
 from .short_calls import keeping_the_lock
 
 #: An epoch deadline of one: the first increment of the engine stops the guest.
@@ -23,8 +24,8 @@ _set_limits = keeping_the_lock("wasmtime_store_limiter")
 _get_function = keeping_the_lock("wasmtime_component_instance_get_func")
 
 
-class Store:
-    """A store. One thread at a time uses it, and closes it.
+class Store(Owned):
+    """A store. One thread at a time uses it; closing it empties the memories in it.
 
     Args:
         engine: where the guest's code was loaded; its next epoch ends what runs here.
@@ -33,6 +34,9 @@ class Store:
         instances: how many there may be.
         tables: how many there may be.
         memories: how many there may be.
+
+    Attributes:
+        context: what wasmtime's C functions take for this store.
     """
 
     def __init__(
@@ -45,14 +49,14 @@ class Store:
         tables: int,
         memories: int,
     ) -> None:
-        self._store: Any = _new(engine.ptr(), None, _NO_FINALIZER)
-        self._at = _context(self._store)
-        _set_epoch_deadline(self._at, _NEXT_INCREMENT)
-        _set_limits(self._store, memory_bytes, table_elements, instances, tables, memories)
+        super().__init__(_new(engine.ptr(), None, _NO_FINALIZER))
+        self.context = _context(self.ptr())
+        _set_epoch_deadline(self.context, _NEXT_INCREMENT)
+        _set_limits(self.ptr(), memory_bytes, table_elements, instances, tables, memories)
 
     def set_wasi(self, wasi: wasmtime.WasiConfig) -> None:
         """What the guest's imports of WASI are told."""
-        require(c.wasmtime_context_set_wasi(self._at, wasi._consume()))  # noqa: SLF001
+        require(c.wasmtime_context_set_wasi(self.context, wasi._consume()))  # noqa: SLF001
 
     def instantiate(self, linker: Any, code: Code) -> Any:
         """A new instance, as wasmtime's C value.
@@ -67,7 +71,7 @@ class Store:
         instance = c.wasmtime_component_instance_t()
         require(
             c.wasmtime_component_linker_instantiate(
-                linker.ptr(), self._at, code.ptr(), byref(instance)
+                linker.ptr(), self.context, code.ptr(), byref(instance)
             )
         )
         return instance
@@ -75,19 +79,8 @@ class Store:
     def function(self, instance: Any, export: Export) -> Any:
         """A function of an instance, as wasmtime's C value; None where there is none."""
         function = c.wasmtime_component_func_t()
-        found = _get_function(byref(instance), self._at, export.ptr(), byref(function))
+        found = _get_function(byref(instance), self.context, export.ptr(), byref(function))
         return function if found else None
 
-    def close(self) -> None:
-        """Frees the instances and empties their memories. Idempotent."""
-        store, self._store = self._store, None
-        if store is not None:
-            c.wasmtime_store_delete(store)
-
-    def __del__(self) -> None:
-        self.close()
-
-    @property
-    def context(self) -> Any:
-        """What wasmtime's C functions take for this store."""
-        return self._at
+    def _free(self, pointer: Any) -> None:
+        c.wasmtime_store_delete(pointer)
