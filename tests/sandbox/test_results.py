@@ -16,6 +16,7 @@ from carrel.errors import ContractViolation, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.instance import OfflineFetcher
+from carrel.runtime.lifting import _Ends, _ends
 from carrel.runtime.traps import TRAPS, from_wasmtime
 from carrel.utf8 import Utf8
 from sandbox.conftest import AnsweringFetcher, Invoke, Load
@@ -64,7 +65,24 @@ def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
         del garbage
         gc.collect()
     assert resident() < before + 100 * MIB
+    assert len(_ends) < 120, "what was kept to free them is not kept for ever"
     component.close()
+
+
+def test_keeping_many_results_costs_no_more_for_each() -> None:
+    looks = 0
+
+    class Living:
+        def __call__(self) -> object:
+            nonlocal looks
+            looks += 1
+            return self
+
+    ends = _Ends()
+    for _ in range(5_000):
+        ends.keep(Living())  # type: ignore[arg-type]
+    assert len(ends) == 5_000
+    assert looks < 3 * 5_000
 
 
 @pytest.mark.requirement("sandbox:limits:interrupt")

@@ -58,11 +58,7 @@ class _Owner:
         end = _End(self, _free)
         end.value = value
         end._as_parameter_ = addressof(value)
-        for key, old in list(_ends.items()):
-            if old() is None:
-                _ends.pop(key, None)
-        # Kept, because a weak reference that is garbage itself calls nobody.
-        _ends[id(end)] = end
+        _ends.keep(end)
 
 
 class _End(ref[_Owner]):
@@ -74,8 +70,33 @@ class _End(ref[_Owner]):
     value: Any
 
 
-#: Those of the owners that live, and of those that have gone since the last one came.
-_ends: dict[int, _End] = {}
+class _Ends:
+    """Has the ends of all owners that live: a weak reference that is garbage itself calls nobody.
+
+    Those of owners that have gone are looked for when there are twice as many as there were, so
+    that a program that keeps many results pays for no one of them more than once or twice.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, _End] = {}
+        self._room = _SPARE
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, end: _End) -> None:
+        """Keeps one until its owner has gone."""
+        if len(self._kept) >= self._room:
+            for key, old in list(self._kept.items()):
+                if old() is None:
+                    self._kept.pop(key, None)
+            self._room = 2 * len(self._kept) + _SPARE
+        self._kept[id(end)] = end
+
+
+#: Ends that may be of owners that have gone; each takes 200 bytes.
+_SPARE = 64
+_ends = _Ends()
 #: Takes no time: of a value that holds one text.
 _free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("wasmtime_component_val_delete", c.dll))
 
