@@ -16,7 +16,7 @@ import pytest
 from carrel.errors import BusyError, Cancelled, CarrelError, DeadlineExceeded, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
-from carrel.runtime.turns import processors
+from carrel.runtime.turns import at_once, processors
 from carrel.utf8 import Utf8
 from support.desk import until
 from support.guests import guest
@@ -27,7 +27,7 @@ from .test_threads import threads_of
 
 PROCESSORS = processors()
 MIB = 2**20
-WORKERS = max(2, PROCESSORS)
+WORKERS = at_once()
 LOOP = "(loop $again (br $again))"
 #: Returns for the document "{}", loops for a longer one.
 LOOP_IF_LONG = f"(if (i32.gt_u (local.get $text_length) (i32.const 2)) (then {LOOP}))"

@@ -30,13 +30,13 @@ MIB = 2**20
 LARGE = f"(drop (memory.grow (i32.const 130))) {RETURN.format(case=0, at=131072, length=8 * MIB)}"
 
 
+def parsed(component: SandboxedComponent, limits: Limits | None = None) -> memoryview:
+    call = Call("guest", "format", limits or Limits())
+    return component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
+
+
 def test_a_text_stays_what_it_was_while_others_come_and_go(load: Load) -> None:
     component, other = load(guest(result='{"a":1}')), load(guest(result='{"b":2}'))
-
-    def parsed(component: SandboxedComponent) -> memoryview:
-        call = Call("guest", "format")
-        return component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
-
     text = parsed(component)
     assert text.readonly
     for _ in range(50):
@@ -51,16 +51,11 @@ def test_a_text_stays_what_it_was_while_others_come_and_go(load: Load) -> None:
 def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
     component = load(guest(LARGE))
     limits = Limits(output_bytes=16 * MIB)
-
-    def parsed() -> memoryview:
-        call = Call("guest", "format", limits)
-        return component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
-
     before = resident()
     for _ in range(60):
-        assert len(parsed()) == 8 * MIB
+        assert len(parsed(component, limits)) == 8 * MIB
     for _ in range(60):
-        garbage: list[object] = [parsed()]
+        garbage: list[object] = [parsed(component, limits)]
         garbage.append(garbage)
         del garbage
         gc.collect()
@@ -89,8 +84,7 @@ def test_keeping_many_results_costs_no_more_for_each() -> None:
 def test_nothing_of_pythons_runs_when_a_text_is_freed(load: Load) -> None:
     # An interrupt that was seen there would be lost.
     component = load(guest())
-    call = Call("guest", "format")
-    text = component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
+    text = parsed(component)
     calls = []
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
@@ -110,9 +104,8 @@ def test_a_text_that_is_too_long_is_freed_before_its_error_is(load: Load) -> Non
     before = resident()
     errors = []
     for _ in range(60):
-        call = Call("guest", "format", Limits(output_bytes=MIB))
         with pytest.raises(LimitExceeded) as caught:
-            component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
+            parsed(component, Limits(output_bytes=MIB))
         errors.append(caught.value)
     assert resident() < before + 100 * MIB
     component.close()

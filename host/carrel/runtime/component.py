@@ -26,7 +26,7 @@ from .pending import Pending
 from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
-from .turns import Turn, Turns, processors
+from .turns import Turn, Turns, at_once
 from .worker import Define, Worker
 
 _log = logging.getLogger("carrel.runtime")
@@ -81,7 +81,7 @@ class Sandboxed:
             return Worker(stack_bytes, Turn(Turns()), define, kept=KEPT_INLINE)
 
         self._threads = WorkerThreads(name, workers, make_worker)
-        self._inline = InlineWorkers(make_inline_worker, min(workers, max(2, processors())))
+        self._inline = InlineWorkers(make_inline_worker, min(workers, at_once()))
         ticker.when_idle(self._inline.let_go_of_large)
 
     def close(self) -> None:

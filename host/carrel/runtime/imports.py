@@ -1,17 +1,16 @@
 """The functions a guest may call, and no others.
 
 Two things live here: the check that refuses a component by the name of an import, and the host's
-side of the contract's imports. A host function never raises: wasmtime-py parks a callback's
-exception in one slot for the whole module, where another thread's call may find it. What goes to
-the guest is shaped so that every variant is tagged (see `contract/v1/plugin.wit`), because
-wasmtime-py lowers untagged ones through a shared scratch set.
+side of the contract's imports. A host function never raises, see `guarded`. What goes to the
+guest is shaped so that every variant is tagged (see `contract/v1/plugin.wit`), because wasmtime-py
+lowers untagged ones through a shared scratch set.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import wasmtime
 
@@ -19,6 +18,7 @@ from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
 from .functions import add_fetch, add_words
+from .guarded import guarded
 from .linking import Code, Linker
 
 if TYPE_CHECKING:
@@ -154,22 +154,6 @@ def define_imports(
     linker = Linker(engine)
     linker.add_wasi()
 
-    def guarded(
-        function: Callable[..., str | None], fallback: str | None = None
-    ) -> Callable[..., str | None]:
-        def run(*arguments: Any) -> str | None:
-            execution = current()
-            try:
-                if not execution.count_report():
-                    return fallback
-                return function(execution, *arguments)
-            except Exception:  # noqa: BLE001 - must not cross wasm, see the module
-                _log.exception("%s: a host function failed", execution.call.plugin)
-                execution.end(InternalError())
-                return fallback
-
-        return run
-
     def may_fetch(count: int) -> bool:
         return current().may_fetch(count)
 
@@ -189,12 +173,16 @@ def define_imports(
                 add_fetch(http.ptr(), "fetch-all", fetch, may_fetch=may_fetch, many=True),
             ]
         with root.add_instance(_LOG) as log:
-            keep.append(add_words(log.ptr(), "write", guarded(_write), takes=("enum", "string")))
+            keep.append(
+                add_words(log.ptr(), "write", guarded(current, _write), takes=("enum", "string"))
+            )
         with root.add_instance(_PROGRESS) as progress:
-            report = guarded(_report)
+            report = guarded(current, _report)
             keep.append(add_words(progress.ptr(), "report", report, takes=("u64", "u64", "string")))
         with root.add_instance(_CONFIG) as config:
-            keep.append(add_words(config.ptr(), "get", guarded(_get, ""), takes=("string",)))
+            keep.append(
+                add_words(config.ptr(), "get", guarded(current, _get, ""), takes=("string",))
+            )
     return linker, keep
 
 

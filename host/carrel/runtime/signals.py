@@ -1,8 +1,8 @@
 """Signals wait while the main thread is in the middle of something that must be finished.
 
 Python runs handlers of signals in the main thread, between any two steps of what runs there, and
-that of Ctrl-C raises. Between freeing a store and forgetting its address this is a crash, and
-between taking a turn and noting it a turn that nobody gives back.
+that of Ctrl-C raises. Between taking a worker and noting it this is a worker that nobody gives
+back, and in the middle of wasmtime-py, which frees a thing before it forgets its address, a crash.
 """
 
 from __future__ import annotations

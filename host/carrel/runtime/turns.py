@@ -34,6 +34,11 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
+def at_once() -> int:
+    """How many guests of one component compute at once."""
+    return max(2, processors())
+
+
 class Turns:
     """The turns of one component, and as many places in its slow lane.
 
@@ -42,7 +47,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        count = max(2, processors())
+        count = at_once()
         self.free = Places(count)
         self.slow = Places(count)
         self.next = Places(1)

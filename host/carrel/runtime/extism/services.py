@@ -1,6 +1,6 @@
 """The host's side of an Extism module: what `component.wat` imports.
 
-No function here raises (see `runtime.imports`), and none is given an address: texts come and go as
+No function here raises (see `runtime.guarded`), and none is given an address: texts come and go as
 wasmtime's strings.
 """
 
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import wasmtime
 from wasmtime.component import Linker
 
-from carrel.errors import ContractViolation, InternalError, SourceError, Trap
+from carrel.errors import ContractViolation, SourceError, Trap
 from carrel.exchange import Failure, FailureKind, Request
 from carrel.runtime.functions import add_text
+from carrel.runtime.guarded import guarded
 
 from .asked import answer
 
@@ -90,30 +91,16 @@ def define_services(
     """
     linker = Linker(engine)
 
-    def guarded(function: Callable[..., Any], fallback: Any) -> Callable[..., Any]:
-        def run(*arguments: Any) -> Any:
-            execution = current()
-            try:
-                if not execution.count_report():
-                    return fallback
-                return function(execution, *arguments)
-            except Exception:  # noqa: BLE001 - must not cross wasm
-                _log.exception("%s: a host function failed", execution.call.plugin)
-                execution.end(InternalError())
-                return fallback
-
-        return run
-
     def plain(function: Callable[..., Any], fallback: Any = None) -> Callable[..., Any]:
-        run = guarded(function, fallback)
+        run = guarded(current, function, fallback)
         return lambda _store, *arguments: run(*arguments)
 
     with linker.root() as root, root.add_instance(INTERFACE) as host:
         keep = [
-            add_text(host.ptr(), "config", guarded(_config, ""), parameters=1),
-            add_text(host.ptr(), "http", guarded(_http, ""), parameters=2),
-            add_text(host.ptr(), "http-headers", guarded(_http_headers, ""), parameters=0),
-            add_text(host.ptr(), "user", guarded(answer, ""), parameters=2),
+            add_text(host.ptr(), "config", guarded(current, _config, ""), parameters=1),
+            add_text(host.ptr(), "http", guarded(current, _http, ""), parameters=2),
+            add_text(host.ptr(), "http-headers", guarded(current, _http_headers, ""), parameters=0),
+            add_text(host.ptr(), "user", guarded(current, answer, ""), parameters=2),
         ]
         host.add_func("http-status", plain(lambda execution: _context(execution).status, 0))
         host.add_func("log", plain(_write))
