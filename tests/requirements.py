@@ -30,6 +30,10 @@ PROMISES: dict[str, str] = {
         "Keys and the contact address are attached at the edge, only to declared hosts; guest, "
         "cache, recordings, logs and error texts never contain them."
     ),
+    "sandbox:apart": (
+        "What a plugin that is not built in asks, is answered or leaves behind (pace, circuit "
+        "breakers, connections, cached answers, bytes) changes nothing for another plugin."
+    ),
     "plugin:pinned": "A plugin's bytes are checked against its locked digest on every load.",
     "plugin:signed": (
         "A signature counts only if somebody whom the policy names made it over the digest that is "

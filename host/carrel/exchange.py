@@ -176,6 +176,10 @@ class Call:
         if not self.deadline:
             self.deadline = time.monotonic() + self.limits.wall_seconds
 
+    def has_ended(self) -> bool:
+        """Whether something ends the call whatever the guest makes of it; see `fatal`."""
+        return self.fatal is not None
+
     @property
     def of_kept_answers(self) -> bool:
         """Whether the call made requests and every one was answered from the cache."""

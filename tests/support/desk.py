@@ -6,7 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from carrel.exchange import Call, Failure, Limits, Outcome, ProgressHandler, Request, Response
+from carrel.exchange import (
+    Call,
+    Failure,
+    Fetcher,
+    Limits,
+    Outcome,
+    ProgressHandler,
+    Request,
+    Response,
+)
 from carrel.fetch import FetchClient, HostRule, Policy, Secret
 
 from .upstream import SkippingClock
@@ -25,9 +34,14 @@ RULES = (
 class Desk:
     """A plugin's place: its fetcher, with short ways to use it."""
 
-    def __init__(self, client: FetchClient, policy: Policy, secrets: Sequence[Secret]) -> None:
+    def __init__(self, client: FetchClient, fetcher: Fetcher) -> None:
         self.client = client
-        self.fetcher = client.for_plugin(policy, secrets)
+        self.fetcher = fetcher
+
+    @classmethod
+    def of(cls, client: FetchClient, policy: Policy, secrets: Sequence[Secret] = ()) -> Desk:
+        """The place of a plugin with this policy and these secrets."""
+        return cls(client, client.for_plugin(policy, secrets))
 
     def call(
         self, seconds: float = 30.0, on_progress: ProgressHandler | None = None, **limits: Any

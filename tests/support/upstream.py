@@ -62,7 +62,8 @@ class Reply:
         drip: seconds between single bytes of the body.
         silent: whether to read the request and never answer.
         hold: waited for before answering.
-        raw: sent in place of everything else.
+        raw: sent in place of everything else; the connection is closed behind it.
+        more: sent as it is behind the answer, or behind `raw` in place of closing.
         close: whether to close the connection after a complete answer.
     """
 
@@ -74,6 +75,7 @@ class Reply:
     silent: bool = False
     hold: threading.Event | None = None
     raw: bytes | None = None
+    more: bytes | None = None
     close: bool = False
 
 
@@ -116,6 +118,7 @@ class Names:
 class _State:
     seen: list[Seen] = field(default_factory=list)
     connections: int = 0
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
 
 class Upstream:
@@ -148,6 +151,22 @@ class Upstream:
     def connections(self) -> int:
         """How many TLS connections were made."""
         return self._state.connections
+
+    @property
+    def open_connections(self) -> int:
+        """How many of them are open."""
+        return len(self._state.writers)
+
+    def push(self, data: bytes) -> None:
+        """Sends bytes over every open connection, unasked, and waits until they have arrived."""
+
+        async def send() -> None:
+            for writer in self._state.writers:
+                writer.write(data)
+                await writer.drain()
+
+        asyncio.run_coroutine_threadsafe(send(), self._loop).result(10)
+        time.sleep(0.05)
 
     @property
     def port(self) -> int:
@@ -218,6 +237,7 @@ class Upstream:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._state.connections += 1
         connection = self._state.connections
+        self._state.writers.append(writer)
         try:
             while True:
                 seen = await _read_request(reader, connection)
@@ -231,6 +251,7 @@ class Upstream:
         except (OSError, asyncio.IncompleteReadError, ssl.SSLError):
             pass
         finally:
+            self._state.writers.remove(writer)
             writer.transport.abort()
 
     async def _answer(self, seen: Seen, reply: Reply, writer: asyncio.StreamWriter) -> bool:
@@ -239,9 +260,9 @@ class Upstream:
         if reply.silent:
             await asyncio.Event().wait()
         if reply.raw is not None:
-            writer.write(reply.raw)
+            writer.write(reply.raw + (reply.more or b""))
             await writer.drain()
-            return False
+            return reply.more is not None
         body = b"" if seen.method == "HEAD" else reply.body
         headers = [("Content-Length", str(len(reply.body))), *reply.headers]
         if any(name.lower() == "content-length" for name, _ in reply.headers):
@@ -255,7 +276,7 @@ class Upstream:
                 await writer.drain()
                 await asyncio.sleep(reply.drip)
         else:
-            writer.write(body if reply.cut is None else body[: reply.cut])
+            writer.write((body if reply.cut is None else body[: reply.cut]) + (reply.more or b""))
         await writer.drain()
         return reply.cut is None and not reply.close
 

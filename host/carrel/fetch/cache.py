@@ -1,8 +1,9 @@
 """Answers kept on disk, and found again on the calling thread in tens of microseconds.
 
-A key is made of what the guest asked, never of what the host attached, so no secret can reach it.
-An answer that came over redirects keeps their URLs: it is only given to a plugin whose policy
-would have followed them.
+The built-in plugins share one file; each other plugin has its own, so that what one of them wrote,
+or how much, is nothing to any other. A key is made of what the guest asked, never of what the host
+attached, so no secret can reach it. An answer that came over redirects keeps their URLs: it is only
+given to a plugin whose policy would have followed them.
 
 Bodies are stored as they are: for the 30 KB of a typical feed, inflating would cost more than the
 rest of the lookup together, and the size is capped anyway.
@@ -55,6 +56,12 @@ _SELECT = (
 KEPT = frozenset({200, 203, 404, 410})
 NEGATIVE = frozenset({404, 410})
 
+#: Each plugin that is not built in may fill `fetch.cache_max_bytes` divided by this.
+PLUGIN_SHARE = 8
+
+# Files of plugins that nobody wrote to for so long are removed: the plugin has changed, or gone.
+_STALE_SECONDS = 30 * 86400.0
+
 # An answer from further in the future than this was stored under a wrong clock.
 _CLOCK_SLACK = 300.0
 
@@ -96,6 +103,32 @@ def cache_key(
         digest.update(b"%d:" % len(data))
         digest.update(data)
     return digest.digest()
+
+
+def partition_path(path: Path, partition: str) -> Path:
+    """The file of one partition beside that of the built-in plugins; stale ones are removed."""
+    import re
+    import time
+
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", partition.partition("@")[0])[:40]
+    digest = hashlib.sha256(partition.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    own = path.with_name(f"{path.stem}-{name}-{digest}{path.suffix}")
+    try:
+        for other in path.parent.glob(f"{path.stem}-*{path.suffix}"):
+            newest = max(_modified(other), _modified(other.with_name(other.name + "-wal")))
+            if other != own and newest < time.time() - _STALE_SECONDS:
+                for suffix in ("", "-wal", "-shm"):
+                    other.with_name(other.name + suffix).unlink(missing_ok=True)
+    except OSError:
+        pass  # it is looked for again by the next process
+    return own
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class Cache:

@@ -9,15 +9,12 @@ from carrel.exchange import Failure, Outcome, Response
 
 from . import failures, requestlog
 from .clock import Clock
-from .decode import UndecodableError, decode_text
+from .decode import UndecodableError, decode_pieces
 from .errand import Answer, Errand, Finished
 from .identity import Redactor, Secret, attach, without_secret_parameters
 from .settings import FetchSettings
 from .upstream import REDIRECTS, Hop, Upstreams
 from .url import Target, UrlFault, resolve_redirect
-
-#: Bodies over this are decoded off the loop, so that other requests go on.
-_DECODED_ON_LOOP = 256 * 1024
 
 
 class Chain:
@@ -46,7 +43,9 @@ class Chain:
         except TimeoutError:
             outcome = failures.timeout(self._target.url, self._target.host, max(seconds, 0.0))
             self._log(outcome)
-        return Finished(outcome, tuple(errand.attempts), tuple(self._hops), errand.cut)
+        return Finished(
+            outcome, tuple(errand.attempts), tuple(self._hops), errand.cut, errand.own_end
+        )
 
     async def _follow(self) -> Outcome:
         errand = self._errand
@@ -116,20 +115,29 @@ class Chain:
                 url, f"{host} answers with status {answer.status}; try again later",
                 status=answer.status,
             )  # fmt: skip
+        if answer.status == 206:
+            return failures.unreachable(
+                url, f"{host} answers with a part of the document; all of it was asked for",
+                status=206,
+            )  # fmt: skip
         redactor = Redactor(self._attached.values())
-
-        def decode() -> str:
-            return redactor.text(decode_text(answer.body, content_type))
-
         try:
-            if len(answer.body) > _DECODED_ON_LOOP:
-                body = await asyncio.to_thread(decode)
-            else:
-                body = decode()
+            body = await self._decode(answer, content_type, redactor)
         except UndecodableError as fault:
             return failures.undecodable(url, host, str(fault))
         headers = redactor.headers(answer.headers)
         return Response(answer.status, url, headers, body, len(answer.body))
+
+    async def _decode(self, answer: Answer, content_type: str, redactor: Redactor) -> str:
+        """The body as text without secrets; other requests get their turns meanwhile."""
+        pieces = []
+        redacted = redactor.stream()
+        with self._upstreams.shares.share(self._errand.policy.partition) as share:
+            for piece in decode_pieces(answer.body, content_type):
+                pieces.append(redacted.feed(piece))
+                await share.spend(len(piece))
+        pieces.append(redacted.finish())
+        return "".join(pieces)
 
     def _log(self, ended: Answer | Outcome) -> None:
         if isinstance(ended, Answer):

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Self
 from carrel.exchange import Call, Failure, Headers, Kept, Outcome, Request, Response
 
 from . import failures, requestlog
-from .budget import charge_bytes, charge_requests
-from .cache import Cache, cache_key
+from .budget import Charge, HeldBytes, charge_bytes, charge_requests
+from .cache import PLUGIN_SHARE, Cache, cache_key, partition_path
 from .clock import Clock, SystemClock
 from .identity import Secret, without_secret_parameters
 from .policy import HostRule, Policy, check_headers
@@ -62,7 +62,8 @@ class FetchClient:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.cache = Cache(settings.cache_path, settings.cache_max_bytes, self.clock)
+        self._caches: dict[str, Cache] = {}
+        self._held: dict[str, HeldBytes] = {}
         self._resolver = resolver
         self._dialer = dialer
         self._jitter = jitter
@@ -74,6 +75,22 @@ class FetchClient:
     def for_plugin(self, policy: Policy, secrets: Sequence[Secret] = ()) -> PluginFetcher:
         """The fetcher of one plugin, bound to its policy and secrets."""
         return PluginFetcher(self, policy, tuple(secrets))
+
+    def cache(self, partition: str) -> Cache:
+        """The answers of one partition; no other reads or writes them."""
+        with self._lock:
+            if partition not in self._caches:
+                settings = self.settings
+                path, max_bytes = settings.cache_path, settings.cache_max_bytes
+                if partition and path is not None:
+                    path, max_bytes = partition_path(path, partition), max_bytes // PLUGIN_SHARE
+                self._caches[partition] = Cache(path, max_bytes, self.clock)
+            return self._caches[partition]
+
+    def held_bytes(self, partition: str) -> HeldBytes:
+        """The bytes of answers that one partition holds; for the event loop."""
+        with self._lock:
+            return self._held.setdefault(partition, HeldBytes(self.settings.plugin_bytes))
 
     def start(self, batch: Batch) -> Future[None] | None:
         """Sends a batch on its way; None once the client is closed."""
@@ -87,7 +104,6 @@ class FetchClient:
                 self._loop = LoopThread("carrel-fetch")
                 self._engine = Engine(
                     self.settings,
-                    self.cache,
                     resolver=self._resolver,
                     dialer=self._dialer,
                     clock=self.clock,
@@ -101,10 +117,12 @@ class FetchClient:
             self._closed = True
             loop, engine = self._loop, self._engine
             self._loop = self._engine = None
+            caches = list(self._caches.values())
         if loop is not None and engine is not None:
             loop.submit(engine.aclose()).result(timeout=10)
             loop.stop()
-        self.cache.close()
+        for cache in caches:
+            cache.close()
 
     def __enter__(self) -> Self:
         return self
@@ -136,17 +154,21 @@ class PluginFetcher:
         self._client = client
         self._policy = policy
         self._secrets = secrets
+        self._cache = client.cache(policy.partition)
+        self._held = client.held_bytes(policy.partition)
         self._remembered_plan = lru_cache(_PLANS)(self._plan)
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Makes the requests; see `carrel.exchange.Fetcher`."""
-        if call.fatal is not None or not charge_requests(call, len(requests)):
+        if call.has_ended() or not charge_requests(call, len(requests)):
             return [failures.not_made(request.url) for request in requests]
         outcomes: list[Outcome | None] = []
         errands: list[Errand] = []
         places: list[int] = []
         caller = object()
         for place, request in enumerate(requests):
+            if call.has_ended():
+                break
             prepared = self._prepare(request, call, caller)
             if isinstance(prepared, Response | Failure):
                 outcomes.append(prepared)
@@ -154,7 +176,8 @@ class PluginFetcher:
                 outcomes.append(None)
                 errands.append(prepared)
                 places.append(place)
-        if errands and call.fatal is None:
+        outcomes += [None] * (len(requests) - len(outcomes))
+        if errands and not call.has_ended():
             for place, outcome in zip(places, self._travel(errands, call), strict=True):
                 outcomes[place] = outcome
         return [
@@ -164,7 +187,7 @@ class PluginFetcher:
 
     def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
         """See `carrel.exchange.AnswerKeeper`."""
-        return self._client.cache.still_kept(kept, mark)
+        return self._cache.still_kept(kept, mark)
 
     def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
         """What needs no network, or else the errand that does."""
@@ -205,7 +228,7 @@ class PluginFetcher:
     def _from_cache(
         self, key: bytes, rule: HostRule, request: Request, call: Call
     ) -> Response | Failure | None:
-        found = self._client.cache.get(
+        found = self._cache.get(
             key,
             fresh_seconds=rule.cache_seconds,
             negative_seconds=self._client.settings.negative_cache_seconds,
@@ -221,7 +244,8 @@ class PluginFetcher:
         response = found.response
         if response.size > call.limits.response_bytes:
             return None
-        charge_bytes(call, response.size)
+        if not charge_bytes(call, response.size):
+            return failures.not_made(response.url)
         call.kept.append(Kept(key, found.stored, found.until))
         return response
 
@@ -263,6 +287,8 @@ class PluginFetcher:
             caller=caller,
             key=key,
             refresh=request.refresh,
+            charge=Charge(call, self._held),
+            cache=self._cache,
         )
 
     def _travel(self, errands: list[Errand], call: Call) -> list[Outcome | None]:

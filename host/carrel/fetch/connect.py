@@ -1,6 +1,8 @@
 """Connections: a name is resolved once per hop, every answer checked, and the checked one used.
 
-TLS is verified against the name, never the address, and cannot be switched off.
+TLS is verified against the name, never the address, and cannot be switched off. A connection
+belongs to one partition (see `Policy.partition`): what one plugin's requests leave on it can reach
+no other plugin.
 """
 
 from __future__ import annotations
@@ -10,27 +12,34 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
-import httpcore2
-from httpcore2 import AsyncHTTPConnection, AsyncNetworkBackend, AsyncNetworkStream
-
 from .address import check_answers
+from .http1 import HTTPConnection
 from .settings import FetchSettings
+from .stream import TLSStream, open_stream
+from .tls import client_context
 
 log = logging.getLogger("carrel.fetch")
 
-# At DEBUG it writes what goes over the wire, and there go the secrets.
-logging.getLogger("httpcore2").setLevel(logging.WARNING)
-
 T = TypeVar("T")
 
-#: Idle connections kept per host.
+#: Idle connections kept per host, and in all for a plugin that is not built in.
 _IDLE_PER_HOST = 8
+_IDLE_PER_PLUGIN = 16
 
 #: What one address of several gets before the next is tried.
 _CONNECT_SHARE_SECONDS = 3.0
+
+#: For a plugin that is not built in: TLS handshakes at once, each a millisecond of the loop, and
+#: lookups under way, each a thread.
+_HANDSHAKES = 2
+_LOOKUPS = 16
+
+#: Names whose special addresses were warned about; each is, once.
+_MAX_WARNED = 256
 
 
 class Resolver(Protocol):
@@ -60,6 +69,20 @@ class PrivateAddressError(Exception):
 
 class NoAddressError(Exception):
     """A name has no address."""
+
+
+class NotConnectedError(Exception):
+    """No connection could be made; nothing was sent.
+
+    Attributes:
+        certificate: whether the certificate was refused.
+        silent: whether no address answered in time.
+    """
+
+    def __init__(self, *, certificate: bool = False, silent: bool = False) -> None:
+        self.certificate = certificate
+        self.silent = silent
+        super().__init__()
 
 
 async def system_resolver(host: str) -> Sequence[str]:
@@ -109,6 +132,28 @@ def _in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     return future
 
 
+class Connection:
+    """An HTTP connection to a checked address.
+
+    Attributes:
+        partition: whose requests it may carry.
+        host: the name that its certificate is for.
+        address: the checked address.
+        http: what speaks HTTP over it.
+    """
+
+    def __init__(self, partition: str, host: str, address: str, http: HTTPConnection) -> None:
+        self.partition = partition
+        self.host = host
+        self.address = address
+        self.http = http
+
+    @property
+    def used(self) -> bool:
+        """Whether it has carried a request before the one under way."""
+        return self.http.requests > 1
+
+
 class Connections:
     """Makes and keeps connections; lives on the event loop."""
 
@@ -119,155 +164,158 @@ class Connections:
         self._resolver = resolver or system_resolver
         self._dialer = dialer or _straight
         self._context: ssl.SSLContext | None = None
-        self._idle: dict[str, list[_Connection]] = {}
+        self._pools: dict[str, _IdlePool] = {}
+        self._handshakes: dict[str, asyncio.Semaphore] = {}
+        self._lookups: Counter[str] = Counter()
+        self._lookup_tasks: set[asyncio.Future[Any]] = set()
+        self._warned: set[tuple[str, str]] = set()
 
-    async def resolve(self, host: str) -> tuple[str, ...]:
+    async def resolve(self, host: str, partition: str) -> tuple[str, ...]:
         """The addresses of the name, all checked.
 
         Raises:
-            OSError: the lookup failed for now, or took too long.
+            OSError: the lookup failed for now, took too long, or too many others are under way.
             NoAddressError: there are none.
             PrivateAddressError: one of them is not public.
         """
+        if partition and self._lookups[partition] >= _LOOKUPS:
+            raise OSError("too many lookups are under way")
+        # Counted until it ends, not until nobody waits: a lookup that hangs keeps its thread.
+        lookup = asyncio.ensure_future(self._resolver(host))
+        self._lookups[partition] += 1
+        self._lookup_tasks.add(lookup)
+        lookup.add_done_callback(lambda ended: self._looked_up(partition, ended))
         async with asyncio.timeout(self._settings.connect_seconds):
-            answers = tuple(await self._resolver(host))
+            answers = tuple(await asyncio.shield(lookup))
         if not answers:
             raise NoAddressError
         why = check_answers(answers)
         if why:
-            log.warning("%s resolves to a special address (%s): %s", host, why, answers[:8])
+            self._warn(host, why, answers)
             raise PrivateAddressError(why)
         return answers
 
-    def take(self, host: str, addresses: tuple[str, ...], *, fresh: bool = False) -> _Connection:
-        """A connection to one of the checked addresses; an idle one where there is one."""
-        idle = self._idle.get(host, [])
-        while idle and not fresh:
-            connection = idle.pop()
-            if connection.usable and connection.address in addresses:
-                return connection
-            connection.abandon()
+    def idle(self, partition: str, host: str, addresses: tuple[str, ...]) -> Connection | None:
+        """A kept connection of the partition to one of the checked addresses, if there is one."""
+        pool = self._pools.get(partition)
+        return None if pool is None else pool.take(host, addresses)
+
+    async def connect(self, partition: str, host: str, addresses: tuple[str, ...]) -> Connection:
+        """A new connection to one of the checked addresses.
+
+        Raises:
+            NotConnectedError: none of them can be connected to, or proves that it is the host.
+        """
         if self._context is None:
-            self._context = _make_context(self._settings)
-        return _Connection(host, addresses, self._context, self._settings, self._dialer)
+            self._context = client_context(self._settings.ca_bundle)
+        if not partition:
+            return await self._connect(self._context, partition, host, addresses)
+        permits = self._handshakes.setdefault(partition, asyncio.Semaphore(_HANDSHAKES))
+        async with permits:
+            return await self._connect(self._context, partition, host, addresses)
 
-    async def give_back(self, connection: _Connection) -> None:
-        """Keeps a connection for the next request, or closes it."""
-        idle = self._idle.setdefault(connection.host, [])
-        if connection.usable and len(idle) < _IDLE_PER_HOST:
-            connection.used = True
-            idle.append(connection)
-        else:
-            await connection.aclose()
+    def give_back(self, connection: Connection) -> None:
+        """Keeps a connection for the next request if nothing is left on it, else closes it."""
+        if not connection.http.finish():
+            connection.http.close()
+            return
+        partition = connection.partition
+        pool = self._pools.get(partition)
+        if pool is None:
+            limit = _IDLE_PER_PLUGIN if partition else None
+            pool = self._pools[partition] = _IdlePool(self._settings.keepalive_seconds, limit)
+        pool.keep(connection)
 
-    async def aclose(self) -> None:
-        """Closes what is idle."""
-        for idle in self._idle.values():
-            for connection in idle:
-                await connection.aclose()
-        self._idle.clear()
+    def close(self) -> None:
+        """Closes what is idle, and ends lookups."""
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
+        for lookup in self._lookup_tasks:
+            lookup.cancel()
 
-
-class _Connection:
-    """One HTTP/1.1 connection, pinned to the checked addresses of its host."""
-
-    def __init__(
-        self,
-        host: str,
-        addresses: tuple[str, ...],
-        context: ssl.SSLContext,
-        settings: FetchSettings,
-        dialer: Dialer,
-    ) -> None:
-        self.host = host
-        self.used = False
-        self._backend = _PinnedBackend(addresses, dialer)
-        self._http = AsyncHTTPConnection(
-            origin=httpcore2.Origin(b"https", host.encode(), 443),
-            ssl_context=context,
-            keepalive_expiry=settings.keepalive_seconds,
-            network_backend=self._backend,
-        )
-
-    @property
-    def address(self) -> str | None:
-        """The address it is connected to."""
-        return self._backend.connected
-
-    @property
-    def usable(self) -> bool:
-        """Whether another request can go over it."""
-        return self._http.is_available() and not self._http.has_expired()
-
-    async def send(self, request: httpcore2.Request) -> httpcore2.Response:
-        """Sends the request, connecting first where needed; httpcore's exceptions come through."""
-        return await self._http.handle_async_request(request)
-
-    def abandon(self) -> None:
-        """Closes it without waiting."""
-        task = asyncio.ensure_future(self.aclose())
-        _closing.add(task)
-        task.add_done_callback(_closing.discard)
-
-    async def aclose(self) -> None:
-        """Closes it; never raises."""
-        try:
-            await self._http.aclose()
-        except Exception as fault:  # noqa: BLE001 -- it is thrown away, however it goes
-            log.debug("closing a connection to %s failed: %s", self.host, type(fault).__name__)
-
-
-# Tasks are only weakly held by the loop.
-_closing: set[Any] = set()
-
-
-class _PinnedBackend(AsyncNetworkBackend):
-    """Connects to addresses that were checked, whatever name it is told."""
-
-    def __init__(self, addresses: tuple[str, ...], dialer: Dialer) -> None:
-        self._addresses = addresses
-        self._dialer = dialer
-        self._inner = httpcore2.AnyIOBackend()
-        self.connected: str | None = None
-
-    async def connect_tcp(
-        self,
-        host: str,  # noqa: ARG002 -- httpcore's signature; the address is already known
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 -- httpcore's signature
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> AsyncNetworkStream:
-        for address in self._addresses:
-            last = address == self._addresses[-1]
-            share = timeout if last or timeout is None else min(timeout, _CONNECT_SHARE_SECONDS)
-            real_host, real_port = self._dialer(address, port)
+    async def _connect(
+        self, context: ssl.SSLContext, partition: str, host: str, addresses: tuple[str, ...]
+    ) -> Connection:
+        end = asyncio.get_running_loop().time() + self._settings.connect_seconds
+        fault = NotConnectedError()
+        for place, address in enumerate(addresses, start=1):
+            left = end - asyncio.get_running_loop().time()
+            share = left if place == len(addresses) else min(left, _CONNECT_SHARE_SECONDS)
             try:
-                stream = await self._inner.connect_tcp(
-                    real_host, real_port, share, local_address, socket_options
-                )
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if last:
-                    raise
-                continue
-            self.connected = address
-            return stream
-        raise httpcore2.ConnectError  # pragma: no cover -- there is always an address
+                async with asyncio.timeout(share):
+                    stream = await self._open(context, host, address)
+            except TimeoutError:
+                fault = NotConnectedError(silent=True)
+            except ssl.SSLCertVerificationError:
+                raise NotConnectedError(certificate=True) from None
+            except OSError as refusal:
+                log.debug("no connection to %s: %s", host, type(refusal).__name__)
+                fault = NotConnectedError()
+            else:
+                http = HTTPConnection(stream, read_seconds=self._settings.read_seconds)
+                return Connection(partition, host, address, http)
+        raise fault
 
-    async def connect_unix_socket(self, *_args: Any, **_kwargs: Any) -> AsyncNetworkStream:
-        raise httpcore2.ConnectError
+    async def _open(self, context: ssl.SSLContext, host: str, address: str) -> TLSStream:
+        real_host, real_port = self._dialer(address, 443)
+        return await open_stream(real_host, real_port, context=context, host=host)
 
-    async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
+    def _looked_up(self, partition: str, lookup: asyncio.Future[Any]) -> None:
+        self._lookup_tasks.discard(lookup)
+        self._lookups[partition] -= 1
+        if not self._lookups[partition]:
+            del self._lookups[partition]
+        if not lookup.cancelled():
+            lookup.exception()  # it was raised to whoever waited, if anybody did
+
+    def _warn(self, host: str, why: str, answers: tuple[str, ...]) -> None:
+        if (host, why) not in self._warned and len(self._warned) < _MAX_WARNED:
+            self._warned.add((host, why))
+            log.warning("%s resolves to a special address (%s): %s", host, why, answers[:8])
+
+
+class _IdlePool:
+    """The idle connections of one partition; the oldest go first.
+
+    Args:
+        seconds: for which one is kept.
+        limit: how many are kept in all; None for no bound but that of each host.
+    """
+
+    def __init__(self, seconds: float, limit: int | None) -> None:
+        self._seconds = seconds
+        self._limit = limit
+        self._timers: OrderedDict[Connection, asyncio.TimerHandle] = OrderedDict()
+
+    def keep(self, connection: Connection) -> None:
+        """Keeps one that is ready for another request, for a while."""
+        timer = asyncio.get_running_loop().call_later(self._seconds, self._expire, connection)
+        self._timers[connection] = timer
+        same = [one for one in self._timers if one.host == connection.host]
+        if len(same) > _IDLE_PER_HOST:
+            self._expire(same[0])
+        elif self._limit is not None and len(self._timers) > self._limit:
+            self._expire(next(iter(self._timers)))
+
+    def take(self, host: str, addresses: tuple[str, ...]) -> Connection | None:
+        """The connection that was used last and on which nothing has come since."""
+        for connection in reversed([one for one in self._timers if one.host == host]):
+            self._timers.pop(connection).cancel()
+            if connection.address in addresses and connection.http.is_quiet():
+                return connection
+            connection.http.close()
+        return None
+
+    def close(self) -> None:
+        """Closes all."""
+        for connection in list(self._timers):
+            self._expire(connection)
+
+    def _expire(self, connection: Connection) -> None:
+        self._timers.pop(connection).cancel()
+        connection.http.close()
 
 
 def _straight(address: str, port: int) -> tuple[str, int]:
     return address, port
-
-
-def _make_context(settings: FetchSettings) -> ssl.SSLContext:
-    context = httpcore2.default_ssl_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    if settings.ca_bundle is not None:
-        context.load_verify_locations(cafile=settings.ca_bundle)
-    return context

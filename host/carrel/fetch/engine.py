@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Response
 
 from . import failures, requestlog
-from .budget import charge_bytes
+from .budget import OverBudgetError
 from .cache import KEPT, Cache
 from .chain import Chain
 from .clock import Clock
@@ -55,7 +55,6 @@ class Engine:
     def __init__(
         self,
         settings: FetchSettings,
-        cache: Cache,
         *,
         resolver: Resolver | None,
         dialer: Dialer | None,
@@ -63,13 +62,12 @@ class Engine:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._settings = settings
-        self._cache = cache
         self._clock = clock
         self._connections = Connections(settings, resolver, dialer)
         self._buckets = Buckets(settings.pace_path, clock)
-        # One thread each: their files allow one writer anyway.
+        # One thread for each file: it allows one writer anyway, and no writer waits for another's.
         self._pace_thread = ThreadPoolExecutor(1, "carrel-pace")
-        self._cache_thread = ThreadPoolExecutor(1, "carrel-cache")
+        self._cache_threads: dict[Cache, ThreadPoolExecutor] = {}
         self._upstreams = Upstreams(
             settings,
             self._connections,
@@ -84,7 +82,7 @@ class Engine:
         """Runs a batch to its end, or to the end of its call's budget."""
         for errand in batch.errands:
             # Before the first one queues, so that the slowest rule holds from the start.
-            self._upstreams.adopt(errand.rule)
+            self._upstreams.queue(errand.policy, errand.rule, errand.target.host)
         tasks = [
             asyncio.ensure_future(self._run_one(batch, index))
             for index in range(len(batch.errands))
@@ -98,6 +96,9 @@ class Engine:
             for pending in tasks:
                 pending.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            # The answers are the guest's from here on, and its memory has its own limit.
+            for errand in batch.errands:
+                errand.charge.drop()
 
     async def aclose(self) -> None:
         """Ends what is under way; closes connections and files."""
@@ -105,9 +106,10 @@ class Engine:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await self._connections.aclose()
+        self._connections.close()
         self._pace_thread.shutdown()
-        self._cache_thread.shutdown()
+        for thread in self._cache_threads.values():
+            thread.shutdown()
         self._buckets.close()
 
     async def _run_one(self, batch: Batch, index: int) -> None:
@@ -127,7 +129,8 @@ class Engine:
         room = MAX_ATTEMPTS - len(call.attempts)
         call.attempts.extend(finished.attempts[: max(room, 0)])
         if isinstance(outcome, Response):
-            charge_bytes(call, outcome.size)
+            if not led:
+                outcome = _charge_shared(errand, outcome)
         elif outcome.kind is FailureKind.DENIED:
             call.denial = outcome
         if not led:
@@ -147,27 +150,48 @@ class Engine:
         flight: Hashable = (errand.key, errand.policy, errand.cap, errand.refresh)
 
         async def start() -> Finished:
-            finished = await Chain(errand, self._upstreams, self._settings, self._clock).run()
-            await self._keep(errand, finished)
+            errand.charge.keep()
+            try:
+                finished = await Chain(errand, self._upstreams, self._settings, self._clock).run()
+                await self._keep(errand, finished)
+            finally:
+                errand.charge.drop()
             return finished
 
         while True:
             finished, led = await self._flights.join(flight, start)
-            # Whoever joined a request that ran out of its own, shorter, time asks again.
-            short = isinstance(finished.outcome, Failure) and finished.outcome.kind in {
-                FailureKind.TIMEOUT,
-                FailureKind.RATE_LIMITED,
-            }
-            if led or not short or errand.cut <= finished.cut:
+            # A request that joined one which ran out of its own time or budget asks again.
+            short = (
+                isinstance(finished.outcome, Failure)
+                and finished.outcome.kind in {FailureKind.TIMEOUT, FailureKind.RATE_LIMITED}
+                and errand.cut > finished.cut
+            )
+            if led or not (short or finished.own_end):
                 return finished, led
 
     async def _keep(self, errand: Errand, finished: Finished) -> None:
         outcome = finished.outcome
         if not isinstance(outcome, Response) or not _is_kept(errand, outcome):
             return
+        cache = errand.cache
+        thread = self._cache_threads.get(cache)
+        if thread is None:
+            thread = self._cache_threads[cache] = ThreadPoolExecutor(1, "carrel-cache")
         await asyncio.get_running_loop().run_in_executor(
-            self._cache_thread, self._cache.put, errand.key, outcome, finished.hops
+            thread, cache.put, errand.key, outcome, finished.hops
         )
+
+
+def _charge_shared(errand: Errand, response: Response) -> Outcome:
+    """The answer to a request that joined another, charged like one of its own."""
+    try:
+        errand.charge.add(response.size)
+    except OverBudgetError as fault:
+        url = errand.target.url
+        if fault.allowed is None:
+            return failures.not_made(url)
+        return failures.over_plugin_budget(url, errand.plugin, fault.allowed)
+    return response
 
 
 def _is_kept(errand: Errand, response: Response) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 
 from carrel.exchange import Headers, Outcome
 
+from .budget import Charge
+from .cache import Cache
 from .identity import Secret
 from .policy import HostRule, Policy
 from .url import Target
@@ -29,6 +31,9 @@ class Errand:
         cut: time on the monotonic clock at which it ends without an answer.
         latest: time on the monotonic clock after which starting it is of no use.
         caller: the batch it belongs to; batches take turns at an upstream.
+        charge: what the answer's bytes are charged to while they come.
+        cache: where the answer is kept.
+        own_end: whether it ended by a limit of its own call, which binds nobody who joined it.
         key: the cache's, and with more the flight's.
         attempts: what was tried, for the call's trace.
         phase: what it waits for now, for progress.
@@ -49,6 +54,9 @@ class Errand:
     caller: Hashable
     key: bytes
     refresh: bool
+    charge: Charge
+    cache: Cache
+    own_end: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
     phase: str = ""
 
@@ -76,7 +84,7 @@ class Answer:
 
     status: int
     headers: Headers
-    body: bytes = b""
+    body: bytes | bytearray = b""
 
     def header(self, name: str) -> str | None:
         """The first value of a header; `name` in lower case."""
@@ -89,10 +97,12 @@ class Finished:
 
     Attributes:
         hops: URLs of the redirects that led to the outcome, without secrets.
-        cut: the errand's; somebody who joined and has more time may ask again.
+        cut: the errand's; a request that joined and has more time may ask again.
+        own_end: the errand's, likewise.
     """
 
     outcome: Outcome
     attempts: tuple[dict[str, Any], ...]
     hops: tuple[str, ...]
     cut: float
+    own_end: bool = False

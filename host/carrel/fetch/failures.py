@@ -80,6 +80,16 @@ def too_large(url: str, host: str, cap: int, *, what: str = "the answer") -> Fai
     )
 
 
+def over_plugin_budget(url: str, plugin: str, allowed: int) -> Failure:
+    """The plugin holds too many bytes of answers at once."""
+    return Failure(
+        FailureKind.TOO_LARGE,
+        clean_url(url),
+        f"the answers that {plugin} fetches at once pass {allowed} bytes; ask for less at once",
+        number=allowed,
+    )
+
+
 def unreachable(url: str, message: str, *, status: int = 0) -> Failure:
     """No usable answer; `status` is the last one that came."""
     return Failure(FailureKind.UNREACHABLE, clean_url(url), message, number=status)

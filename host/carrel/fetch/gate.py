@@ -1,8 +1,9 @@
-"""The queue in front of one upstream: its pace, its concurrency, and fairness between calls.
+"""The queue in front of one upstream: its pace, its concurrency, and fairness.
 
 No slot is held in advance, so a call that asks for two thousand documents and is cancelled takes
-nothing with it, and other calls and processes get their turns in between. Calls take turns; within
-a call the order of its requests holds.
+nothing with it, and other calls and processes get their turns in between. The queue is served round
+robin: first over partitions (the built-in plugins together, each other plugin for itself), then
+over the calls of a partition. Within a call the order of its requests holds.
 """
 
 from __future__ import annotations
@@ -74,40 +75,48 @@ class Gate:
         self._interval = 0.0
         self._burst = 1_000_000
         self._concurrency = 64
-        self._queues: dict[Hashable, deque[_Ticket]] = {}
+        self._queue = _FairQueue()
         self._in_flight = 0
+        self._ruled = False
         self._driver: asyncio.Task[None] | None = None
         self._left = asyncio.Event()
         self._next_slot = 0.0
 
     def adopt(self, rule: HostRule) -> None:
         """Takes over a rule's manners; where rules differ the slowest holds for all."""
-        self._interval = max(self._interval, rule.pace.interval)
-        self._burst = min(self._burst, rule.pace.burst)
-        self._concurrency = min(self._concurrency, rule.concurrency)
+        if not self._ruled:
+            self._ruled = True
+            self._interval, self._burst, self._concurrency = 0.0, 1_000_000, 64
+        self._slow_to_rule(rule)
+
+    def adopt_floor(self, rule: HostRule) -> None:
+        """Takes over the manners that hold where no plugin that knows better has asked."""
+        if not self._ruled:
+            self._slow_to_rule(rule)
 
     def slow_to(self, interval: float) -> None:
         """Takes over a pace that the upstream itself declared, if it is slower."""
         self._interval = max(self._interval, interval)
 
     @asynccontextmanager
-    async def slot(self, caller: Hashable, latest: float) -> AsyncIterator[Turn]:
+    async def slot(
+        self, caller: Hashable, latest: float, partition: str = ""
+    ) -> AsyncIterator[Turn]:
         """Waits for the request's turn, and counts it as in flight inside the block.
 
         Args:
-            caller: the call that asks; calls take turns.
+            caller: the call that asks; the calls of a partition take turns.
             latest: the time on the monotonic clock after which the slot is of no use.
+            partition: whose call it is; partitions take turns.
 
         Raises:
             PaceExceededError: at once, when the slot would come too late. None is consumed.
         """
-        queue = self._queues.setdefault(caller, deque())
-        wait = self._estimate(len(queue))
+        wait = self._estimate(self._queue.ahead(partition, caller))
         if self._clock.monotonic() + wait > latest:
-            self._forget(caller)
             raise PaceExceededError(wait)
         ticket = _Ticket(latest)
-        queue.append(ticket)
+        self._queue.append(partition, caller, ticket)
         if self._driver is None:
             self._driver = asyncio.create_task(self._drive())
         try:
@@ -158,25 +167,24 @@ class Gate:
     async def _in_thread(self, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 
-    def _estimate(self, position: int) -> float:
-        """Seconds until a ticket at that place of its call's queue is served, at the earliest."""
-        # Calls take turns, so each has had at most one more than this one by then.
-        ahead = sum(min(len(queue), position + 1) for queue in self._queues.values())
+    def _estimate(self, ahead: int) -> float:
+        """Seconds until a ticket with so many before it is served, at the earliest."""
         first = max(0.0, self._next_slot - self._clock.monotonic())
         return first + max(0, ahead - (self._burst - 1)) * self._interval
+
+    def _slow_to_rule(self, rule: HostRule) -> None:
+        self._interval = max(self._interval, rule.pace.interval)
+        self._burst = min(self._burst, rule.pace.burst)
+        self._concurrency = min(self._concurrency, rule.concurrency)
 
     def _release(self) -> None:
         self._in_flight -= 1
         self._left.set()
 
-    def _forget(self, caller: Hashable) -> None:
-        if not self._queues.get(caller):
-            self._queues.pop(caller, None)
-
     async def _drive(self) -> None:
         """Serves the queues until they are empty."""
         try:
-            while (ticket := self._head()) is not None:
+            while (ticket := self._queue.head()) is not None:
                 if self._in_flight >= self._concurrency:
                     self._left.clear()
                     await self._left.wait()
@@ -198,26 +206,65 @@ class Gate:
         finally:
             self._driver = None
 
-    def _head(self) -> _Ticket | None:
-        """The next live ticket; those that nobody waits for any more are dropped."""
-        while self._queues:
-            caller, queue = next(iter(self._queues.items()))
-            while queue and queue[0].granted.done():
-                queue.popleft()
-            if queue:
-                return queue[0]
-            del self._queues[caller]
-        return None
-
     def _grant(self, slot: Slot) -> None:
         """Gives the slot to the next live ticket."""
-        if self._head() is None:
-            # Whoever it was for has gone while it was taken; it is the one slot that is lost.
+        ticket = self._queue.pop()
+        if ticket is None:
+            # Cancelled while the slot was taken; it is the one slot that is lost.
             return
-        caller, queue = next(iter(self._queues.items()))
-        ticket = queue.popleft()
-        del self._queues[caller]
-        if queue:
-            self._queues[caller] = queue
         self._in_flight += 1
         ticket.granted.set_result(slot)
+
+
+class _FairQueue:
+    """Tickets by partition and call, served round robin on both levels."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[str, dict[Hashable, deque[_Ticket]]] = {}
+
+    def append(self, partition: str, caller: Hashable, ticket: _Ticket) -> None:
+        """Queues a ticket behind those of the same call."""
+        calls = self._partitions.setdefault(partition, {})
+        calls.setdefault(caller, deque()).append(ticket)
+
+    def ahead(self, partition: str, caller: Hashable) -> int:
+        """How many tickets are served before a new one of the call, as things are."""
+        calls = self._partitions.get(partition, {})
+        position = len(calls.get(caller, ()))
+        # Calls take turns, so each has had at most one more than this one by then.
+        own = sum(min(len(queue), position + 1) for queue in calls.values())
+        # So do partitions.
+        others = sum(
+            min(sum(map(len, queues.values())), own + 1)
+            for name, queues in self._partitions.items()
+            if name != partition
+        )
+        return own + others
+
+    def head(self) -> _Ticket | None:
+        """The next live ticket; those that nobody waits for any more are dropped."""
+        while self._partitions:
+            partition, calls = next(iter(self._partitions.items()))
+            while calls:
+                caller, queue = next(iter(calls.items()))
+                while queue and queue[0].granted.done():
+                    queue.popleft()
+                if queue:
+                    return queue[0]
+                del calls[caller]
+            del self._partitions[partition]
+        return None
+
+    def pop(self) -> _Ticket | None:
+        """Takes the next live ticket out; its call and its partition go to the end."""
+        if self.head() is None:
+            return None
+        partition, calls = next(iter(self._partitions.items()))
+        caller, queue = next(iter(calls.items()))
+        ticket = queue.popleft()
+        del self._partitions[partition], calls[caller]
+        if queue:
+            calls[caller] = queue
+        if calls:
+            self._partitions[partition] = calls
+        return ticket

@@ -168,6 +168,15 @@ class Redactor:
                 text = text.replace(spelling, REDACTED)
         return text
 
+    def stream(self) -> RedactedStream:
+        """The same for a text that comes in pieces."""
+        return RedactedStream(self)
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest spelling; 0 when there is none."""
+        return len(self._spellings[0]) if self._spellings else 0
+
     def finds(self, text: str) -> bool:
         """Whether a secret stands in the text."""
         return any(spelling in text for spelling in self._spellings)
@@ -179,6 +188,28 @@ class Redactor:
             for name, value in ((name.lower(), value) for name, value in headers)
             if name not in _HIDDEN_HEADERS
         )
+
+
+class RedactedStream:
+    """A text that is redacted piece by piece; no secret hides on the border of two pieces."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        # What may be the beginning of a spelling waits for the next piece.
+        self._kept = max(0, redactor.longest - 1)
+        self._rest = ""
+
+    def feed(self, piece: str) -> str:
+        """Takes the next piece; returns what is known to be free of secrets."""
+        if not self._kept:
+            return piece
+        text = self._redactor.text(self._rest + piece)
+        self._rest = text[-self._kept :]
+        return text[: -self._kept]
+
+    def finish(self) -> str:
+        """What is left at the end."""
+        return self._rest
 
 
 def _spellings(value: str) -> set[str]:

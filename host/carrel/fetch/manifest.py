@@ -9,7 +9,7 @@ from typing import Any
 from .grants import HostGrant, as_grant
 from .hosts import matches, parse_host_entry
 from .identity import Secret
-from .policy import HostRule, Pace, Policy
+from .policy import BUILTIN, HostRule, Pace, Policy
 
 
 def read_policy(
@@ -19,6 +19,8 @@ def read_policy(
     provided: Mapping[str, str],
     plugin: str | None = None,
     repace: Callable[[HostRule], HostRule] = lambda rule: rule,
+    partition: str = BUILTIN,
+    upstream_rules: Sequence[HostRule] = (),
 ) -> tuple[Policy, tuple[Secret, ...]]:
     """Reads `hosts` and `secrets` of a manifest that satisfies `manifest.schema.json`.
 
@@ -29,6 +31,8 @@ def read_policy(
             A declared secret without a value is not attached.
         plugin: the plugin's name in the configuration; the manifest's when None.
         repace: gives a rule the pace that holds, last of all.
+        partition: see `Policy`.
+        upstream_rules: see `Policy`.
 
     Raises:
         ValueError: every entry that is refused, with its place, in one message.
@@ -54,7 +58,13 @@ def read_policy(
             as_grant(text)
     if faults:
         raise ValueError("; ".join(faults))
-    policy = Policy(plugin or manifest["name"], [repace(rule) for rule in rules], granted)
+    policy = Policy(
+        plugin or manifest["name"],
+        [repace(rule) for rule in rules],
+        granted,
+        partition=partition,
+        upstream_rules=upstream_rules,
+    )
     return policy, tuple(secrets)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,11 @@ from .url import Target
 #: Headers a guest may set; everything else belongs to the host.
 GUEST_HEADERS = frozenset({"accept", "accept-language", "content-type"})
 
-_HEADER_VALUE = re.compile(r"[\x20-\x7e\xa0-\xff]{0,1000}")
+# As the HTTP library accepts it: what fails there would fail without a reason for the plugin.
+_HEADER_VALUE = re.compile(r"(?! )[\x20-\x7e\xa0-\xff]{0,1000}(?<! )")
+
+#: The partition of the built-in plugins, which trust each other.
+BUILTIN = ""
 _TRAVERSAL = re.compile(r"(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 
@@ -27,7 +32,8 @@ class Pace:
     Attributes:
         interval: seconds between two requests in the long run.
         burst: requests that may go at once after a rest.
-        upstream: the bucket's name; empty for the host's own.
+        upstream: the bucket's name, among those of the plugin's partition; empty for the host's
+            own.
     """
 
     interval: float = 0.0
@@ -56,7 +62,7 @@ class HostRule:
 
     @property
     def upstream(self) -> str:
-        """The name of the bucket that paces this host."""
+        """The name of the bucket that paces this host, within a partition."""
         return self.pace.upstream or self.host
 
     def allows_path(self, path: str) -> bool:
@@ -75,6 +81,10 @@ class Policy:
         plugin: its name in the configuration, for messages and grants.
         rules: the manifest's hosts.
         granted: what the operator grants; None grants what the manifest declares.
+        partition: whose state the requests may change: connections, cached answers, the pace, the
+            circuit breaker and coalesced requests are shared within a partition and never between
+            two. Empty for the built-in plugins; each other plugin has its own.
+        upstream_rules: rules of the built-in plugins, which bind requests of other partitions too.
 
     Attributes:
         rules: as declared.
@@ -89,8 +99,13 @@ class Policy:
         plugin: str,
         rules: Sequence[HostRule],
         granted: Sequence[str | HostGrant] | None = None,
+        *,
+        partition: str = BUILTIN,
+        upstream_rules: Sequence[HostRule] = (),
     ) -> None:
         self.plugin = plugin
+        self.partition = partition
+        self._upstream_rules = tuple(upstream_rules) if partition else ()
         # Exact names first: they know their host better than a wildcard does.
         self.rules = tuple(sorted(rules, key=lambda rule: rule.host.startswith("*")))
         for rule in self.rules:
@@ -109,6 +124,22 @@ class Policy:
             ):
                 return rule
         return self._undeclared(method, target) or self._ungranted(method, target)
+
+    def bucket(self, rule: HostRule) -> str:
+        """The name under which a rule's token bucket is kept.
+
+        A manifest chooses no other's: names are looked up within the plugin's partition.
+        """
+        return f"plugin/{self.partition}/{rule.upstream}" if self.partition else rule.upstream
+
+    def shared_rule(self, host: str) -> HostRule | None:
+        """The built-in plugins' rule for a host, whose bucket every partition goes through."""
+        rules = [rule for rule in self._upstream_rules if matches(rule.host, host)]
+        if not rules:
+            return None
+        slowest = max(rules, key=lambda rule: rule.pace.interval)
+        concurrency = min(rule.concurrency for rule in rules)
+        return dataclasses.replace(slowest, concurrency=concurrency)
 
     def _undeclared(self, method: str, target: Target) -> Failure | None:
         """The denial of what the manifest does not declare, and no grant can allow."""
@@ -177,7 +208,8 @@ def check_headers(url: str, headers: Headers) -> Failure | None:
             return failures.denied(
                 url,
                 "header_not_allowed",
-                f"the value of {lower} has control characters or is longer than 1000",
+                f"the value of {lower} has control characters, a blank at an end, or more than "
+                "1000 characters",
             )
     return None
 

@@ -30,6 +30,9 @@ class FetchSettings:
             `reserve_share` of its time, whichever is more, but at most a quarter.
         reserve_share: see `reserve_seconds`.
         max_request_bytes: the largest body of a POST.
+        plugin_concurrency: requests that a plugin which is not built in may have in flight, over
+            all its hosts and calls.
+        plugin_bytes: bytes of answers that one plugin may hold at once, over all its calls.
         progress_seconds: how long a wait stays silent, and how far apart reports are.
     """
 
@@ -50,6 +53,8 @@ class FetchSettings:
     reserve_seconds: float = 2.0
     reserve_share: float = 0.05
     max_request_bytes: int = 4 * 2**20
+    plugin_concurrency: int = 16
+    plugin_bytes: int = 512 * 2**20
     progress_seconds: float = 1.0
 
     def reserve(self, wall_seconds: float) -> float:

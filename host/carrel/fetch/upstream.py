@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
-import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-
-import httpcore2
 
 from carrel.exchange import Failure
 
 from . import failures
 from .breaker import Breaker
+from .budget import OverBudgetError
 from .clock import Clock
-from .connect import Connections, NoAddressError, PrivateAddressError, _Connection
+from .connect import (
+    Connection,
+    Connections,
+    NoAddressError,
+    NotConnectedError,
+    PrivateAddressError,
+)
 from .decode import BodyReader, TooLargeError, UndecodableError
 from .errand import Answer, Errand
 from .gate import Gate, PaceExceededError, Turn
+from .http1 import (
+    Head,
+    LostError,
+    MalformedError,
+    SilentError,
+    UnsendableError,
+    WireError,
+    WireRequest,
+)
 from .identity import Attachment
-from .policy import HostRule
+from .policy import HostRule, Policy
 from .retry import backoff, declared_interval, is_retried, retry_after
 from .settings import FetchSettings
+from .shares import LoopShares, Share
 from .throttle import Buckets
 from .url import Target
 
@@ -32,6 +47,18 @@ log = logging.getLogger("carrel.fetch")
 
 #: Statuses whose Location is followed.
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+#: What ends a request at once, however often it could be tried.
+_FINAL = (
+    PaceExceededError,
+    PrivateAddressError,
+    NoAddressError,
+    TooLargeError,
+    UndecodableError,
+    OverBudgetError,
+    UnsendableError,
+)
 
 
 class _BrokenError(Exception):
@@ -64,8 +91,27 @@ class Hop:
     attachment: Attachment
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What a request to an upstream goes through.
+
+    Attributes:
+        own: the gate of the request's own partition. What an answer says about the pace slows it.
+        shared: the gate of the built-in plugins' rule for the host, which a request of another
+            partition passes too, and whose pace it cannot change.
+        breaker: of the own partition.
+        permits: requests that the plugin may have in flight over all hosts; None for the built-in
+            plugins.
+    """
+
+    own: Gate
+    breaker: Breaker
+    shared: Gate | None = None
+    permits: asyncio.Semaphore | None = None
+
+
 class Upstreams:
-    """Every upstream's gate and breaker; lives on the event loop."""
+    """Every upstream's gates and breakers; lives on the event loop."""
 
     def __init__(
         self,
@@ -83,23 +129,42 @@ class Upstreams:
         self.jitter = jitter
         self._buckets = buckets
         self._executor = executor
+        self.shares = LoopShares()
         self._gates: dict[str, Gate] = {}
         self._breakers: dict[str, Breaker] = {}
+        self._permits: dict[str, asyncio.Semaphore] = {}
 
-    def adopt(self, rule: HostRule) -> tuple[Gate, Breaker]:
-        """The rule's upstream, with the rule's manners taken over."""
-        gate = self._gates.get(rule.upstream)
-        if gate is None:
-            gate = Gate(rule.upstream, self._buckets, self._executor, self.clock)
-            self._gates[rule.upstream] = gate
-            self._breakers[rule.upstream] = Breaker(
+    def queue(self, policy: Policy, rule: HostRule, host: str) -> Queue:
+        """The queue for a host, with the rule's manners taken over."""
+        bucket = policy.bucket(rule)
+        own = self._gate(bucket)
+        own.adopt(rule)
+        breaker = self._breakers.get(bucket)
+        if breaker is None:
+            breaker = self._breakers[bucket] = Breaker(
                 self.settings.breaker_failures,
                 self.settings.breaker_seconds,
                 self.clock,
                 self.jitter,
             )
-        gate.adopt(rule)
-        return gate, self._breakers[rule.upstream]
+        if not policy.partition:
+            return Queue(own, breaker)
+        permits = self._permits.get(policy.partition)
+        if permits is None:
+            permits = asyncio.Semaphore(self.settings.plugin_concurrency)
+            self._permits[policy.partition] = permits
+        floor = policy.shared_rule(host)
+        if floor is None:
+            return Queue(own, breaker, permits=permits)
+        shared = self._gate(floor.upstream)
+        shared.adopt_floor(floor)
+        return Queue(own, breaker, shared, permits)
+
+    def _gate(self, bucket: str) -> Gate:
+        gate = self._gates.get(bucket)
+        if gate is None:
+            gate = self._gates[bucket] = Gate(bucket, self._buckets, self._executor, self.clock)
+        return gate
 
     async def ask(self, errand: Errand, hop: Hop) -> Answer | Failure:
         """The answer of one hop, or why there is none after all retries."""
@@ -114,13 +179,16 @@ class _Attempts:
         self._connections = upstreams.connections
         self._clock = upstreams.clock
         self._jitter = upstreams.jitter
-        self._gate, self._breaker = upstreams.adopt(hop.rule)
+        self._shares = upstreams.shares
+        self._partition = errand.policy.partition
+        self._queue = upstreams.queue(errand.policy, hop.rule, hop.target.host)
+        self._breaker = self._queue.breaker
         self._errand = errand
         self._method = hop.method
         self._target = hop.target
         self._attachment = hop.attachment
         self._addresses: tuple[str, ...] = ()
-        self._turn: Turn | None = None
+        self._turns: list[tuple[Gate, Turn]] = []
 
     async def run(self) -> Answer | Failure:
         """Tries until there is an answer, or no sense or time in trying again."""
@@ -134,41 +202,28 @@ class _Attempts:
                 self._breaker.succeeded()
                 interval = declared_interval(result.headers)
                 if interval is not None:
-                    self._gate.slow_to(interval)
+                    self._queue.own.slow_to(interval)
                 return result
             failure = await self._before_next(attempt, result)
             if failure is not None:
                 return failure
 
     async def _one_turn(self) -> Answer | Failure | _BrokenError:
-        host, url = self._target.host, self._target.url
+        host = self._target.host
         if self._breaker.wait:
             return self._left_alone(self._breaker.wait)
         self._errand.phase = f"for the turn at {host}"
         started = self._clock.monotonic()
         try:
-            async with self._gate.slot(self._errand.caller, self._errand.latest) as turn:
+            async with self._slots() as turns:
                 self._errand.phase = f"for {host} to answer"
                 wait = self._breaker.admit()
                 if wait:
                     return self._left_alone(wait)
-                self._turn, started = turn, self._clock.monotonic()
+                self._turns, started = turns, self._clock.monotonic()
                 return await self._attempt()
-        except PaceExceededError as fault:
-            return failures.rate_limited(url, host, fault.seconds)
-        except PrivateAddressError:
-            self._breaker.abandoned()
-            message = f"{host} resolves to an address that is not public"
-            return failures.denied(url, "private_address", message)
-        except NoAddressError:
-            self._breaker.abandoned()
-            return failures.unreachable(url, f"{host} has no address; check the network and name")
-        except TooLargeError as fault:
-            self._breaker.succeeded()
-            return failures.too_large(url, host, self._errand.cap, what=fault.what)
-        except UndecodableError as fault:
-            self._breaker.succeeded()
-            return failures.undecodable(url, host, str(fault))
+        except _FINAL as fault:
+            return self._ended_by(fault)
         except _BrokenError as fault:
             self._errand.note(host, fault.word, self._clock.monotonic() - started)
             return fault
@@ -177,6 +232,34 @@ class _Attempts:
             self._errand.note(host, "no answer in time", self._clock.monotonic() - started)
             self._breaker.abandoned()
             raise
+
+    def _ended_by(self, fault: Exception) -> Failure:
+        """What a request ends with that is not tried again, and what it says of the upstream."""
+        host, url = self._target.host, self._target.url
+        if isinstance(fault, TooLargeError | UndecodableError):
+            self._breaker.succeeded()
+        elif not isinstance(fault, PaceExceededError):
+            # It says nothing: the request did not leave, or its own limits ended it.
+            self._breaker.abandoned()
+        match fault:
+            case PaceExceededError():
+                return failures.rate_limited(url, host, fault.seconds)
+            case PrivateAddressError():
+                message = f"{host} resolves to an address that is not public"
+                return failures.denied(url, "private_address", message)
+            case NoAddressError():
+                message = f"{host} has no address; check the network and name"
+                return failures.unreachable(url, message)
+            case TooLargeError():
+                return failures.too_large(url, host, self._errand.cap, what=fault.what)
+            case UndecodableError():
+                return failures.undecodable(url, host, str(fault))
+            case OverBudgetError(allowed=None):
+                self._errand.own_end = True
+                return failures.not_made(url)
+            case OverBudgetError(allowed=int(allowed)):
+                return failures.over_plugin_budget(url, self._errand.plugin, allowed)
+        return failures.denied(url, "header_not_allowed", "HTTP does not allow the request")
 
     async def _before_next(
         self, attempt: int, result: Answer | _BrokenError
@@ -204,7 +287,7 @@ class _Attempts:
         late = self._clock.monotonic() + pause > self._errand.latest
         if asked is not None or result.status == 429:
             # Taken from the bucket, so that everybody waits, and then waited for in the queue.
-            await self._gate.penalise(pause)
+            await self._queue.own.penalise(pause)
             if not more or late:
                 return failures.rate_limited(url, host, pause)
             return None
@@ -213,17 +296,37 @@ class _Attempts:
         await self._clock.sleep(pause)
         return None
 
+    @asynccontextmanager
+    async def _slots(self) -> AsyncIterator[list[tuple[Gate, Turn]]]:
+        """Waits for the turn at every gate of the queue, and holds it inside the block."""
+        errand, queue = self._errand, self._queue
+        async with AsyncExitStack() as held:
+            turns = [
+                (
+                    queue.own,
+                    await held.enter_async_context(queue.own.slot(errand.caller, errand.latest)),
+                )
+            ]
+            if queue.permits is not None:
+                await held.enter_async_context(queue.permits)
+            if queue.shared is not None:
+                # Last, so that nobody else waits for a slot whose holder waits himself.
+                slot = queue.shared.slot(errand.caller, errand.latest, self._partition)
+                turns.append((queue.shared, await held.enter_async_context(slot)))
+            yield turns
+
     def _left_alone(self, wait: float) -> Failure:
         host = self._target.host
         return failures.unreachable(
-            self._target.url, f"{host} keeps failing and is left alone for {wait:.0f} s more"
+            self._target.url,
+            f"{host}: circuit open for another {wait:.0f} s after repeated failures",
         )
 
     async def _attempt(self) -> Answer:
         host = self._target.host
         if not self._addresses:
             try:
-                self._addresses = await self._connections.resolve(host)
+                self._addresses = await self._connections.resolve(host, self._partition)
             except OSError as fault:
                 raise _BrokenError(
                     "name not resolved", f"the name {host} cannot be looked up; check the network"
@@ -231,110 +334,109 @@ class _Attempts:
         started = self._clock.monotonic()
         try:
             answer = await self._exchange()
-        except httpcore2.TimeoutException as fault:
-            raise _BrokenError(
-                "timed out", f"{host} did not answer in time", silent=True
-            ) from fault
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as fault:
+        except NotConnectedError as fault:
+            raise _unconnected(host, fault) from fault
+        except UnsendableError:
+            raise
+        except WireError as fault:
             # By its type alone: the text may quote the upstream, and that may echo a secret.
             log.debug("an attempt at %s failed: %s", host, type(fault).__name__)
-            raise _explain(host, fault) from fault
+            broken = _broken(host, fault)
+            # Only a request that was not sent, or that changes nothing, is sent again.
+            if self._method == "POST" and fault.maybe_sent:
+                broken.final = True
+                broken.message += "; the request may have arrived, so it is not repeated"
+            raise broken from fault
         self._errand.note(host, f"status {answer.status}", self._clock.monotonic() - started)
         return answer
 
     async def _exchange(self) -> Answer:
-        for fresh in (False, True):
-            connection = self._connections.take(self._target.host, self._addresses, fresh=fresh)
+        host, partition = self._target.host, self._partition
+        connection = self._connections.idle(partition, host, self._addresses)
+        if connection is not None:
             try:
-                response = await connection.send(self._make_request())
-            except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.RemoteProtocolError):
-                await connection.aclose()
-                if connection.used and not fresh:
-                    # The upstream had closed an idle connection; it never saw the request.
-                    continue
-                raise
+                return await self._ask(connection)
+            except LostError:
+                # The upstream may have closed an idle connection while the request was on its way.
+                if self._method == "POST":
+                    raise
+        return await self._ask(await self._connections.connect(partition, host, self._addresses))
+
+    async def _ask(self, connection: Connection) -> Answer:
+        with self._shares.share(self._partition) as share:
+            try:
+                head = await connection.http.request(
+                    self._make_request(), share, before_sending=self._before_sending
+                )
+                answer = await self._read(connection, head, share)
             except BaseException:
-                await connection.aclose()
+                connection.http.close()
+                self._errand.charge.discard()
                 raise
-            return await self._read(connection, response)
-        raise httpcore2.ConnectError  # pragma: no cover -- the second turn returns or raises
+            self._connections.give_back(connection)
+            return answer
 
-    async def _read(self, connection: _Connection, response: httpcore2.Response) -> Answer:
-        try:
-            headers = tuple(
-                (name.decode("latin-1"), value.decode("latin-1"))
-                for name, value in response.headers
-            )
-            answer = Answer(response.status, headers)
-            bodiless = self._method == "HEAD" or response.status in {204, 304}
-            if response.status in REDIRECTS and not bodiless:
-                return answer
-            if not bodiless:
-                length = answer.header("content-length") or ""
-                if length.isascii() and length.isdigit() and int(length[:18]) > self._errand.cap:
-                    raise TooLargeError("the answer")
-            encodings = [value for name, value in headers if name.lower() == "content-encoding"]
-            reader = BodyReader([] if bodiless else encodings, self._errand.cap)
-            async for chunk in response.aiter_stream():
-                reader.feed(chunk)
-            return Answer(response.status, headers, reader.finish())
-        finally:
-            await response.aclose()
-            await self._connections.give_back(connection)
+    async def _read(self, connection: Connection, head: Head, share: Share) -> Answer:
+        answer = Answer(head.status, head.headers)
+        bodiless = self._method == "HEAD" or head.status in {204, 304}
+        if head.status in REDIRECTS and not bodiless:
+            return answer
+        if not bodiless:
+            length = answer.header("content-length") or ""
+            if length.isascii() and length.isdigit() and int(length[:18]) > self._errand.cap:
+                raise TooLargeError("the answer")
+        encodings = [value for name, value in head.headers if name.lower() == "content-encoding"]
+        reader = BodyReader([] if bodiless else encodings, self._errand.cap)
+        async for data in connection.http.body(share):
+            for size in reader.feed(data):
+                self._errand.charge.add(size)
+                await share.spend(size, pieces=0)
+        return Answer(head.status, head.headers, reader.finish())
 
-    async def _trace(self, event: str, _info: Any) -> None:
-        """What httpcore calls at every step."""
-        if event == "http11.send_request_headers.started" and self._turn is not None:
-            await self._gate.leave(self._turn)
+    async def _before_sending(self) -> None:
+        """Looking up, connecting and shaking hands took time: the turns may have to be anew."""
+        for gate, turn in self._turns:
+            await gate.leave(turn)
 
-    def _make_request(self) -> httpcore2.Request:
+    def _make_request(self) -> WireRequest:
         errand = self._errand
-        headers = {"Host": self._target.host, "Accept": "*/*", "Accept-Encoding": "gzip"}
+        headers = {"Accept": "*/*", "Accept-Encoding": "gzip"}
         headers |= {name.title(): value for name, value in errand.headers}
         headers |= dict(self._attachment.headers)
         content = b""
         if self._method == "POST":
             content = errand.body
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
-            headers["Content-Length"] = str(len(content))
         else:
             headers.pop("Content-Type", None)
-        settings = self._settings
-        return httpcore2.Request(
+        return WireRequest(
             self._method,
-            httpcore2.URL(
-                scheme=b"https",
-                host=self._target.host.encode(),
-                target=self._attachment.resource.encode(),
-            ),
-            headers=[(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
-            content=content,
-            extensions={
-                "trace": self._trace,
-                "timeout": {
-                    "connect": settings.connect_seconds,
-                    "read": settings.read_seconds,
-                    "write": settings.read_seconds,
-                    "pool": settings.connect_seconds,
-                },
-            },
+            self._target.host,
+            self._attachment.resource,
+            tuple(headers.items()),
+            content,
         )
 
 
-def _explain(host: str, fault: Exception) -> _BrokenError:
+def _unconnected(host: str, fault: NotConnectedError) -> _BrokenError:
+    if fault.certificate:
+        return _BrokenError(
+            "certificate refused",
+            f"the certificate of {host} is not trusted for that name; "
+            "a proxy's own authority can be added with fetch.ca_bundle",
+            final=True,
+        )
+    if fault.silent:
+        return _BrokenError("timed out", f"{host} did not answer in time", silent=True)
+    return _BrokenError("not connected", f"no connection to {host} could be made")
+
+
+def _broken(host: str, fault: WireError) -> _BrokenError:
     """What went wrong, in our words: an exception's text may quote the upstream."""
-    cause: BaseException | None = fault
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return _BrokenError(
-                "certificate refused",
-                f"the certificate of {host} is not trusted for that name; "
-                "a proxy's own authority can be added with fetch.ca_bundle",
-                final=True,
-            )
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(fault, httpcore2.ConnectError):
-        return _BrokenError("not connected", f"no connection to {host} could be made")
-    if isinstance(fault, httpcore2.ProtocolError):
-        return _BrokenError("broken answer", f"{host} cut its answer short or broke HTTP's rules")
-    return _BrokenError("connection lost", f"the connection to {host} was lost")
+    if isinstance(fault, SilentError):
+        return _BrokenError("timed out", f"{host} did not answer in time", silent=True)
+    if isinstance(fault, MalformedError):
+        return _BrokenError("broken answer", f"{host} broke HTTP's rules: {fault}")
+    return _BrokenError(
+        "connection lost", f"the connection to {host} was lost before its answer was complete"
+    )

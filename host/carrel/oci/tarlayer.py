@@ -20,6 +20,9 @@ _MAX_MEMBERS = 10_000
 #: What an archive may take besides the component: headers, padding, small files.
 _OVERHEAD = 2**20
 
+#: Bytes that are handed to the decompressor at once.
+_PIECE = 64 * 1024
+
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WHITEOUT = ".wh."
@@ -70,8 +73,10 @@ def _decompress(layer: bytes, what: str, max_bytes: int) -> bytes:
         return layer
     try:
         reader = BodyReader(["gzip"], cap)
-        reader.feed(layer)
-        return reader.finish()
+        for start in range(0, len(layer), _PIECE):
+            for _ in reader.feed(layer[start : start + _PIECE]):
+                pass
+        return bytes(reader.finish())
     except TooLargeError as fault:
         raise RegistryError(f"{what} decompresses to more than {cap} bytes") from fault
     except UndecodableError as fault:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from carrel.credentials import find_secret
 from carrel.errors import ConfigError
 from carrel.fetch.manifest import read_policy
-from carrel.fetch.policy import Policy
+from carrel.fetch.policy import BUILTIN, Policy
 
-from .pace import paced
+from .pace import paced, upstream_rules
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -38,8 +38,13 @@ class Access:
         self._recordings: Recordings | None = None
         self._lock = threading.Lock()
 
-    def fetcher(self, entry: PluginConfig, manifest: Manifest) -> Fetcher:
+    def fetcher(self, entry: PluginConfig, manifest: Manifest, digest: str = "") -> Fetcher:
         """The fetcher of one plugin: real, recording, or replaying.
+
+        Args:
+            entry: the plugin's, with what is granted.
+            manifest: what it asks for.
+            digest: of its bytes; another version shares nothing with this one.
 
         Raises:
             ConfigError: an entry of the grant is refused.
@@ -48,7 +53,7 @@ class Access:
         from carrel.fetch.recording import Recordings
 
         config = self._config
-        policy, secrets = effective_policy(config, entry, manifest)
+        policy, secrets = effective_policy(config, entry, manifest, digest)
         with self._lock:
             folder = config.replay_dir or config.record_dir
             if folder is not None and self._recordings is None:
@@ -70,7 +75,7 @@ class Access:
 
 
 def effective_policy(
-    config: Config, entry: PluginConfig, manifest: Manifest
+    config: Config, entry: PluginConfig, manifest: Manifest, digest: str = ""
 ) -> tuple[Policy, tuple[Secret, ...]]:
     """Manifest ∩ grant: the requests that a plugin may make, and the secrets that go along.
 
@@ -86,6 +91,8 @@ def effective_policy(
             provided=provided_secrets(config, entry, manifest),
             plugin=entry.name,
             repace=partial(paced, entry),
+            partition=BUILTIN if entry.is_builtin else f"{entry.name}@{digest}",
+            upstream_rules=upstream_rules(entry),
         )
     except ValueError as error:
         raise ConfigError([f"plugins.{entry.name}: {error}"]) from None

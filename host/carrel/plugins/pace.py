@@ -1,9 +1,10 @@
 """The pace at a host: what the manifest asks, what the operator says, what the upstream rules.
 
-The built-in plugins know the rules of their upstreams. Whatever another plugin's manifest asks, at
-a host of theirs it goes through the same bucket, no quicker: a stranger cannot have an address
-blocked that everybody here shares. The operator may slow any plugin down, and quicken it up to that
-rule; past the rule only by saying so, with `ignore_upstream_rule`.
+The built-in plugins know the rules of their upstreams. A request of another plugin to a host of
+theirs goes through their bucket as well as its own: it cannot have an address blocked that
+everybody here shares, and what it asks or is answered slows nobody but itself. The operator may
+slow any plugin down, and quicken it up to that rule; past the rule only by saying so, with
+`ignore_upstream_rule`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,17 @@ def paced(entry: PluginConfig, rule: HostRule) -> HostRule:
     return rule
 
 
+def upstream_rules(entry: PluginConfig) -> tuple[HostRule, ...]:
+    """The built-in plugins' rules that bind the plugin's requests too."""
+    if entry.is_builtin:
+        return ()
+    return tuple(
+        rule
+        for rule in _upstream_rules()
+        if (wanted := _override(entry, rule.host)) is None or not wanted.ignore_upstream_rule
+    )
+
+
 def _override(entry: PluginConfig, host: str) -> PaceGrant | None:
     """The operator's pace of the host: its own, or else that of a wildcard that covers it."""
     covering = [name for name in entry.pace if common_host(name, host) == host]
@@ -50,7 +62,7 @@ def _no_quicker(rule: HostRule, floor: HostRule) -> HostRule:
     pace = Pace(
         max(rule.pace.interval, floor.pace.interval),
         min(rule.pace.burst, floor.pace.burst),
-        floor.upstream,
+        rule.upstream,
     )
     return dataclasses.replace(
         rule, pace=pace, concurrency=min(rule.concurrency, floor.concurrency)

@@ -347,7 +347,9 @@ class Registry:
                 entry.name,
                 component,
                 lambda: self.manifest(entry.name),
-                make_fetcher=lambda manifest: machinery.access().fetcher(entry, manifest),
+                make_fetcher=lambda manifest: machinery.access().fetcher(
+                    entry, manifest, source.digest
+                ),
                 limits=limits,
                 settings=entry.settings,
                 trusted=source.builtin,
@@ -370,7 +372,7 @@ class Registry:
             entry,
             machinery.runtime().load_module(entry.name, source.wasm, source.digest),
             manifest=manifest,
-            make_fetcher=lambda made: machinery.access().fetcher(entry, made),
+            make_fetcher=lambda made: machinery.access().fetcher(entry, made, source.digest),
             limits=limits,
             changed=self.changed,
         )

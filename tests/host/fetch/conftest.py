@@ -50,7 +50,7 @@ def make_desk(upstream: Upstream, tmp_path: Path) -> Iterator[MakeDesk]:
             jitter=lambda: 0.0,
         )
         clients.append(client)
-        return Desk(client, Policy("arxiv", rules, granted), secrets)
+        return Desk.of(client, Policy("arxiv", rules, granted), secrets)
 
     yield make
     for client in clients:

@@ -113,7 +113,7 @@ def test_no_secret_is_in_cache_recording_log_failure_or_answer(
     desk = make_desk(
         rules=RULES, secrets=SECRETS, clock=SkippingClock(), read_seconds=0.1, breaker_failures=99
     )
-    desk.fetcher = RecordingFetcher(desk.fetcher, tmp_path / "recorded")  # type: ignore[assignment]
+    desk.fetcher = RecordingFetcher(desk.fetcher, tmp_path / "recorded")
     call = desk.call()
     with caplog.at_level(logging.DEBUG):
         outcomes = [

@@ -131,7 +131,7 @@ def test_five_broken_answers_leave_the_upstream_alone_until_a_probe_succeeds(
     assert seen == 5
     failure = quick.failure("/a")
     assert failure.kind is FailureKind.UNREACHABLE
-    assert "left alone" in failure.message
+    assert "circuit open" in failure.message
     assert len(upstream.seen) == seen
     clock.skipped += 61
     assert isinstance(quick.fetch("/a"), Failure), "the probe fails, and it was only one"
@@ -257,7 +257,7 @@ def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_refused(
             FetchSettings(), resolver=impostor.names, dialer=impostor.dial, jitter=lambda: 0.0
         )
         with client:
-            desk = Desk(client, Policy("arxiv", [HostRule(ARXIV, EVERY_METHOD)]), ())
+            desk = Desk.of(client, Policy("arxiv", [HostRule(ARXIV, EVERY_METHOD)]), ())
             assert "certificate" in desk.failure("/a").message
         assert impostor.seen == []
     assert upstream.seen == []

@@ -1,0 +1,63 @@
+"""Plugins that share one fetch layer: a built-in one and strangers, as a configuration has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from carrel.config import Config, PluginConfig, builtin
+from carrel.fetch import FetchClient
+from carrel.plugins.access import Access
+from carrel.plugins.manifest import Manifest, parse_manifest
+from carrel.plugins.source import MANIFEST_SECTION, read_source
+from carrel.runtime.sections import custom_section
+
+from .desk import Desk
+from .manifests import manifest_text
+
+EVIL = "evil.example.com"
+OTHER = "other.example.org"
+API = "/api/query"
+
+
+class Neighbourhood:
+    """The plugins of one configuration over one client.
+
+    Args:
+        folder: for the configuration's own files.
+        client: reaches the test's upstream.
+    """
+
+    def __init__(self, folder: Path, client: FetchClient) -> None:
+        self.client = client
+        self._config = Config(cache_dir=folder, data_dir=folder)
+        self._access = Access(self._config, client)
+
+    def arxiv(self) -> Desk:
+        """The built-in plugin that asks export.arxiv.org."""
+        return self._desk(builtin("arxiv"), builtin_manifest("arxiv"))
+
+    def stranger(
+        self,
+        name: str,
+        *hosts: Mapping[str, Any],
+        granted: Sequence[str] | None = None,
+        digest: str = "0",
+    ) -> Desk:
+        """A plugin from a file that is granted all that it declares, or just `granted`."""
+        declared = [{"methods": ["GET", "HEAD", "POST"], **host} for host in hosts]
+        text = manifest_text(name=name, hosts=declared)
+        grant = tuple(str(host["host"]) for host in hosts) if granted is None else tuple(granted)
+        entry = PluginConfig(name, f"file:///{name}.wasm", allowed_hosts=grant)
+        return self._desk(entry, parse_manifest(text, name), digest)
+
+    def _desk(self, entry: PluginConfig, manifest: Manifest, digest: str = "") -> Desk:
+        return Desk(self.client, self._access.fetcher(entry, manifest, digest))
+
+
+def builtin_manifest(name: str) -> Manifest:
+    """The manifest of a built-in plugin."""
+    section = custom_section(read_source(name, f"builtin:{name}").wasm, MANIFEST_SECTION)
+    assert section is not None
+    return parse_manifest(section.decode(), name)
