@@ -30,7 +30,7 @@ def percentile(latencies: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-async def watch(ask: Ask, until: Callable[[], bool]) -> list[float]:
+async def watch(ask: Ask, until: Callable[[], bool], every: float = EVERY) -> list[float]:
     """Calls at every beat until told to stop; seconds from due to answered."""
     latencies: list[float] = []
     asked: list[asyncio.Task[None]] = []
@@ -41,7 +41,7 @@ async def watch(ask: Ask, until: Callable[[], bool]) -> list[float]:
 
     due = time.monotonic()
     while not until():
-        due += EVERY
+        due += every
         wait = due - time.monotonic()
         if wait > 0:
             await asyncio.sleep(wait)

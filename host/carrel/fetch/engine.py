@@ -20,6 +20,7 @@ from .connect import Connections, Dialer, Resolver
 from .errand import MAX_ATTEMPTS, Errand, Finished
 from .flight import Flights
 from .settings import FetchSettings
+from .shares import REQUEST_SECONDS
 from .throttle import Buckets
 from .upstream import Upstreams
 
@@ -83,11 +84,13 @@ class Engine:
         for errand in batch.errands:
             # Before the first one queues, so that the slowest rule holds from the start.
             self._upstreams.queue(errand.policy, errand.rule, errand.target.host)
-        tasks = [
-            asyncio.ensure_future(self._run_one(batch, index))
-            for index in range(len(batch.errands))
-        ]
+        tasks: list[asyncio.Future[None]] = []
         try:
+            with self._upstreams.shares.share(batch.errands[0].policy.partition) as share:
+                for index in range(len(batch.errands)):
+                    if index:
+                        await share.spend(seconds=REQUEST_SECONDS)
+                    tasks.append(asyncio.ensure_future(self._run_one(batch, index)))
             for task in asyncio.as_completed(tasks):
                 await task
                 if batch.call.fatal is not None:

@@ -1,9 +1,10 @@
-"""Shares of the event loop: how much of its time the answers of each plugin may take.
+"""Shares of the event loop: how much of its time the requests of each plugin may take.
 
-All fetches run on one loop. Work on an answer is estimated as it is done; after a fraction of a
-millisecond the task lets others run, and a task of a plugin that is not built in then also rests,
-in proportion to what it used and to how many such tasks there are. Whatever their answers look
-like, those plugins together take at most half of the loop's time, in equal parts.
+All fetches run on one loop. Work is estimated as it is done; after a fraction of a millisecond the
+task lets others run. While more than one partition has work, a task of a plugin that is not built
+in then also rests, in proportion to what it used and to how many such tasks there are: whatever
+their answers look like, those plugins together take at most a quarter of the loop's time, in equal
+parts.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from contextlib import contextmanager
 #: Seconds that a piece of an answer costs (a TLS record, a chunk), and each byte of it.
 _PIECE_SECONDS = 20e-6
 _BYTE_SECONDS = 4e-9
+#: Seconds that a TLS handshake costs, and a request beyond that and its answer.
+HANDSHAKE_SECONDS = 2.2e-3
+REQUEST_SECONDS = 0.8e-3
 #: Seconds of work between two turns of the loop.
 _TURN_SECONDS = 0.2e-3
 #: Seconds of rest for each second of work, for a single task.
-_REST_FACTOR = 2.0
+_REST_FACTOR = 3.0
 
 
 class LoopShares:
@@ -36,19 +40,17 @@ class LoopShares:
         Args:
             partition: whose answer it is; empty for the built-in plugins, which never rest.
         """
-        if partition:
-            self._working[partition] += 1
+        self._working[partition] += 1
         try:
             yield Share(self, partition)
         finally:
-            if partition:
-                self._working[partition] -= 1
-                if not self._working[partition]:
-                    del self._working[partition]
+            self._working[partition] -= 1
+            if not self._working[partition]:
+                del self._working[partition]
 
     def rest(self, partition: str, seconds: float) -> float:
         """Seconds to rest after so many seconds of work."""
-        if not partition:
+        if not partition or len(self._working) == 1:
             return 0.0
         return _REST_FACTOR * seconds * self._working[partition] * len(self._working)
 

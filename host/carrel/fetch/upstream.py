@@ -39,7 +39,7 @@ from .identity import Attachment
 from .policy import HostRule, Policy
 from .retry import backoff, declared_interval, is_retried, retry_after
 from .settings import FetchSettings
-from .shares import LoopShares, Share
+from .shares import HANDSHAKE_SECONDS, LoopShares, Share
 from .throttle import Buckets
 from .url import Target
 
@@ -360,6 +360,8 @@ class _Attempts:
                 # The upstream may have closed an idle connection while the request was on its way.
                 if self._method == "POST":
                     raise
+        with self._shares.share(partition) as share:
+            await share.spend(seconds=HANDSHAKE_SECONDS)
         return await self._ask(await self._connections.connect(partition, host, self._addresses))
 
     async def _ask(self, connection: Connection) -> Answer:

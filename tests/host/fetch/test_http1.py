@@ -271,9 +271,11 @@ class TestCost:
     def test_a_stranger_rests_in_proportion_to_what_it_used_and_to_who_else_works(self) -> None:
         shares = LoopShares()
         with shares.share("a"):
-            alone = shares.rest("a", 0.001)
-            with shares.share("a"), shares.share("b"), shares.share("b"):
-                assert shares.rest("a", 0.001) == pytest.approx(4 * alone)
+            assert shares.rest("a", 0.001) == 0, "nobody else has work"
+            with shares.share(""):
+                beside_one = shares.rest("a", 0.001)
                 assert shares.rest("", 0.001) == 0, "the built-in plugins never rest"
-            assert shares.rest("a", 0.001) == alone
-        assert alone == pytest.approx(0.002)
+                with shares.share("a"), shares.share("b"), shares.share("b"):
+                    assert shares.rest("a", 0.001) == pytest.approx(3 * beside_one)
+                assert shares.rest("a", 0.001) == beside_one
+        assert beside_one == pytest.approx(0.006)
