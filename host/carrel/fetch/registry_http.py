@@ -20,10 +20,10 @@ from pathlib import Path
 import httpcore2
 
 from .address import check_answers
-from .connect import Dialer, _make_context, _straight
+from .connect import Dialer, _straight
 from .registry_connect import RegistryConnection
 from .registry_url import RegistryUrl, Site
-from .settings import FetchSettings
+from .tls import client_context
 
 #: Bytes of a body that are handed to the socket at once.
 _PIECE = 2**20
@@ -176,7 +176,7 @@ class RegistryHttp:
         addresses = self._addresses(site)
         if self._context is None and site.scheme == "https":
             try:
-                self._context = _make_context(FetchSettings(ca_bundle=self._ca_bundle))
+                self._context = client_context(self._ca_bundle)
             except (OSError, ssl.SSLError) as fault:
                 raise RegistryIoError(
                     f"the certificate authorities in {self._ca_bundle} cannot be read"
