@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from carrel.errors import ContractViolation
-from carrel.printable import escaped_json_text, printable, printable_lines
+from carrel.printable import escaped_json, printable, printable_lines
 
 from .texts import is_media_type, is_uri
 
@@ -188,13 +188,15 @@ def _data(text: str) -> str:
 
     Of a component's result the text has them so, too: who reads the text sees them.
     """
-    if text.isascii() and "\x7f" not in text:
+    utf8 = text.encode("utf-8", "surrogatepass")
+    escaped = escaped_json(utf8)
+    if escaped is utf8:
         return text
     try:
-        value = from_json(text)
+        value = from_json(utf8)
     except ValueError:
         return text
-    return escaped_json_text(text) if isinstance(value, dict | list) else text
+    return escaped.decode() if isinstance(value, dict | list) else text
 
 
 def _media_type(raw: dict[str, Any], place: str) -> str:
