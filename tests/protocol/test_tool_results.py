@@ -56,7 +56,7 @@ def test_a_failure_says_what_happened_and_what_to_do(era_client: StdioClient) ->
     result = era_client.result("refuse")
     assert "structuredContent" not in result
     line = result["content"][0]["text"]
-    assert line == "the source asks for a pause  [31mred  (try the same call again in 12 s)"
+    assert line == "the source asks for a pause  [31mred (try the same call again in 12 s)"
     assert error_of(result) == {
         "code": "rate_limited",
         "message": "the source asks for a pause\n\x1b[31mred\u202e",

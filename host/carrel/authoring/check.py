@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from carrel.errors import CarrelError, LoadError, NotRecordedError, UnknownNameError
+from carrel.errors import CarrelError, NotRecordedError, UnknownNameError
 from carrel.fetch.decode import UndecodableError
 from carrel.fetch.manifest import read_policy
+from carrel.plugins.agreement import require_agreement
 from carrel.plugins.manifest import Manifest, parse_manifest
 
 from .cases import EXCHANGES, EXPECTED, case_folders, read_case, write_json
@@ -98,15 +99,8 @@ def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
     Raises:
         LoadError: names every fault.
     """
-    described = component.describe()
-    manifest = parse_manifest(described, name)
-    embedded = embedded_manifest(wasm)
-    if embedded is not None and embedded != described:
-        raise LoadError(
-            f"{name}: the embedded manifest is not what describe() returns; build it again",
-            plugin=name,
-        )
-    return manifest
+    require_agreement(component, wasm)
+    return parse_manifest(embedded_manifest(wasm) or component.describe(), name)
 
 
 def _check(

@@ -34,31 +34,15 @@ def write_bytes(*pieces: bytes | memoryview) -> None:
     sys.stdout.flush()
 
 
-def write_json_text(text: str) -> None:
-    """Writes one JSON text and a line break, unchanged in a pipe.
+def write_json_text(*pieces: str | bytes | memoryview) -> None:
+    """Writes one JSON text and a line break, hidden characters as escapes: the same value."""
+    from carrel.printable import escaped_json
 
-    On a terminal, characters that could steer it or hide text become escapes; in JSON they can
-    stand inside strings only.
-    """
-    write_text((escape_controls(text) if stdout_is_terminal() else text) + "\n")
-
-
-def escape_controls(text: str) -> str:
-    """A JSON text with escapes for what could steer a terminal or hide text: the same value."""
-    import re
-
-    from carrel.printable import printable
-
-    return re.sub(
-        r"[^\x20-\x7e\n\t\r]",
-        lambda found: found[0] if printable(found[0]) == found[0] else _escape(found[0]),
-        text,
-    )
-
-
-def _escape(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    written: list[bytes | memoryview] = []
+    for piece in pieces:
+        text = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
+        written.append(escaped_json(text))
+    write_bytes(*written, b"\n")
 
 
 def write_json(value: object) -> None:

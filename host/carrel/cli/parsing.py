@@ -10,7 +10,7 @@ from carrel.errors import CarrelError, ConfigError, LoadError, SourceError, Unkn
 from carrel.utf8 import Utf8
 
 from .document import STDIN, read_document
-from .output import stdout_is_terminal, write_bytes, write_json_text, write_text
+from .output import stdout_is_terminal, write_json_text
 from .report import FAILED, OK, guarded, report
 from .session import Host, Session
 
@@ -28,9 +28,10 @@ def parse(
 ) -> int:
     """Parses each of `files`, stdin when there are none, and returns the exit code.
 
-    One document: its result, which in a pipe is the component's own JSON text. Several: one line of
-    JSON each, in order, `{"file", "result"}` or `{"file", "error"}`; a bad one does not stop the
-    rest, and the exit code is 1 at the end.
+    One document: its result, which in a pipe is the component's own JSON text, unread but for
+    hidden characters, which become escapes. Several: one line of JSON each, in order,
+    `{"file", "result"}` or `{"file", "error"}`; a bad one does not stop the rest, and the exit code
+    is 1 at the end.
     """
     return guarded(
         lambda: _parse(session, plugin, document_format, files or (STDIN,), as_json=as_json),
@@ -74,13 +75,13 @@ def _parse(
                 if readable:
                     report(error, as_json=session.options.json_errors)
                 else:
-                    write_text(f'{{"file":{json.dumps(name)},"error":{_error(error)}}}\n')
+                    write_json_text(f'{{"file":{json.dumps(name)},"error":{_error(error)}}}')
                 continue
             if readable:
                 _show(text, readable=True, heading=name)
             else:
                 head = f'{{"file":{json.dumps(name)},"result":'.encode()
-                write_bytes(head, _one_line(bytes(text)), b"}\n")
+                write_json_text(head, _one_line(bytes(text)), b"}")
         return code
 
 
@@ -107,10 +108,7 @@ def _refuse_unknown_format(host: Host, plugin: str, document_format: str) -> Non
 
 def _show(text: memoryview, *, readable: bool, heading: str | None = None) -> None:
     if not readable:
-        if stdout_is_terminal():
-            write_json_text(bytes(text).decode())
-        else:
-            write_bytes(text, b"\n")
+        write_json_text(text)
         return
     from .render import show_result
 

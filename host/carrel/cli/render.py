@@ -1,7 +1,7 @@
 """Results and tables for a person at a terminal. The only module that imports rich.
 
 Everything shown may come from outside: texts become `rich.text.Text`, so that nothing in them is
-read as markup, and control characters are taken out.
+read as markup, and hidden characters are taken out; in JSON they are escapes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from rich.highlighter import JSONHighlighter
 from rich.table import Table
 from rich.text import Text
 
-from carrel.printable import printable
-
-from .output import escape_controls
+from carrel.printable import escaped_json_text, printable
 
 #: The keys under which sources list their items, and the words a title or a date goes by.
 _LISTS = ("entries", "works", "articles", "summaries", "items", "results")
@@ -84,7 +82,7 @@ def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:
         work = data.get("work")
         items = [work] if _are_items([work]) else None
     if items is None:
-        source = escape_controls(json.dumps(data, ensure_ascii=False, indent=2))
+        source = escaped_json_text(json.dumps(data, ensure_ascii=False, indent=2))
         out.print(JSONHighlighter()(source), soft_wrap=True)
         return
     for number, item in enumerate(items, int(data.get("start_index") or 0) + 1):

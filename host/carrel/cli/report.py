@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from carrel.errors import CarrelError, ConfigError, InternalError, StorageError
-from carrel.printable import printable
+from carrel.printable import printable, printable_lines
 
 OK, FAILED, MISUSE, DENIED = 0, 1, 2, 3
 INTERRUPTED = 130  # as a shell reports SIGINT
@@ -67,9 +67,9 @@ def report(error: CarrelError, *, as_json: bool = False) -> None:
 
 
 def complain(text: str) -> None:
-    """Writes lines to stderr, if there is one that takes them."""
+    """Writes lines to stderr without hidden characters, if there is one that takes them."""
     try:
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(printable_lines(text) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass  # nobody is left to tell

@@ -88,6 +88,8 @@ def _found(config: Config, entry: PluginConfig, on_progress: ProgressHandler | N
         source = read_source(entry.name, entry.url)
     registry = Registry(config)
     try:
-        return entry_of(entry, source, registry.read_manifest(entry, source))
+        manifest = registry.read_manifest(entry, source)
+        registry.require_agreement(entry, source)
+        return entry_of(entry, source, manifest)
     finally:
         registry.close()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.exchange import Limits
     from carrel.fetch.client import FetchClient
+    from carrel.runtime.component import SandboxedComponent
 
     from .manifest import Manifest
     from .reading import Reading
@@ -279,6 +280,15 @@ class Registry:
             raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
         return manifest
 
+    def require_agreement(self, entry: PluginConfig, source: Source) -> None:
+        """Compiles a component and holds what `describe` returns against its manifest.
+
+        Raises:
+            LoadError: they differ, or it cannot be loaded.
+        """
+        if not is_core_module(source.wasm):
+            self._component(entry.name, source).close()
+
     def secrets_set(self, name: str) -> list[str]:
         """Names of those secrets of a plugin's manifest that the operator has set."""
         from .access import provided_secrets
@@ -341,7 +351,7 @@ class Registry:
             return machinery.hold(
                 self._module(entry, source, limits, lambda: self.manifest(entry.name))
             )
-        component = machinery.runtime().load(entry.name, source.wasm, source.digest)
+        component = self._component(entry.name, source)
         return machinery.hold(
             ComponentPlugin(
                 entry.name,
@@ -376,6 +386,19 @@ class Registry:
             limits=limits,
             changed=self.changed,
         )
+
+    def _component(self, name: str, source: Source) -> SandboxedComponent:
+        """The component, compiled; a stranger's only if it is what its manifest says."""
+        component = self._machinery.runtime().load(name, source.wasm, source.digest)
+        if not source.builtin:
+            from .agreement import require_agreement
+
+            try:
+                require_agreement(component, source.wasm)
+            except BaseException:
+                component.close()
+                raise
+        return component
 
     def _component_text(self, name: str, source: Source) -> str:
         component = self._machinery.runtime().load(name, source.wasm, source.digest)

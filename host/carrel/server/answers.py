@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from carrel.errors import CarrelError
-from carrel.printable import printable
+from carrel.printable import escaped_json, printable
 
 from .frames import RawJson
 from .toolbox import Result
@@ -24,22 +24,26 @@ _LINE_LENGTH: Final = 2000
 def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
     """The wire form of a result: the component's text, and the same as structured content.
 
+    Hidden characters in the text are escapes, so that both are the same JSON value and a client
+    that shows the text shows them.
+
     Args:
         result: what the toolbox gave.
         revision: of the protocol, as negotiated.
         raw: whether the transport can write the component's text as it stands.
     """
+    utf8 = escaped_json(result.utf8)
     if result.content is not None:
         blocks = [_known_block(block, revision) for block in result.content]
         answer: dict[str, Any] = {"content": blocks}
         if result.structured and revision not in TEXT_ONLY:
-            answer["structuredContent"] = RawJson(result.utf8) if raw else result.data
+            answer["structuredContent"] = RawJson(utf8) if raw else result.data
         return answer
     # A transport that writes JSON text as it stands also takes UTF-8 for a string.
-    text = result.utf8 if raw else result.text
+    text = utf8 if raw else utf8.decode()
     answer = {"content": [{"type": "text", "text": text}]}
     if revision not in TEXT_ONLY:
-        answer["structuredContent"] = RawJson(result.utf8) if raw else result.data
+        answer["structuredContent"] = RawJson(utf8) if raw else result.data
     return answer
 
 

@@ -45,7 +45,7 @@ from pydantic_core import to_json
 
 from carrel import __version__
 from carrel.errors import CarrelError, UnknownNameError
-from carrel.printable import printable
+from carrel.printable import escaped_json, printable
 
 from .answers import CONTENT_LABEL, UNTRUSTED
 from .calls import Context, ToolCalls
@@ -174,7 +174,9 @@ class App:
             return await self._loader.get()
         except CarrelError as error:
             logger.warning("the tools cannot be offered: %s", error)
-            raise MCPError(INTERNAL_ERROR, error.message, {"error": error.to_dict()}) from None
+            raise MCPError(
+                INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
+            ) from None
 
     async def _list_tools(
         self, _ctx: Context, params: PaginatedRequestParams | None
@@ -233,7 +235,7 @@ class App:
         contents = TextResourceContents(
             uri=uri,
             mime_type=_JSON,
-            text=result.text,
+            text=escaped_json(result.utf8).decode(),
             _meta={CONTENT_LABEL: UNTRUSTED},
         )
         return ReadResourceResult(contents=[contents])

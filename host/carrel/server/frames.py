@@ -25,6 +25,8 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
+from carrel.printable import escaped_json
+
 #: What is kept of a line that is too long, to find the id it wants its error under.
 _HEAD_BYTES: Final = 1024
 _TAIL_BYTES: Final = 256
@@ -61,7 +63,10 @@ class Rejection:
 
 
 class RawJson:
-    """JSON text in UTF-8 that stands in a result and goes out as it is, not read again."""
+    """JSON text in UTF-8 that stands in a result and goes out as it is, not read again.
+
+    It holds no hidden characters: whoever makes one has them written as escapes.
+    """
 
     __slots__ = ("text",)
 
@@ -211,7 +216,7 @@ def encode_rejection(rejection: Rejection, *, null_id: bool) -> bytes:
 
 def _dump(value: Any) -> bytes:
     try:
-        return to_json(value, inf_nan_mode="null")
+        return escaped_json(to_json(value, inf_nan_mode="null"))
     except PydanticSerializationError:
         # A lone surrogate, which UTF-8 cannot carry: written as an escape it is still JSON.
         return json.dumps(value, separators=(",", ":"), default=str).encode()

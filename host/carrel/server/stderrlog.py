@@ -9,8 +9,22 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from carrel.printable import printable, printable_lines
+
 _LINES_HELD = 2000
 _LAST_WORDS_SECONDS = 0.5
+_LINE_LENGTH = 10_000
+
+
+class _Formatter(logging.Formatter):
+    """Formats a record without hidden characters: its message on one line, then a traceback."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        record.message = printable(record.message, _LINE_LENGTH)
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable_lines(super().format(record))
 
 
 class StderrLog(logging.Handler):
@@ -21,7 +35,7 @@ class StderrLog(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self.setFormatter(_Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         self._lines: queue.Queue[str | threading.Event] = queue.Queue(_LINES_HELD)
         self._thread = threading.Thread(target=self._write, name="carrel-stderr", daemon=True)
         self._thread.start()

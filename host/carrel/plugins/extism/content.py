@@ -1,7 +1,8 @@
 """What modules return, held against MCP's shapes: content blocks, documents, prompts, completions.
 
-What is kept is rebuilt member by member, so that nothing unknown passes; texts lose control
-characters. Whatever does not fit is a `ContractViolation` that names its place.
+What is kept is rebuilt member by member, so that nothing unknown passes. Texts of results,
+documents and prompts are data and stay what they are; those for people lose hidden characters.
+Whatever does not fit is a `ContractViolation` that names its place.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic_core import from_json
+
 from carrel.errors import ContractViolation
-from carrel.printable import printable, printable_lines
+from carrel.printable import escaped_json, printable, printable_lines
 
 from .texts import is_media_type, is_uri
 
@@ -105,7 +108,7 @@ def _block(value: Any, place: str) -> Block:
     raw = _object(value, place)
     kind = raw.get("type")
     if kind == "text":
-        block: Block = {"type": "text", "text": printable_lines(_text(raw, "text", place))}
+        block: Block = {"type": "text", "text": _data(_text(raw, "text", place))}
     elif kind in ("image", "audio"):
         block = {"type": kind, "data": _base64(raw, "data", place)}
         block["mimeType"] = _media_type(raw, place)
@@ -130,7 +133,7 @@ def _contents(value: Any, place: str) -> Block:
     if raw.get("blob") is not None:
         contents["blob"] = _base64(raw, "blob", place)
     else:
-        contents["text"] = printable_lines(_text(raw, "text", place))
+        contents["text"] = _data(_text(raw, "text", place))
     return contents
 
 
@@ -178,6 +181,22 @@ def _text(raw: dict[str, Any], key: str, place: str) -> str:
     if not isinstance(value, str):
         raise _Fault(f"{place}.{key} is no text")
     return value
+
+
+def _data(text: str) -> str:
+    """A text as the module wrote it; of a JSON text the same value, hidden characters as escapes.
+
+    Of a component's result the text has them so, too: who reads the text sees them.
+    """
+    utf8 = text.encode("utf-8", "surrogatepass")
+    escaped = escaped_json(utf8)
+    if escaped is utf8:
+        return text
+    try:
+        value = from_json(utf8)
+    except ValueError:
+        return text
+    return escaped.decode() if isinstance(value, dict | list) else text
 
 
 def _media_type(raw: dict[str, Any], place: str) -> str:

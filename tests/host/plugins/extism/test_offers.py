@@ -42,7 +42,7 @@ def test_a_prompt_is_checked_as_mcps(open_box: Open) -> None:
 
     message = {"role": "user", "content": {"type": "text", "text": "hi\x07"}}
     filled = asyncio.run(saying({"messages": [message]}).offers.get_prompt("one_p", {"a": "x"}))
-    assert filled == {"messages": [{"role": "user", "content": {"type": "text", "text": "hi "}}]}
+    assert filled == {"messages": [{"role": "user", "content": {"type": "text", "text": "hi\x07"}}]}
     for bad in (
         {},
         {"messages": [{**message, "role": "system"}]},

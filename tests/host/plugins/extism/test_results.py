@@ -18,7 +18,7 @@ TYPED = {**TOOL, "outputSchema": {"type": "object", "required": ["n"]}}
 PIXEL = base64.b64encode(b"png").decode()
 
 
-def test_every_kind_of_content_is_passed_on_and_cleaned(open_box: Open) -> None:
+def test_every_kind_of_content_is_passed_on_and_its_names_are_cleaned(open_box: Open) -> None:
     blocks = [
         {"type": "text", "text": "a\x1b[2J\u202eb\nc\td", "_meta": {"x": 1}, "extra": 1},
         {"type": "image", "data": PIXEL, "mimeType": "image/png"},
@@ -30,7 +30,7 @@ def test_every_kind_of_content_is_passed_on_and_cleaned(open_box: Open) -> None:
     ]
     result = open_box(one=listing(TOOL, answer={"content": blocks})).call_sync("one_ask", {})
     assert result.content == (
-        {"type": "text", "text": "a [2J b\nc\td"},
+        {"type": "text", "text": "a\x1b[2J\u202eb\nc\td"},
         {"type": "image", "data": PIXEL, "mimeType": "image/png"},
         {"type": "audio", "data": PIXEL, "mimeType": "audio/wav"},
         {"type": "resource_link", "uri": "doi:10.1000/182", "name": "a b", "size": 3},

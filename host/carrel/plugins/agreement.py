@@ -1,0 +1,80 @@
+"""Checks that a component's embedded manifest is what its `describe()` returns.
+
+Tools are listed, and grants and locks are decided, by the embedded manifest, which is read without
+running anything. A component that describes itself otherwise when it runs was changed after it was
+built, or is meant to deceive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import CarrelError, LoadError
+from carrel.jsontext import decode_object
+from carrel.printable import printable
+from carrel.runtime.sections import custom_section
+
+from .source import MANIFEST_SECTION
+
+if TYPE_CHECKING:
+    from carrel.runtime.component import SandboxedComponent
+
+#: Differing paths that an error names.
+_SHOWN = 3
+
+#: Digests of components that were found to agree, in this process.
+_agreeing: set[str] = set()
+
+
+def require_agreement(component: SandboxedComponent, wasm: bytes) -> None:
+    """Runs `describe()` and compares its JSON value with the embedded manifest's.
+
+    A component without an embedded manifest passes: what is known of it comes from `describe()`.
+    One that was found to agree is not run again in this process.
+
+    Args:
+        component: runs `describe()`, under limits of its own.
+        wasm: its bytes, which have the component's digest.
+
+    Raises:
+        LoadError: the two differ, or `describe()` failed.
+    """
+    section = custom_section(wasm, MANIFEST_SECTION)
+    if section is None or component.digest in _agreeing:
+        return
+    name = component.name
+    try:
+        described = decode_object(component.describe(), plugin=name, tool="describe")
+        embedded = decode_object(section.decode("utf-8", "replace"), plugin=name, tool="describe")
+    except CarrelError as error:
+        raise LoadError(
+            f"{name}: cannot be loaded, because describe() failed: {error.message}", plugin=name
+        ) from error
+    paths = list(_differences(embedded, described, ""))
+    if paths:
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        raise LoadError(
+            f"{name}: the embedded manifest is not what describe() returns; they differ at "
+            f"{', '.join(printable(path, 100) for path in paths[:_SHOWN])}{more}. Build it again "
+            "with 'carrel plugin build', or get it again from its publisher",
+            plugin=name,
+        )
+    _agreeing.add(component.digest)
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+    """Yields the paths at which two JSON values differ, outermost first."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in [*one, *(key for key in other if key not in one)]:
+            below = f"{path}.{key}" if path else key
+            if key in one and key in other:
+                yield from _differences(one[key], other[key], below)
+            else:
+                yield below
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for index, (here, there) in enumerate(zip(one, other, strict=True)):
+            yield from _differences(here, there, f"{path}[{index}]")
+    elif one != other or isinstance(one, bool) is not isinstance(other, bool):
+        # To Python True is 1; in JSON they are two values, as 1 and 1.0 are not.
+        yield path

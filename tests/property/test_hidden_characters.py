@@ -1,0 +1,118 @@
+"""Any JSON value comes out of every exit as the same value, without a hidden character."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_types import JSONRPCResponse
+
+from carrel.cli.call import show
+from carrel.cli.output import write_json, write_json_text
+from carrel.cli.parsing import _one_line, _show
+from carrel.plugins.extism import content
+from carrel.result import Result
+from carrel.server import answers, frames
+from support.hidden import HIDDEN, JOINERS, SELECTORS, hidden_in
+
+pytestmark = [pytest.mark.property, pytest.mark.requirement("result:typed:hidden-characters")]
+
+#: Text in which every second character is hidden, or could be, or is one that UTF-8 writes alike.
+LIKELY = [chr(code) for code in sorted(HIDDEN | JOINERS | SELECTORS)]
+TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(LIKELY), max_size=20)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+OBJECT = st.dictionaries(TEXT, VALUE, max_size=4)
+
+
+def raw(value: object) -> str:
+    """The JSON text of a plugin that escapes nothing it need not."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def printed(write: Callable[[], None]) -> bytes:
+    """What goes to stdout in a pipe."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    before, sys.stdout = sys.stdout, out
+    try:
+        write()
+    finally:
+        sys.stdout = before
+    buffer = out.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue()
+
+
+def clean(line: bytes) -> Any:
+    """The value of an output that holds nothing hidden."""
+    assert hidden_in(line.decode()) == []
+    return json.loads(line)
+
+
+EXITS: dict[str, Callable[[str], None]] = {
+    "call": lambda text: show(Result(text.encode(), None), as_json=False),
+    "parse": lambda text: _show(memoryview(text.encode()), readable=False),
+    "parse-many": lambda text: write_json_text(_one_line(text.encode())),
+    "tools-and-inspect": lambda text: write_json(json.loads(text)),
+}
+
+
+@pytest.mark.parametrize("write", EXITS.values(), ids=EXITS)
+@given(value=OBJECT)
+def test_a_command_writes_the_same_value(
+    write: Callable[[str], None], value: dict[str, Any]
+) -> None:
+    text = raw(value)
+    assert clean(printed(lambda: write(text))) == value
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("is_raw", [True, False], ids=["fast-path", "sdk"])
+@given(value=OBJECT)
+def test_a_result_has_the_same_value_as_text_and_as_structured_content(
+    revision: str, is_raw: bool, value: dict[str, Any]
+) -> None:
+    result = Result(raw(value).encode(), value)
+    answer = answers.success(result, revision=revision, raw=is_raw)
+    if is_raw:
+        line = frames.encode_response(1, answer)
+    else:
+        line = frames.encode(JSONRPCResponse(jsonrpc="2.0", id=1, result=answer))
+    told = clean(line)["result"]
+    [block] = told["content"]
+    assert clean(block["text"].encode()) == value
+    assert told.get("structuredContent", value) == value
+
+
+@pytest.mark.parametrize("is_raw", [True, False], ids=["fast-path", "sdk"])
+@given(value=OBJECT, prose=TEXT)
+def test_a_modules_texts_and_structured_content_are_kept(
+    is_raw: bool, value: dict[str, Any], prose: str
+) -> None:
+    texts = [{"type": "text", "text": text} for text in (raw(value), f"say: {prose}")]
+    blocks = content.read_blocks({"content": texts})
+    result = Result(raw(value).encode(), value, content=blocks)
+    answer = answers.success(result, revision="2025-11-25", raw=is_raw)
+    told = clean(frames.encode_response(1, answer))["result"]
+    assert clean(told["content"][0]["text"].encode()) == value
+    assert told["content"][1]["text"] == f"say: {prose}"
+    assert told["structuredContent"] == value
+
+
+@given(prose=TEXT)
+def test_documents_and_prompts_of_a_module_are_kept(prose: str) -> None:
+    text = f"say: {prose}"
+    [document] = content.read_contents({"contents": [{"uri": "a:b", "text": text}]})
+    message = {"role": "user", "content": {"type": "text", "text": text}}
+    [said] = content.read_prompt({"messages": [message]})["messages"]
+    told = clean(frames.encode_response(1, {"contents": [document], "messages": [said]}))["result"]
+    assert told["contents"][0]["text"] == told["messages"][0]["content"]["text"] == text
