@@ -400,6 +400,15 @@ def test_every_promise_is_in_the_threat_table_with_tests_that_exist() -> None:
         assert ids - markers() == set(), row
 
 
+def test_every_piece_of_shared_state_has_a_test() -> None:
+    section = page("docs/explanation/trust-boundary.md").section("What plugins share")
+    assert len(section.rows()) > 15
+    for row in section.rows():
+        ids = set(re.findall(r"`([a-z:-]+)`", row[-1]))
+        assert ids, row
+        assert ids - markers() == set(), row
+
+
 @pytest.mark.parametrize("one", pages(), ids=lambda one: one.path.as_posix())
 def test_ids_of_promises_are_real(one: Page) -> None:
     from requirements import PROMISES

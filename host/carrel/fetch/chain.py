@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 from carrel.exchange import Failure, Outcome, Response
@@ -12,6 +13,7 @@ from .clock import Clock
 from .decode import UndecodableError, decode_pieces
 from .errand import Answer, Errand, Finished
 from .identity import Redactor, Secret, attach, without_secret_parameters
+from .policy import HostRule
 from .settings import FetchSettings
 from .upstream import REDIRECTS, Hop, Upstreams
 from .url import Target, UrlFault, resolve_redirect
@@ -70,7 +72,7 @@ class Chain:
                 self._log(target)
                 return target
             method = _method_after(answer.status, method)
-            allowed = errand.policy.check(method, target)
+            allowed = self._check_redirect(method, target)
             circle = (method, target.url) in seen
             if circle or len(self._hops) >= self._settings.max_redirects:
                 allowed = failures.denied(
@@ -87,6 +89,15 @@ class Chain:
                 return allowed
             rule = allowed
             seen.add((method, target.url))
+
+    def _check_redirect(self, method: str, target: Target) -> HostRule | Failure:
+        """The rule that allows the next hop, or a denial that says who asked for it."""
+        allowed = self._errand.policy.check(method, target)
+        if isinstance(allowed, Failure):
+            reason = allowed.message.removeprefix("refused: ")
+            told = f"refused: {self._target.host} answers with a redirect, and {reason}"
+            return dataclasses.replace(allowed, message=told)
+        return allowed
 
     def _next_target(self, answer: Answer) -> Target | Failure:
         location = answer.header("location")

@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection: a request out, an answer in, and strict rules for both.
 
 The grammar is `h11`'s. Around it stand the limits that a client of hostile servers needs and HTTP
-libraries do not have (docs/decisions/0022-http-connection.md): on the head of an answer, on the
+libraries do not have (docs/decisions/0025-http-connection.md): on the head of an answer, on the
 answers before the answer (1xx), on the cost of tiny chunks and TLS records, and on the work between
 two turns of the event loop. An answer that two readers could understand in two ways is refused.
 """

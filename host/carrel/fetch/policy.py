@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from carrel.exchange import Failure, Headers
 
 from . import failures
-from .grants import HostGrant, as_grant, covers, narrow
+from .grants import HostGrant, as_grant, common_host, covers, narrow
 from .hosts import matches, parse_host_entry
 from .url import Target
 
@@ -131,6 +131,11 @@ class Policy:
         A manifest chooses no other's: names are looked up within the plugin's partition.
         """
         return f"plugin/{self.partition}/{rule.upstream}" if self.partition else rule.upstream
+
+    def shared_buckets(self, rule: HostRule) -> tuple[str, ...]:
+        """The names of the buckets that requests under a rule pass besides that of `bucket`."""
+        shared = [one for one in self._upstream_rules if common_host(one.host, rule.host)]
+        return tuple(sorted({one.upstream for one in shared}))
 
     def shared_rule(self, host: str) -> HostRule | None:
         """The built-in plugins' rule for a host, whose bucket every partition goes through."""

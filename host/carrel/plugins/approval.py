@@ -12,6 +12,7 @@ from .lock import LockEntry, changes, first_sight
 from .lockfile import read_lock
 from .pinning import entry_of
 from .registry import Registry
+from .review import bucket_lines
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -27,18 +28,22 @@ class Proposal:
         name: the plugin's.
         approved: what the lock has; None when it was never approved.
         found: what would be approved.
+        buckets: a line for each host: the token buckets that its requests go through.
     """
 
     name: str
     approved: LockEntry | None
     found: LockEntry
+    buckets: tuple[str, ...] = ()
 
     @property
     def lines(self) -> list[str]:
         """What a person is asked to approve; empty when it is approved already."""
         if self.approved is None:
-            return first_sight(self.found)
-        return changes(self.approved, self.found)
+            return [*first_sight(self.found), *self.buckets]
+        lines = changes(self.approved, self.found)
+        # The manifest's hash covers the paces; what they come to is worth seeing when it changed.
+        return [*lines, *self.buckets] if self.approved.manifest != self.found.manifest else lines
 
 
 def wanted_names(config: Config, names: Sequence[str]) -> list[str]:
@@ -75,10 +80,13 @@ def propose(config: Config, name: str, on_progress: ProgressHandler | None = Non
     entry = config.plugin(name)
     assert entry is not None, "names were checked"
     approved = read_lock(config.lock_path).get(name)
-    return Proposal(name, approved, _found(config, entry, on_progress))
+    found, buckets = _found(config, entry, on_progress)
+    return Proposal(name, approved, found, tuple(buckets))
 
 
-def _found(config: Config, entry: PluginConfig, on_progress: ProgressHandler | None) -> LockEntry:
+def _found(
+    config: Config, entry: PluginConfig, on_progress: ProgressHandler | None
+) -> tuple[LockEntry, list[str]]:
     from .oci_source import pull_newest
     from .source import read_source
 
@@ -90,6 +98,6 @@ def _found(config: Config, entry: PluginConfig, on_progress: ProgressHandler | N
     try:
         manifest = registry.read_manifest(entry, source)
         registry.require_agreement(entry, source)
-        return entry_of(entry, source, manifest)
+        return entry_of(entry, source, manifest), bucket_lines(config, entry, manifest)
     finally:
         registry.close()

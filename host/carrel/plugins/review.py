@@ -124,15 +124,36 @@ def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[
     """The pace at each host; `manifest.hosts` has what is declared, the policy what holds."""
     declared = {rule.host: rule for rule in manifest.hosts}
     for rule in policy.rules:
-        asked, holds = _pace(declared[rule.host]), _pace(rule)
-        if asked or holds:
-            yield Item(
-                "pace",
-                rule.host,
-                asked,
-                holds or "any",
-                grant=f'plugins.{entry.name}.runtime_config.pace."{rule.host}"',
-            )
+        asked = [_pace(declared[rule.host]), _named_bucket(declared[rule.host])]
+        yield Item(
+            "pace",
+            rule.host,
+            ", ".join(filter(None, asked)),
+            f"{_pace(rule) or 'any'}, {buckets(policy, rule)}",
+            grant=f'plugins.{entry.name}.runtime_config.pace."{rule.host}"',
+        )
+
+
+def buckets(policy: Policy, rule: HostRule) -> str:
+    """The token buckets that requests under a rule go through, in words."""
+    if not policy.partition:
+        return f"bucket {rule.upstream}"
+    shared = policy.shared_buckets(rule)
+    return " and ".join(["a bucket of its own", *(f"bucket {name}" for name in shared)])
+
+
+def bucket_lines(config: Config, entry: PluginConfig, manifest: Manifest) -> list[str]:
+    """One line for each host: the buckets that its requests go through.
+
+    Raises:
+        ConfigError: an entry of the grant is refused.
+    """
+    policy, _ = effective_policy(config, entry, manifest)
+    return [f"pace at {rule.host}: {buckets(policy, rule)}" for rule in policy.rules]
+
+
+def _named_bucket(rule: HostRule) -> str:
+    return f"bucket {rule.pace.upstream}" if rule.pace.upstream else ""
 
 
 def _pace(rule: HostRule) -> str:

@@ -77,6 +77,20 @@ def test_every_hop_is_checked_like_the_first(
     assert len(upstream.seen) == len(upstream.dialled) == 1
 
 
+def test_a_denied_redirect_says_that_it_was_one_and_which_grant_would_allow_it(
+    make_desk: MakeDesk, upstream: Upstream
+) -> None:
+    rules = (HostRule(ARXIV, EVERY_METHOD), HostRule("arxiv.org", EVERY_METHOD))
+    upstream.on("/a", to("https://arxiv.org/b"))
+    failure = make_desk(rules=rules, granted=[ARXIV]).failure("/a")
+    grant = 'plugins.arxiv.runtime_config.allowed_hosts += "arxiv.org"'
+    assert failure.grant == grant
+    assert failure.message == (
+        f"refused: {ARXIV} answers with a redirect, and arxiv is not granted arxiv.org; "
+        f"to allow it: {grant}"
+    )
+
+
 def test_a_method_that_the_next_host_does_not_declare_is_denied(
     make_desk: MakeDesk, upstream: Upstream
 ) -> None:

@@ -48,6 +48,33 @@ def test_a_status_that_will_not_pass_is_an_answer(
     assert quick.answer("/a").status == status
 
 
+def test_a_part_that_nobody_asked_for_is_no_answer(quick: Desk, upstream: Upstream) -> None:
+    upstream.on("/a", Reply(206, [("Content-Range", "bytes 0-3/9")], body=b"part"))
+    failure = quick.failure("/a")
+    assert (failure.kind, failure.number) == (FailureKind.UNREACHABLE, 206)
+    assert len(upstream.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/9.9 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: /b\r\nLocation: /c\r\nContent-Length: 0\r\n\r\n",
+    ],
+    ids=["version", "two-framings", "two-locations"],
+)
+def test_an_answer_that_can_be_read_in_two_ways_is_refused(
+    quick: Desk, upstream: Upstream, raw: bytes
+) -> None:
+    upstream.on("/a", Reply(raw=raw))
+    upstream.on("*", GOOD)
+    failure = quick.failure("/a")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "HTTP's rules" in failure.message
+    assert {seen.path for seen in upstream.seen} == {"/a"}
+
+
 def test_a_server_error_that_lasts_is_unreachable_with_its_status(
     quick: Desk, upstream: Upstream
 ) -> None:

@@ -108,7 +108,8 @@ class TestLoading:
         assert isinstance(refusal, LockError)
         assert "carrel plugin lock sample" in refusal.message
         assert shelf.registry.requests == []  # nobody was asked for what nobody approved
-        shelf.approve()
+        lines = shelf.approve().lines
+        assert "pace at api.example.org: a bucket of its own" in lines
         assert shelf.call() == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-digest-not-tag")

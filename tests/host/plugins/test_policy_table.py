@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Config, FetchConfig, PaceGrant, PluginConfig
+from carrel.config import Config, FetchConfig, PaceGrant, PluginConfig, builtin
 from carrel.errors import DeadlineExceeded, HiddenToolError, LimitExceeded
 from carrel.exchange import Failure
 from carrel.fetch.grants import HostGrant
@@ -19,10 +19,11 @@ from carrel.fetch.url import Target, parse_url
 from carrel.plugins.access import effective_policy
 from carrel.plugins.manifest import Manifest, parse_manifest
 from carrel.plugins.pace import paced
-from carrel.plugins.review import Item, in_vain, review
+from carrel.plugins.review import Item, bucket_lines, in_vain, review
 from carrel.tools import Toolbox
 from support.guests import guest
 from support.manifests import manifest, manifest_text
+from support.neighbours import builtin_manifest
 
 HOSTS = [
     {"host": "api.example.org", "methods": ["GET", "POST"], "paths": ["/v1", "/v2"]},
@@ -300,10 +301,52 @@ class TestReview:
             ("resource", "sample://facts", "", "hidden", f'{place}.skip_resources -= "sample:.*"'),
             ("limit", "cpu_seconds", "10.0", "30", f"{place}.limits.cpu_seconds"),
             ("limit", "fetches", "2", "", f"{place}.limits.fetches"),
-            ("pace", "arxiv.org", "one per 0.2 s", "", f'{place}.pace."arxiv.org"'),
+            (
+                "pace",
+                "arxiv.org",
+                "one per 0.2 s, a bucket of its own and bucket arxiv.org",
+                "",
+                f'{place}.pace."arxiv.org"',
+            ),
         ]:
             item = self.items(config, kind, told, **given)[name]
             assert (item.granted, item.refused, item.grant) == (granted, refused, grant), kind
+
+    @pytest.mark.requirement("sandbox:apart:buckets-are-shown")
+    def test_the_buckets_that_requests_go_through_are_shown(self, config: Config) -> None:
+        pace = {"interval_ms": 600_000, "upstream": "export.arxiv.org"}
+        hosts = [
+            {"host": "evil.example.com", "methods": ["GET"], "pace": pace},
+            {"host": "export.arxiv.org", "methods": ["GET"]},
+            {"host": "*.ncbi.nlm.nih.gov", "methods": ["GET"]},
+        ]
+        told = read(hosts=hosts)
+        found = self.items(config, "pace", told)
+        assert {name: (item.asked, item.granted) for name, item in found.items()} == {
+            "evil.example.com": (
+                "one per 600 s, bucket export.arxiv.org",
+                "one per 600 s, a bucket of its own",
+            ),
+            "export.arxiv.org": (
+                "",
+                "one per 3 s, a bucket of its own and bucket export.arxiv.org",
+            ),
+            "*.ncbi.nlm.nih.gov": (
+                "",
+                "one per 0.334 s, a bucket of its own and bucket ncbi",
+            ),
+        }
+        assert bucket_lines(config, entry(), told) == [
+            "pace at evil.example.com: a bucket of its own",
+            "pace at export.arxiv.org: a bucket of its own and bucket export.arxiv.org",
+            "pace at *.ncbi.nlm.nih.gov: a bucket of its own and bucket ncbi",
+        ]
+        arxiv = builtin_manifest("arxiv")
+        own = review(config, builtin("arxiv"), arxiv)
+        assert {item.granted for item in own if item.kind == "pace"} == {
+            "one per 3 s, bucket export.arxiv.org",
+            "one per 0.2 s, 5 at once, bucket arxiv.org",
+        }
 
     def test_what_is_granted_and_not_asked_for_is_named(self) -> None:
         given = entry(
