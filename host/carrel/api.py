@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from .config import Config
     from .document import Document
-    from .exchange import ProgressHandler
+    from .exchange import Call, ProgressHandler
     from .lookup import LookupResult
     from .plugins.registry import PluginState
     from .tools import Result, Tool, Toolbox
@@ -53,6 +53,7 @@ class Carrel:
         arguments: Mapping[str, Any] | None = None,
         *,
         on_progress: ProgressHandler | None = None,
+        refresh: bool = False,
     ) -> Result:
         """Calls a tool.
 
@@ -60,11 +61,14 @@ class Carrel:
             name: as listed, such as `arxiv_query`.
             arguments: as the tool's input schema says.
             on_progress: called from another thread with done, total or None, and a message.
+            refresh: ask the sources even where a kept answer is fresh.
 
         Raises:
             carrel.CarrelError: with `code`, `retryable` and `action`; see `carrel.errors`.
         """
-        return self._toolbox.call_sync(name, arguments or {}, on_progress=on_progress)
+        return self._toolbox.call_sync(
+            name, arguments or {}, on_progress=on_progress, refresh=refresh
+        )
 
     def lookup(
         self,
@@ -155,9 +159,16 @@ class AsyncCarrel:
         arguments: Mapping[str, Any] | None = None,
         *,
         on_progress: ProgressHandler | None = None,
+        refresh: bool = False,
     ) -> Result:
         """Calls a tool; see `Carrel.call`."""
-        return await self._carrel.toolbox.call(name, arguments or {}, on_progress=on_progress)
+
+        def started(call: Call) -> None:
+            call.refresh = refresh
+
+        return await self._carrel.toolbox.call(
+            name, arguments or {}, on_progress=on_progress, call_started=started
+        )
 
     async def lookup(
         self,

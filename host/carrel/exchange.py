@@ -58,6 +58,18 @@ class Response:
     cached: bool = False
 
 
+class Verdict(StrEnum):
+    """What a plugin made of the answers that a call fetched.
+
+    `READ`: they could be read. `ABSENT`: they could, and say that something is not there, which may
+    be so for minutes only. `UNREADABLE`: the call failed.
+    """
+
+    READ = "read"
+    ABSENT = "absent"
+    UNREADABLE = "unreadable"
+
+
 class FailureKind(StrEnum):
     """The cases of the contract's `fetch-error`, in the contract's spelling."""
 
@@ -149,6 +161,8 @@ class Call:
         attempts: what was asked of upstreams and how it ended, for the error's trace.
         denial: the last request that policy refused, for the error's context.
         kept: the answers that came from the cache.
+        refresh: whether every request passes the cache by.
+        unsettled: keys of answers that wait for the plugin's verdict, see `AnswerSettler`.
         question: the arguments as the guest was given them.
         recalled: whether the result was kept from an earlier call, and checked then.
         fatal: what ends the call whatever the guest makes of it: a budget that is used up, a
@@ -165,6 +179,8 @@ class Call:
     attempts: list[dict[str, object]] = field(default_factory=list)
     denial: Failure | None = None
     kept: list[Kept] = field(default_factory=list)
+    refresh: bool = False
+    unsettled: list[bytes] = field(default_factory=list)
     question: str = ""
     recalled: bool = False
     fatal: CarrelError | None = None
@@ -259,8 +275,25 @@ class Fetcher(Protocol):
 
 
 @runtime_checkable
+class AnswerSettler(Protocol):
+    """A fetcher that stores answers, and keeps them when a plugin could read them."""
+
+    def settle(self, call: Call, verdict: Verdict) -> None:
+        """Keeps the answers that a call fetched, or forgets them.
+
+        An answer with status 200 may be a proxy's page, a gateway's report or half a document:
+        only the plugin can tell. Until it has, no other call is given the answer.
+
+        Args:
+            call: one whose guest has ended.
+            verdict: what the plugin made of its answers.
+        """
+        ...
+
+
+@runtime_checkable
 class AnswerKeeper(Protocol):
-    """A fetcher that keeps answers and can say whether they still stand."""
+    """A fetcher that can say whether the answers it kept still stand."""
 
     def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
         """Whether a call with these answers would be given the very same ones now.

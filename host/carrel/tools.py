@@ -192,22 +192,30 @@ class Toolbox:
         arguments: Mapping[str, Any],
         *,
         on_progress: ProgressHandler | None = None,
+        refresh: bool = False,
     ) -> Result:
-        """Calls a tool and waits; `KeyboardInterrupt` cancels it. Raises as `call` does."""
+        """Calls a tool and waits; `KeyboardInterrupt` cancels it. Raises as `call` does.
+
+        With `refresh`, requests pass the cache by.
+        """
+
+        def started(call: Call) -> None:
+            call.refresh = refresh
+
         host = self._entry(name).host
         if host is not None:
-            call, pending = self._start_host(host, name, arguments, on_progress, None)
+            call, pending = self._start_host(host, name, arguments, on_progress, started)
             try:
                 return Result(*host_outcome(pending))
             except KeyboardInterrupt:
                 call.cancel()
                 raise
         plugin = self._registry.plugin(self._entry(name).tool.plugin)
-        started = self._start(plugin, name, arguments, on_progress, None)
+        running = self._start(plugin, name, arguments, on_progress, started)
         try:
-            return started.result()
+            return running.result()
         except KeyboardInterrupt:
-            started.call.cancel()
+            running.call.cancel()
             raise
 
     def resources(self) -> Sequence[Resource]:

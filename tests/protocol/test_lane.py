@@ -61,6 +61,7 @@ def test_a_plain_call_is_answered() -> None:
     [
         (None, "tools/call"),
         ({"name": "echo", "_meta": {"progressToken": 1}}, "tools/call"),
+        ({"name": "echo", "_meta": {"carrel/refresh": True}}, "tools/call"),
         ({"name": "echo", "arguments": None}, "tools/call"),
         ({"name": 7}, "tools/call"),
         ({"name": "unheard"}, "tools/call"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from carrel.exchange import (
+    AnswerSettler,
     Call,
     Failure,
     Fetcher,
@@ -15,6 +16,7 @@ from carrel.exchange import (
     ProgressHandler,
     Request,
     Response,
+    Verdict,
 )
 from carrel.fetch import FetchClient, HostRule, Policy, Secret
 
@@ -60,7 +62,10 @@ class Desk:
         if url.startswith("/") and not url.startswith("//"):
             url = f"https://{ARXIV}{url}"
         asked = Request(**{"method": "GET", "url": url, **request})
-        (outcome,) = self.fetcher.fetch_all([asked], call or self.call())
+        call = call or self.call()
+        (outcome,) = self.fetcher.fetch_all([asked], call)
+        if isinstance(self.fetcher, AnswerSettler):
+            self.fetcher.settle(call, Verdict.READ)
         return outcome
 
     def answer(self, url: str, **request: Any) -> Response:

@@ -28,6 +28,9 @@ REPLAY = click.Option(
     metavar="DIR",
     help="Answer from recordings in DIR, not from upstreams.",
 )
+REFRESH = click.Option(
+    ["--refresh"], is_flag=True, help="Ask the sources even where a kept answer is fresh."
+)
 DEBUG = click.Option(
     ["--debug"], is_flag=True, help="Show the log, and the traceback of a failure."
 )
@@ -39,7 +42,7 @@ AS_JSON = click.Option(
 )
 
 SHARED = (CONFIG, DEBUG, JSON_ERRORS)
-EXCHANGE = (RECORD, REPLAY)
+EXCHANGE = (RECORD, REPLAY, REFRESH)
 
 Work = Callable[..., int]
 
@@ -85,7 +88,7 @@ def command(
         def invoke(**given: Any) -> int:
             shared = {
                 key: given.pop(key, None)
-                for key in ("config", "record", "replay", "debug", "json_errors")
+                for key in ("config", "record", "replay", "refresh", "debug", "json_errors")
             }
             session: Session = click.get_current_context().obj.with_options(**shared)
             return guarded(

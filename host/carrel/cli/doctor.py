@@ -109,7 +109,7 @@ def _cached(folder: Path) -> dict[str, Any]:
                 continue
         return total
 
-    return {"compiled_bytes": size("code/*"), "answers_bytes": size("answers.sqlite*")}
+    return {"compiled_bytes": size("code/*"), "answers_bytes": size("answers*.sqlite*")}
 
 
 def _free_bytes(path: Path) -> int | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError
 
-from .command import EXCHANGE, command
+from .command import RECORD, REPLAY, command
 from .session import Session
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("carrel.config")
 
 
-@command("serve", example="serve --config carrel.toml", options=EXCHANGE)
+@command("serve", example="serve --config carrel.toml", options=(RECORD, REPLAY))
 def serve(session: Session) -> int:
     """Serve the tools to one MCP client over stdin and stdout.
 

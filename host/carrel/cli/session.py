@@ -24,6 +24,7 @@ class Options(NamedTuple):
         config: the configuration file to read instead of the usual one.
         record: the folder that exchanges with upstreams are written to.
         replay: the folder that answers come from instead of upstreams.
+        refresh: pass the cache by.
         debug: whether a failure shows its traceback.
         json_errors: whether errors are written to stderr as one line of JSON.
     """
@@ -31,6 +32,7 @@ class Options(NamedTuple):
     config: Path | None = None
     record: Path | None = None
     replay: Path | None = None
+    refresh: bool = False
     debug: bool = False
     json_errors: bool = False
 
@@ -99,10 +101,12 @@ class Session:
         if record and replay:
             raise ArgumentError(["--record and --replay exclude each other"])
         config = load_config(self.options.config)
-        if not (record or replay):
-            return config
         from dataclasses import replace
 
+        if self.options.refresh:
+            config = replace(config, refresh=True)
+        if not (record or replay):
+            return config
         return replace(
             config,
             record_dir=record.absolute() if record else None,

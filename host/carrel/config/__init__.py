@@ -173,6 +173,7 @@ class Config:
         data_dir: folder for what is meant to stay.
         record_dir: folder that every exchange with an upstream is written to. Default: none.
         replay_dir: folder that answers come from instead of upstreams. Default: none.
+        refresh: pass the cache by, for one run of the command line; no setting of the file.
         trust: whose signature plugins from registries have to carry; None asks for none.
         registries: `HOST[:PORT]` → how that registry is reached.
         source_path: the file this came from; None when there was none.
@@ -188,6 +189,7 @@ class Config:
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None
+    refresh: bool = False
     trust: TrustPolicy | None = None
     registries: Mapping[str, RegistryConfig] = field(default_factory=dict)
     source_path: Path | None = None

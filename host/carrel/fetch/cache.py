@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.exchange import Headers, Kept, Response
+from carrel.exchange import Headers, Kept, Response, Verdict
 
 from .clock import Clock
 from .database import Database
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 _VERSION = b"1"
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS answer_v1 (
+DROP TABLE IF EXISTS answer_v1;
+CREATE TABLE IF NOT EXISTS answer_v2 (
     key BLOB PRIMARY KEY,
     stored REAL NOT NULL,
+    absent INTEGER NOT NULL,
     size INTEGER NOT NULL,
     status INTEGER NOT NULL,
     url TEXT NOT NULL,
@@ -44,13 +46,16 @@ CREATE TABLE IF NOT EXISTS answer_v1 (
     decoded_size INTEGER NOT NULL,
     body BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS answer_v1_age ON answer_v1 (stored, size);
+CREATE INDEX IF NOT EXISTS answer_v2_age ON answer_v2 (stored, size);
 """
 
 _SELECT = (
-    "SELECT stored, status, url, hops, headers, checksum, decoded_size, body "
-    "FROM answer_v1 WHERE key = ?"
+    "SELECT stored, absent, status, url, hops, headers, checksum, decoded_size, body "
+    "FROM answer_v2 WHERE key = ?"
 )
+
+# In front of the keys of answers that no plugin has read yet.
+_UNSETTLED = b"?"
 
 #: Statuses worth keeping, and those among them that say something is not there.
 KEPT = frozenset({200, 203, 404, 410})
@@ -156,8 +161,10 @@ class Cache:
         )
         if row is None:
             return None
-        stored, status = row[:2]
-        limit = min(fresh_seconds, negative_seconds) if status in NEGATIVE else fresh_seconds
+        stored, absent, status = row[:3]
+        limit = fresh_seconds
+        if absent or status in NEGATIVE:
+            limit = min(fresh_seconds, negative_seconds)
         try:
             answer = self._read(row, stored + limit)
         except (TypeError, ValueError):
@@ -181,7 +188,7 @@ class Cache:
             return now
         places = ",".join("?" * len(kept))
         found = connection.execute(
-            f"SELECT key, stored FROM answer_v1 WHERE key IN ({places})",  # noqa: S608 - only marks
+            f"SELECT key, stored FROM answer_v2 WHERE key IN ({places})",  # noqa: S608 - only marks
             [one.key for one in kept],
         )
         standing = dict(found.fetchall())
@@ -190,18 +197,22 @@ class Cache:
     def _is_fresh(self, answer: CachedAnswer | Kept) -> bool:
         return answer.stored - _CLOCK_SLACK <= self._clock.wall() < answer.until
 
-    def put(self, key: bytes, response: Response, hops: Iterable[str]) -> None:
-        """Keeps the answer, and lets the oldest go when there are too many."""
+    def put(self, key: bytes, response: Response, hops: Iterable[str]) -> bool:
+        """Stores the answer until it is settled, and lets the oldest go when there are too many.
+
+        Returns:
+            Whether it was stored; `get` finds it once `settle` has said that it was read.
+        """
         if self._writer is None:
-            return
+            return False
         body = response.body.encode()
         headers = json.dumps(response.headers, separators=(",", ":"))
         size = len(body) + len(headers) + len(response.url) + _ROW_BYTES
         if size > self._max_bytes // 8:
-            return
+            return False
         status, url, steps = response.status, response.url, "\n".join(hops)
         row = (
-            key, self._clock.wall(), size, status, url, steps, headers,
+            _UNSETTLED + key, self._clock.wall(), 0, size, status, url, steps, headers,
             _checksum(status, url, steps, headers, body), response.size, body,
         )  # fmt: skip
         # Counting every row at every write would cost more than the write.
@@ -210,7 +221,7 @@ class Cache:
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(
-                "INSERT OR REPLACE INTO answer_v1 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+                "INSERT OR REPLACE INTO answer_v2 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
             )
             if check:
                 _evict(connection, self._max_bytes)
@@ -219,9 +230,28 @@ class Cache:
         if check:
             self._unchecked = 0
             self._writer.run(_shrink)
+        return True
+
+    def settle(self, keys: Iterable[bytes], verdict: Verdict) -> None:
+        """Keeps stored answers that a plugin could read, and forgets the others."""
+        if self._writer is None:
+            return
+        rows = [(key, verdict is Verdict.ABSENT, _UNSETTLED + key) for key in keys]
+
+        def write(connection: sqlite3.Connection) -> None:
+            if verdict is Verdict.UNREADABLE:
+                connection.executemany(
+                    "DELETE FROM answer_v2 WHERE key = ?", [row[2:] for row in rows]
+                )
+            else:
+                connection.executemany(
+                    "UPDATE OR REPLACE answer_v2 SET key = ?, absent = ? WHERE key = ?", rows
+                )
+
+        self._writer.transact(write)
 
     def _read(self, row: tuple[Any, ...], until: float) -> CachedAnswer:
-        stored, status, url, hops, headers, checksum, size, body = row
+        stored, _, status, url, hops, headers, checksum, size, body = row
         if _checksum(status, url, hops, headers, body) != checksum:
             raise ValueError("damaged")
         response = Response(
@@ -252,18 +282,18 @@ def _checksum(status: int, url: str, hops: str, headers: str, body: bytes) -> in
 
 
 def _evict(connection: sqlite3.Connection, max_bytes: int) -> None:
-    (total,) = connection.execute("SELECT TOTAL(size) FROM answer_v1").fetchone()
+    (total,) = connection.execute("SELECT TOTAL(size) FROM answer_v2").fetchone()
     if total <= max_bytes:
         return
     # Down to nine tenths, so that the next answers do not evict again.
     surplus = total - max_bytes * 0.9
     newest_to_go = None
-    for stored, size in connection.execute("SELECT stored, size FROM answer_v1 ORDER BY stored"):
+    for stored, size in connection.execute("SELECT stored, size FROM answer_v2 ORDER BY stored"):
         newest_to_go = stored
         surplus -= size
         if surplus <= 0:
             break
-    connection.execute("DELETE FROM answer_v1 WHERE stored <= ?", (newest_to_go,))
+    connection.execute("DELETE FROM answer_v2 WHERE stored <= ?", (newest_to_go,))
 
 
 def _shrink(connection: sqlite3.Connection) -> None:

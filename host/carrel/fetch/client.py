@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
-from carrel.exchange import Call, Failure, Headers, Kept, Outcome, Request, Response
+from carrel.exchange import Call, Failure, Headers, Kept, Outcome, Request, Response, Verdict
 
 from . import failures, requestlog
 from .budget import Charge, HeldBytes, charge_bytes, charge_requests
@@ -189,6 +189,12 @@ class PluginFetcher:
         """See `carrel.exchange.AnswerKeeper`."""
         return self._cache.still_kept(kept, mark)
 
+    def settle(self, call: Call, verdict: Verdict) -> None:
+        """See `carrel.exchange.AnswerSettler`."""
+        if call.unsettled:
+            keys, call.unsettled = call.unsettled, []
+            self._cache.settle(keys, verdict)
+
     def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
         """What needs no network, or else the errand that does."""
         started = self._client.clock.monotonic()
@@ -201,13 +207,16 @@ class PluginFetcher:
         if target is None or plan.rule is None:
             assert plan.refusal is not None, "what is not allowed is refused"
             return self._refuse(plan.refusal, request, target, call)
-        if not request.refresh:
+        refresh = request.refresh or call.refresh or self._client.settings.refresh
+        if not refresh:
             answer = self._from_cache(plan.key, plan.rule, request, call)
             if answer is not None:
                 if requestlog.log.isEnabledFor(logging.INFO):
                     self._log(request, target, call, started, answer)
                 return answer
-        return self._make_errand(request, call, target, plan.rule, caller=caller, key=plan.key)
+        return self._make_errand(
+            request, call, target, plan.rule, caller=caller, key=plan.key, refresh=refresh
+        )
 
     def _plan(self, method: str, url: str, headers: Headers, body: str) -> _Plan:
         """What follows from a request and the policy alone, and so is the same every time."""
@@ -258,6 +267,7 @@ class PluginFetcher:
         *,
         caller: object,
         key: bytes,
+        refresh: bool,
     ) -> Outcome | Errand:
         from .errand import Errand
 
@@ -286,7 +296,7 @@ class PluginFetcher:
             latest=cut - min(_ANSWER_SECONDS, (cut - now) / 10),
             caller=caller,
             key=key,
-            refresh=request.refresh,
+            refresh=refresh,
             charge=Charge(call, self._held),
             cache=self._cache,
         )

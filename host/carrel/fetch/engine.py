@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import random
 import traceback
@@ -131,6 +132,8 @@ class Engine:
         outcome = finished.outcome
         room = MAX_ATTEMPTS - len(call.attempts)
         call.attempts.extend(finished.attempts[: max(room, 0)])
+        if finished.stored:
+            call.unsettled.append(errand.key)
         if isinstance(outcome, Response):
             if not led:
                 outcome = _charge_shared(errand, outcome)
@@ -156,10 +159,10 @@ class Engine:
             errand.charge.keep()
             try:
                 finished = await Chain(errand, self._upstreams, self._settings, self._clock).run()
-                await self._keep(errand, finished)
+                stored = await self._store(errand, finished)
             finally:
                 errand.charge.drop()
-            return finished
+            return dataclasses.replace(finished, stored=stored)
 
         while True:
             finished, led = await self._flights.join(flight, start)
@@ -172,15 +175,16 @@ class Engine:
             if led or not (short or finished.own_end):
                 return finished, led
 
-    async def _keep(self, errand: Errand, finished: Finished) -> None:
+    async def _store(self, errand: Errand, finished: Finished) -> bool:
+        """Puts the answer into the cache, if it may be kept once a plugin has read it."""
         outcome = finished.outcome
         if not isinstance(outcome, Response) or not _is_kept(errand, outcome):
-            return
+            return False
         cache = errand.cache
         thread = self._cache_threads.get(cache)
         if thread is None:
             thread = self._cache_threads[cache] = ThreadPoolExecutor(1, "carrel-cache")
-        await asyncio.get_running_loop().run_in_executor(
+        return await asyncio.get_running_loop().run_in_executor(
             thread, cache.put, errand.key, outcome, finished.hops
         )
 

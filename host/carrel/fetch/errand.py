@@ -99,6 +99,7 @@ class Finished:
         hops: URLs of the redirects that led to the outcome, without secrets.
         cut: the errand's; a request that joined and has more time may ask again.
         own_end: the errand's, likewise.
+        stored: whether the answer waits in the cache for a plugin's verdict.
     """
 
     outcome: Outcome
@@ -106,3 +107,4 @@ class Finished:
     hops: tuple[str, ...]
     cut: float
     own_end: bool = False
+    stored: bool = False

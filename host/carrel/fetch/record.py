@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from carrel.errors import NotRecordedError, StorageError
-from carrel.exchange import Call, FailureKind, Fetcher, Outcome, Request, Response
+from carrel.exchange import (
+    AnswerSettler,
+    Call,
+    FailureKind,
+    Fetcher,
+    Outcome,
+    Request,
+    Response,
+    Verdict,
+)
 
 from . import failures
 from .budget import charge_bytes, charge_requests
@@ -43,6 +52,11 @@ class RecordingFetcher:
                 call.fatal = fault
                 break
         return outcomes
+
+    def settle(self, call: Call, verdict: Verdict) -> None:
+        """See `carrel.exchange.AnswerSettler`."""
+        if isinstance(self._inner, AnswerSettler):
+            self._inner.settle(call, verdict)
 
 
 class ReplayingFetcher:

@@ -22,7 +22,9 @@ class FetchSettings:
         retry_after_max_seconds: the longest `Retry-After` that is believed.
         ca_bundle: a PEM file of certificate authorities trusted besides the system's.
         cache_max_bytes: bytes of answers kept on disk; the oldest go first.
-        negative_cache_seconds: the longest that a 404 or 410 is kept, whatever the manifest says.
+        negative_cache_seconds: the longest that absence is kept (a 404, a 410, a plugin's
+            `not_found`), whatever the manifest says: what is not there yet may be in minutes.
+        refresh: pass the cache by; answers are kept all the same.
         keepalive_seconds: how long an idle connection is kept.
         breaker_failures: failures in a row after which an upstream is left alone.
         breaker_seconds: for how long, before jitter.
@@ -46,7 +48,8 @@ class FetchSettings:
     retry_after_max_seconds: float = 3600.0
     ca_bundle: Path | None = None
     cache_max_bytes: int = 512 * 2**20
-    negative_cache_seconds: float = 86400.0
+    negative_cache_seconds: float = 300.0
+    refresh: bool = False
     keepalive_seconds: float = 30.0
     breaker_failures: int = 5
     breaker_seconds: float = 60.0

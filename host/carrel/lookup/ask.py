@@ -104,6 +104,7 @@ class _Batch:
             plugin = self._plugin = registry.plugin(self.source)
             call = self._call = plugin.new_call(LOOKUP)
             call.deadline = min(call.deadline, whole.deadline)
+            call.refresh = whole.refresh
             arguments = {"ids": [one.to_json() for one in self._ids]}
             pending = self._pending = plugin.submit_call(LOOKUP, arguments, call)
         except CarrelError as error:

@@ -128,5 +128,6 @@ def _make_client(config: Config) -> FetchClient:
             retries=fetch.retries,
             ca_bundle=fetch.ca_bundle,
             cache_max_bytes=fetch.cache_max_bytes,
+            refresh=config.refresh,
         )
     )

@@ -12,7 +12,7 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import (
@@ -24,7 +24,15 @@ from carrel.errors import (
     SourceError,
     UnknownNameError,
 )
-from carrel.exchange import AnswerKeeper, Call, Fetcher, Limits, ProgressHandler
+from carrel.exchange import (
+    AnswerKeeper,
+    AnswerSettler,
+    Call,
+    Fetcher,
+    Limits,
+    ProgressHandler,
+    Verdict,
+)
 from carrel.jsontext import decode_object, decode_own_object
 from carrel.printable import printable
 from carrel.result import Result
@@ -182,6 +190,27 @@ class Plugin(ABC):
         """Ends the plugin's threads once running calls have finished."""
         self._sandboxed.close()
 
+    def _settle(self, call: Call, text: bytes, failure: Exception | None) -> None:
+        """Keeps the answers that a call fetched, or forgets them, by what became of it."""
+        fetcher: object = self._fetcher
+        if not call.unsettled or not isinstance(fetcher, AnswerSettler):
+            return
+        if failure is None:
+            verdict = self._verdict(text)
+        elif isinstance(failure, PluginReport) and self._says_absent(failure):
+            verdict = Verdict.ABSENT
+        else:
+            verdict = Verdict.UNREADABLE
+        fetcher.settle(call, verdict)
+
+    def _verdict(self, text: bytes) -> Verdict:  # noqa: ARG002 -- modules look into it
+        """What a result says of the answers that it was made of."""
+        return Verdict.READ
+
+    def _says_absent(self, report: PluginReport) -> bool:  # noqa: ARG002 -- components look
+        """Whether the plugin's report says that the source has no such item."""
+        return False
+
     def _get_fetcher(self) -> Fetcher:
         with self._lock:
             if self._fetcher is None:
@@ -267,7 +296,9 @@ class ComponentPlugin(Plugin):
             ) from None
         fetcher = self._get_fetcher()
         call.question = text
-        known = self._memo.find((tool, text)) if self._memo is not None else None
+        known = None
+        if self._memo is not None and not call.refresh:
+            known = self._memo.find((tool, text))
         if known is not None:
             _log.info("%s: %s: the result of an earlier call still stands", self.name, tool)
             call.recalled = True
@@ -281,7 +312,18 @@ class ComponentPlugin(Plugin):
             fetcher=fetcher,
             settings=self._settings,
             check=None if self.trusted else lambda result: self._check_large(tool, result, call),
+            ended=partial(self._settle, call),
         )
+
+    def _says_absent(self, report: PluginReport) -> bool:
+        """Whether the report's code is `not_found`; the rest of it is checked elsewhere."""
+        if len(report.text) > _MAX_REPORT:
+            return False
+        try:
+            raw = decode_object(report.text, plugin=self.name, tool="", strict=not self.trusted)
+        except ContractViolation:
+            return False
+        return raw.get("code") == "not_found"
 
     def _is_large(self, tool: str, text: bytes) -> bool:
         """Whether a stranger's result is checked in a child process, before the call ends."""

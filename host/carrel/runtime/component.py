@@ -45,6 +45,10 @@ class PluginReport(Exception):
         self.text = text
 
 
+#: Is told a call's result, empty when there is none, and what went wrong.
+Ended = Callable[[bytes, Exception | None], None]
+
+
 class Sandboxed:
     """Code that was verified, and the threads that run it.
 
@@ -91,7 +95,10 @@ class Sandboxed:
         self._inline.close()
 
     def _submit(
-        self, execution: Execution, check: Callable[[bytes], None] | None = None
+        self,
+        execution: Execution,
+        check: Callable[[bytes], None] | None = None,
+        ended: Ended | None = None,
     ) -> Pending:
         """Queues an execution. Its clocks run from now on: a call may also end in the queue."""
         pending = Pending()
@@ -119,6 +126,8 @@ class Sandboxed:
                 failure = InternalError()
             forget()
             self._ticker.remove(execution)
+            if ended is not None:
+                ended(text, failure)
             finish()
             pending.settle(text, error=failure)
 
@@ -183,8 +192,11 @@ class SandboxedComponent(Sandboxed):
         fetcher: Fetcher,
         settings: Mapping[str, str],
         check: Callable[[bytes], None] | None = None,
+        ended: Ended | None = None,
     ) -> Pending:
         """Starts a tool call; its outcome is the result's JSON text, unless `check` raises.
+
+        `ended` is called in the worker's thread before anybody is told of the outcome.
 
         An error is `PluginReport` for the plugin's own and `CarrelError` for the rest.
         """
@@ -196,7 +208,7 @@ class SandboxedComponent(Sandboxed):
             settings=settings,
             allowance=self._allowance,
         )
-        return self._submit(execution, check)
+        return self._submit(execution, check, ended)
 
     def parse(
         self,

@@ -11,6 +11,8 @@ from carrel.printable import escaped_json, printable
 from .frames import RawJson
 from .toolbox import Result
 
+#: `_meta` key of a request that passes the cache by.
+REFRESH = "carrel/refresh"
 #: `_meta` key and value on results that hold content from outside: data, never instructions.
 CONTENT_LABEL: Final = "carrel/content"
 UNTRUSTED: Final = "untrusted-external-content"

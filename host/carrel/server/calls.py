@@ -142,8 +142,9 @@ class ToolCalls:
         await self._pace.turn()
         toolbox = self._loader.loaded or await self._loader.get()
         relay = _relay(ctx)
+        refresh = wants_refresh((ctx.params or {}).get("_meta"))
         try:
-            with self._watched() as started:
+            with self._watched(refresh=refresh) as started:
                 return await toolbox.call(name, arguments, on_progress=relay, call_started=started)
         finally:
             if relay is not None:
@@ -175,11 +176,12 @@ class ToolCalls:
             return await question(toolbox, started)
 
     @contextmanager
-    def _watched(self) -> Iterator[Callable[[Call], None]]:
+    def _watched(self, *, refresh: bool = False) -> Iterator[Callable[[Call], None]]:
         """Gives what takes note of a call that has started, for as long as it runs."""
         calls: list[Call] = []
 
         def started(call: Call) -> None:
+            call.refresh = refresh
             calls.append(call)
             self._running[id(call)] = call
 
@@ -213,6 +215,11 @@ class ToolCalls:
         if not self._untrusted and self._loader.loaded is not None:
             self._untrusted = {tool.name: tool.open_world for tool in self._loader.loaded.tools()}
         return self._untrusted.get(name, True)
+
+
+def wants_refresh(meta: object) -> bool:
+    """Whether a client asks, by a request's `_meta`, to pass the cache by."""
+    return isinstance(meta, dict) and meta.get(answers.REFRESH) is True
 
 
 def _relay(ctx: Context) -> ProgressRelay | None:

@@ -6,17 +6,24 @@ import random
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from carrel.exchange import Response
+from carrel.exchange import Response, Verdict
 from carrel.fetch.cache import Cache, cache_key
 from carrel.fetch.clock import SystemClock
 from support.upstream import SkippingClock
 
 URL = "https://export.arxiv.org/api"
 ANSWER = Response(200, URL, (("content-type", "text/xml"),), "caf\u00e9 \0 <feed/>", 16)
+
+
+def keep(cache: Cache, key: bytes, response: Response, hops: Iterable[str]) -> None:
+    """Keeps an answer that a plugin could read."""
+    cache.put(key, response, hops)
+    cache.settle([key], Verdict.READ)
 
 
 def key(text: str = "") -> bytes:
@@ -31,7 +38,7 @@ def get(cache: Cache, at: bytes, fresh: float = 60.0) -> Response | None:
 def test_an_answer_comes_back_as_it_was_and_says_that_it_is_kept(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "a" / "cache.sqlite3", 2**20, SystemClock())
     assert get(cache, key()) is None
-    cache.put(key(), ANSWER, ["https://export.arxiv.org/a", "https://export.arxiv.org/b"])
+    keep(cache, key(), ANSWER, ["https://export.arxiv.org/a", "https://export.arxiv.org/b"])
     found = cache.get(key(), fresh_seconds=60, negative_seconds=60)
     assert found is not None
     assert found.response == Response(
@@ -44,8 +51,8 @@ def test_an_answer_comes_back_as_it_was_and_says_that_it_is_kept(tmp_path: Path)
 def test_an_answer_is_fresh_for_as_long_as_the_reader_says(tmp_path: Path) -> None:
     clock = SkippingClock()
     cache = Cache(tmp_path / "cache.sqlite3", 2**20, clock)
-    cache.put(key(), ANSWER, ())
-    cache.put(key("/gone"), Response(404, URL, (), ""), ())
+    keep(cache, key(), ANSWER, ())
+    keep(cache, key("/gone"), Response(404, URL, (), ""), ())
     clock.skipped = 45
     assert get(cache, key())
     assert get(cache, key("/gone")) is None, "what is not there may come sooner"
@@ -82,8 +89,8 @@ def test_the_oldest_answers_go_when_the_cache_is_full(tmp_path: Path) -> None:
     for number in range(100):
         clock.skipped += 1
         body = noise.randbytes(5000).hex()
-        cache.put(key(str(number)), Response(200, URL, (), body, len(body)), ())
-    cache.put(key("huge"), Response(200, URL, (), "x" * 100_000, 100_000), ())
+        keep(cache, key(str(number)), Response(200, URL, (), body, len(body)), ())
+    keep(cache, key("huge"), Response(200, URL, (), "x" * 100_000, 100_000), ())
     kept = [number for number in range(100) if get(cache, key(str(number)), fresh=1000)]
     assert kept
     assert kept == list(range(min(kept), 100))
@@ -95,10 +102,10 @@ def test_the_oldest_answers_go_when_the_cache_is_full(tmp_path: Path) -> None:
 def test_a_changed_byte_is_a_miss_and_never_a_wrong_answer(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite3"
     cache = Cache(path, 2**20, SystemClock())
-    cache.put(key(), ANSWER, ())
+    keep(cache, key(), ANSWER, ())
     connection = sqlite3.connect(path)
     with connection:
-        connection.execute("UPDATE answer_v1 SET body = replace(body, 'feed', 'fead')")
+        connection.execute("UPDATE answer_v2 SET body = replace(body, 'feed', 'fead')")
     connection.close()
     assert get(cache, key()) is None
     cache.close()
@@ -111,7 +118,7 @@ def test_a_damaged_file_is_replaced_and_used_again(
     path = tmp_path / "cache.sqlite3"
     cache = Cache(path, 2**20, SystemClock())
     for number in range(50):
-        cache.put(key(str(number)), ANSWER, ())
+        keep(cache, key(str(number)), ANSWER, ())
     cache.close()
     data = bytearray(path.read_bytes())
     noise = random.Random(2)
@@ -122,7 +129,7 @@ def test_a_damaged_file_is_replaced_and_used_again(
         cache = Cache(path, 2**20, SystemClock())
         for number in range(50):
             assert get(cache, key(str(number))) in {None, ANSWER}
-        cache.put(key(), ANSWER, ())
+        keep(cache, key(), ANSWER, ())
         cache.close()
         cache = Cache(path, 2**20, SystemClock())
         assert get(cache, key()) is not None
@@ -137,7 +144,7 @@ def test_an_unusable_folder_means_no_cache_and_one_warning_each_way(
     with caplog.at_level(logging.WARNING, "carrel.fetch"):
         cache = Cache(tmp_path / "file" / "cache.sqlite3", 2**20, SystemClock())
         for _ in range(3):
-            cache.put(key(), ANSWER, ())
+            keep(cache, key(), ANSWER, ())
             assert get(cache, key()) is None
         cache.close()
     assert len(caplog.records) == 2
@@ -150,7 +157,7 @@ def test_a_read_only_folder_means_no_cache(tmp_path: Path) -> None:
     folder = tmp_path / "sealed"
     folder.mkdir(mode=0o500)
     cache = Cache(folder / "cache.sqlite3", 2**20, SystemClock())
-    cache.put(key(), ANSWER, ())
+    keep(cache, key(), ANSWER, ())
     assert get(cache, key()) is None
     cache.close()
 
@@ -158,7 +165,7 @@ def test_a_read_only_folder_means_no_cache(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
 def test_only_the_user_can_read_the_file(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "a" / "cache.sqlite3", 2**20, SystemClock())
-    cache.put(key(), ANSWER, ())
+    keep(cache, key(), ANSWER, ())
     assert (tmp_path / "a").stat().st_mode & 0o077 == 0
     for file in (tmp_path / "a").iterdir():
         assert file.stat().st_mode & 0o077 == 0, file.name
@@ -168,7 +175,7 @@ def test_only_the_user_can_read_the_file(tmp_path: Path) -> None:
 _WRITE_ON_A_FULL_DISK = """
 import logging, resource, sys
 from pathlib import Path
-from carrel.exchange import Response
+from carrel.exchange import Response, Verdict
 from carrel.fetch.cache import Cache, cache_key
 from carrel.fetch.clock import SystemClock
 
@@ -176,6 +183,7 @@ logging.basicConfig(level=logging.WARNING, stream=sys.stdout)
 cache = Cache(Path(sys.argv[1]), 2**26, SystemClock())
 small = Response(200, "u", (), "x" * 1000, 1000)
 cache.put(b"before", small, ())
+cache.settle([b"before"], Verdict.READ)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 for number in range(50):
     cache.put(b"%d" % number, Response(200, "u", (), "x" * 20_000, 20_000), ())
@@ -206,7 +214,7 @@ def test_a_full_disk_loses_new_answers_but_neither_old_ones_nor_the_call(tmp_pat
 _WRITE_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from carrel.exchange import Response
+from carrel.exchange import Response, Verdict
 from carrel.fetch.cache import Cache
 from carrel.fetch.clock import SystemClock
 
@@ -214,6 +222,7 @@ cache = Cache(Path(sys.argv[1]), 2**21, SystemClock())
 for number in itertools.count():
     body = f"{number % 50}:" * 5000
     cache.put(b"%d" % (number % 50), Response(200, "u", (), body, len(body)), ())
+    cache.settle([b"%d" % (number % 50)], Verdict.READ)
     if number == 20:
         print("going", flush=True)
 """
@@ -238,7 +247,7 @@ def test_a_process_killed_while_writing_leaves_whole_answers(tmp_path: Path) -> 
                 found += 1
                 assert response.body == f"{number}:" * 5000
         assert found >= 20
-        cache.put(b"after", ANSWER, ())
+        keep(cache, b"after", ANSWER, ())
         assert get(cache, b"after") is not None
         cache.close()
     connection = sqlite3.connect(path)
@@ -258,15 +267,15 @@ def test_a_file_that_is_deleted_or_replaced_under_a_running_server_is_made_again
 ) -> None:
     path = tmp_path / "cache.sqlite3"
     running = Cache(path, 2**20, SystemClock())
-    running.put(key(), ANSWER, ())
+    keep(running, key(), ANSWER, ())
     assert get(running, key())
     for file in tmp_path.iterdir():
         file.unlink()
     other = Cache(path, 2**20, SystemClock())
-    other.put(key("/other"), ANSWER, ())
+    keep(other, key("/other"), ANSWER, ())
     look_now(running)
     assert get(running, key("/other"))
-    running.put(key("/new"), ANSWER, ())
+    keep(running, key("/new"), ANSWER, ())
     assert get(running, key("/new"))
     assert get(other, key("/new"))
     running.close()
@@ -277,13 +286,13 @@ def test_damage_while_both_connections_are_open_is_mended_once(tmp_path: Path) -
     path = tmp_path / "cache.sqlite3"
     cache = Cache(path, 2**20, SystemClock())
     for number in range(50):
-        cache.put(key(str(number)), ANSWER, ())
+        keep(cache, key(str(number)), ANSWER, ())
     assert get(cache, key("1"))
     for suffix in ("", "-wal"):
         file = path.with_name(path.name + suffix)
         file.write_bytes(random.Random(3).randbytes(file.stat().st_size))
     for turn in range(20):
-        cache.put(key(f"new {turn}"), ANSWER, ())
+        keep(cache, key(f"new {turn}"), ANSWER, ())
         get(cache, key(f"new {turn}"))
     look_now(cache)
     assert get(cache, key("new 19"))

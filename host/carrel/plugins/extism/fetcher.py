@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from carrel.exchange import Call, Failure, Fetcher, Outcome, Request
+from carrel.exchange import AnswerSettler, Call, Failure, Fetcher, Outcome, Request, Verdict
 
 
 class ModuleFetcher:
@@ -25,6 +25,11 @@ class ModuleFetcher:
         if call.denial is not None:
             call.denial = self._reworded(call.denial)
         return outcomes
+
+    def settle(self, call: Call, verdict: Verdict) -> None:
+        """See `carrel.exchange.AnswerSettler`."""
+        if isinstance(self._inner, AnswerSettler):
+            self._inner.settle(call, verdict)
 
     def _reworded(self, outcome: Failure) -> Failure:
         if outcome.reason != "host_not_declared":

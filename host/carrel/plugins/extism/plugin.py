@@ -7,6 +7,7 @@ import itertools
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import (
@@ -19,7 +20,7 @@ from carrel.errors import (
     SourceError,
     UnknownNameError,
 )
-from carrel.exchange import Call, Fetcher, Limits
+from carrel.exchange import Call, Fetcher, Limits, Verdict
 from carrel.jsontext import decode_object
 from carrel.plugins.plugin import Plugin
 from carrel.plugins.schema import validation_faults
@@ -251,7 +252,18 @@ class ModulePlugin(Plugin):
             config=self._config,
             context=self._context(),
             fetcher=self._get_fetcher(),
+            ended=partial(self._settle, call),
         )
+
+    def _verdict(self, text: bytes) -> Verdict:
+        """A result that says that it is an error was made of answers that were none."""
+        if b'"isError"' not in text:
+            return Verdict.READ
+        try:
+            failed = decode_object(text, plugin=self.name, tool="").get("isError") is True
+        except CarrelError:
+            failed = True
+        return Verdict.UNREADABLE if failed else Verdict.READ
 
     def _list(self) -> Manifest:
         """Everything that the module offers, asked once.

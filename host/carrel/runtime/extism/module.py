@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from carrel.exchange import Call, Fetcher
-from carrel.runtime.component import Sandboxed
+from carrel.runtime.component import Ended, Sandboxed
 from carrel.runtime.instance import Execution
 from carrel.runtime.pending import Pending
 from carrel.runtime.ticker import Ticker
@@ -56,6 +56,7 @@ class SandboxedModule(Sandboxed):
         config: Mapping[str, str],
         context: ModuleContext,
         fetcher: Fetcher | None = None,
+        ended: Ended | None = None,
     ) -> Pending:
         """Starts a call of an export in an instance of its own; its outcome is the output.
 
@@ -66,6 +67,7 @@ class SandboxedModule(Sandboxed):
             config: what `config_get` answers from.
             context: whom the host asks for this call.
             fetcher: answers requests; without one they are refused.
+            ended: called in the worker's thread before anybody is told of the outcome.
 
         An error is `PluginReport` for what the module set as its error, empty when it only returned
         a code, and `CarrelError` for the rest.
@@ -80,5 +82,6 @@ class SandboxedModule(Sandboxed):
                 context=context,
                 memories=_MEMORIES,
                 allowance=self._allowance,
-            )
+            ),
+            ended=ended,
         )

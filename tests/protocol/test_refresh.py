@@ -1,0 +1,70 @@
+"""A client asks for a fresh answer in a request's `_meta`, which no tool's schema has to name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from mcp_types import Implementation
+
+from carrel.exchange import Call, ProgressHandler
+from carrel.server.calls import Context, ToolCalls
+from carrel.server.loader import ToolboxLoader
+from carrel.server.settings import ServerSettings
+from support.scripted_toolbox import ScriptedResult, ScriptedToolbox
+
+
+class Noting(ScriptedToolbox):
+    """Notes whether calls pass the cache by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refreshed: list[bool] = []
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        on_progress: ProgressHandler | None = None,
+        call_started: Callable[[Call], None] | None = None,
+    ) -> ScriptedResult:
+        def started(call: Call) -> None:
+            assert call_started is not None
+            call_started(call)
+            self.refreshed.append(call.refresh)
+
+        return await super().call(name, arguments, on_progress=on_progress, call_started=started)
+
+
+@pytest.mark.requirement("result:typed:refresh")
+@pytest.mark.parametrize(
+    ("meta", "refreshed"),
+    [
+        (None, False),
+        ({}, False),
+        ({"carrel/refresh": True}, True),
+        ({"carrel/refresh": False}, False),
+        ({"carrel/refresh": "yes"}, False),
+    ],
+)
+def test_a_call_passes_the_cache_by_when_its_meta_says_so(
+    meta: dict[str, Any] | None, refreshed: bool
+) -> None:
+    toolbox = Noting()
+
+    async def run() -> dict[str, Any]:
+        loader = ToolboxLoader(lambda: toolbox)
+        await loader.get()
+        calls = ToolCalls(
+            loader, ServerSettings(), Implementation(name="t", version="1"), raw=False
+        )
+        params = {"name": "echo", **({} if meta is None else {"_meta": meta})}
+        context = SimpleNamespace(params=params, protocol_version="2025-11-25", session=None)
+        return await calls.answer(cast("Context", context), "echo", {"value": 1}, raw=False)
+
+    assert asyncio.run(run())["structuredContent"] == {"value": 1}
+    assert toolbox.refreshed == [refreshed]
