@@ -53,6 +53,27 @@ def inspected(component: Path, tmp_path: Path, **entry: Any) -> dict[str, Any]:
     return inspect_plugin(config, plugin, state)
 
 
+class TestRelativeAddress:
+    def test_every_command_finds_the_component_beside_the_configuration(
+        self, carrel: CommandLine, component: Path, tmp_path: Path
+    ) -> None:
+        operator = tmp_path / "operator"
+        (operator / "plugins").mkdir(parents=True)
+        component.rename(operator / "plugins" / "sample.wasm")
+        text = '[plugins.sample]\nurl = "plugins/sample.wasm"\n'
+        config = carrel.write("operator/carrel.toml", text)
+        start = ("--config", config, "plugin")
+        locked = carrel(*start, "lock", "sample", "--yes")
+        assert locked.code == 0, locked.err
+        told = json.loads(carrel(*start, "inspect", "sample").out)
+        assert told["url"] == (operator / "plugins" / "sample.wasm").as_uri()
+        assert told["locked"] is True
+        listed = json.loads(carrel(*start, "list").out)
+        [sample] = [one for one in listed if one["name"] == "sample"]
+        assert sample["state"] == "ready"
+        assert carrel("--config", config, "doctor").code in {0, 1}
+
+
 class TestInspect:
     @pytest.mark.requirement("sandbox:hosts:inspect-shows-manifest-and-grant")
     def test_it_shows_what_is_granted_refused_and_granted_in_vain(
