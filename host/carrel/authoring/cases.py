@@ -4,7 +4,8 @@
     fixtures/old_page/expected.json      the result, or {"error": {"code", …}}
 
     fixtures/search/case.json            {"tool": "search", "arguments": {…}}
-    fixtures/search/exchanges/           what upstreams answered, as `carrel record` writes it
+    fixtures/search/exchanges/           what upstreams answered; any `*.json` file that is an
+                                         exchange, see `carrel.fetch.recording`
     fixtures/search/expected.json
 
 A call that the host makes by itself is a case like a tool's, under its reserved name:
@@ -13,18 +14,21 @@ A call that the host makes by itself is a case like a tool's, under its reserved
     fixtures/statistics/case.json        {"tool": "resource", "arguments": {"uri": "…"}}
 
 `case.json` may also hold `format`, needed where a plugin has several, and `settings`, what the
-operator's configuration would hand to the plugin.
+operator's configuration would hand to the plugin. Hidden files and Markdown are for people. Any
+other file is listed as skipped, with the reason: a name with a slip in it is not passed over.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import ArgumentError
+from carrel.fetch.recording import Skipped, is_for_people
 from carrel.plugins.manifest import RESERVED_TOOLS
 
 from .project import read_json
@@ -46,6 +50,7 @@ class Case:
         format: the document's format; None where a tool is called.
         document: the document's file, likewise.
         expected: what `expected.json` holds; None when there is none yet.
+        skipped: files in the folder that no part of the case is read from, with the reason.
     """
 
     name: str
@@ -56,6 +61,7 @@ class Case:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, Any] | None = None
+    skipped: Sequence[Skipped] = ()
 
     @property
     def exchanges(self) -> Path | None:
@@ -78,6 +84,15 @@ def case_folders(fixtures: Path) -> list[Path]:
     if not folders:
         raise ArgumentError([f"{fixtures}: holds no fixture; a fixture is a folder"])
     return folders
+
+
+def skipped_beside(fixtures: Path) -> list[Skipped]:
+    """Files among the folders of the cases."""
+    return [
+        Skipped(path.name, "a case is a folder")
+        for path in sorted(fixtures.iterdir())
+        if not path.is_dir() and not is_for_people(path.name)
+    ]
 
 
 def read_case(folder: Path, manifest: Manifest) -> Case:
@@ -116,13 +131,37 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
     if faults:
         raise ArgumentError([f"{folder.name}: {fault}" for fault in faults])
     expected = read_json(folder / EXPECTED) if (folder / EXPECTED).exists() else None
-    return Case(folder.name, folder, settings=told.get("settings", {}), expected=expected, **kind)
+    return Case(
+        folder.name,
+        folder,
+        settings=told.get("settings", {}),
+        expected=expected,
+        skipped=_skipped(folder, is_call=tool is not None),
+        **kind,
+    )
 
 
 def write_json(path: Path, value: object) -> None:
     """Writes a value as a person would read it."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, "utf-8", newline="\n")
+
+
+def _skipped(folder: Path, *, is_call: bool) -> list[Skipped]:
+    known = {CASE, EXPECTED} | ({EXCHANGES} if is_call else set())
+    skipped = []
+    for path in sorted(folder.iterdir()):
+        name = path.name
+        if name in known or name.startswith("document.") or is_for_people(name):
+            continue
+        if name == EXCHANGES:
+            reason = "a document is parsed without a network"
+        else:
+            near = get_close_matches(name, [*known, "document.json"], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            reason = f"it is no part of a case{hint}"
+        skipped.append(Skipped(name, reason))
+    return skipped
 
 
 def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str]) -> str:

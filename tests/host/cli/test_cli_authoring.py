@@ -114,6 +114,32 @@ class TestTest:
         (folder / "src" / "lib.rs").touch()
         assert "--build builds it first" in carrel("plugin", "test", "sample").err
 
+    def test_skipped_files_are_told_on_stderr_and_in_the_json(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        case = fixture(folder, "right", document_txt="x", expected_json={"n": 1})
+        (case / "expected.jsn").touch()
+        (folder / "fixtures" / "stray.json").touch()
+        done = carrel("plugin", "test", "sample")
+        assert done.code == 0
+        assert done.err.splitlines() == [
+            "skipped  stray.json: a case is a folder",
+            "skipped  right/expected.jsn: it is no part of a case; did you mean 'expected.json'?",
+        ]
+        told = json.loads(done.out)
+        assert [one["file"] for one in told["skipped"]] == ["stray.json"]
+        assert [one["file"] for one in told["cases"][0]["skipped"]] == ["expected.jsn"]
+
+    def test_a_replay_warns_of_files_that_answer_nothing(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        (tmp_path / "recording").mkdir()
+        (tmp_path / "recording" / "answer.json").write_text("[]", "utf-8")
+        done = carrel("--replay", "recording", "call", "arxiv_query", "search_query=ti:x")
+        assert done.code == 1
+        assert "recording: answer.json was skipped: it is no exchange" in done.err
+
 
 class TestBuild:
     def test_a_build_error_says_what_to_do(self, carrel: CommandLine, tmp_path: Path) -> None:
