@@ -120,10 +120,11 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
         elif tool not in known:
             faults.append(
                 f"{CASE}: the plugin has no tool {tool!r}; there are: {', '.join(known) or 'none'}"
+                f"; if the tool is gone, remove {folder}"
             )
         kind = {"tool": tool, "arguments": told.get("arguments", {})}
     elif len(documents) == 1:
-        kind = {"format": _format(told, manifest, faults), "document": documents[0]}
+        kind = {"format": _format(told, manifest, faults, folder), "document": documents[0]}
     elif documents:
         faults.append("holds several documents; a case has one")
     else:
@@ -164,14 +165,22 @@ def _skipped(folder: Path, *, is_call: bool) -> list[Skipped]:
     return skipped
 
 
-def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str]) -> str:
+def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str], folder: Path) -> str:
     known = [one.name for one in manifest.formats]
     wanted = told.get("format")
     if wanted is None and len(known) == 1:
         return known[0]
-    if wanted not in known:
-        said = (
-            f"has no format {wanted!r}" if wanted else 'has several formats; name one as "format"'
+    if wanted in known:
+        return str(wanted)
+    gone = f"; if the format is gone, remove {folder}"
+    if not known:
+        faults.append(f"the plugin has no document format any more{gone}")
+    elif wanted is None:
+        faults.append(
+            f'{CASE}: the plugin has several formats; name one as "format"; '
+            f"there are: {', '.join(known)}"
         )
-        faults.append(f"{CASE}: the plugin {said}; there are: {', '.join(known)}")
+    else:
+        there = f"there are: {', '.join(known)}"
+        faults.append(f"{CASE}: the plugin has no format {wanted!r}; {there}{gone}")
     return str(wanted)

@@ -96,6 +96,19 @@ def test_an_exchange_with_any_name_answers_and_no_other_file_is_passed_over(
     assert [one.name for one in report.skipped] == ["stray.json"]
 
 
+def test_a_case_of_what_the_author_deleted_says_which_folder_to_remove(
+    folder: Path, config: Config
+) -> None:
+    tool = fixture(folder, "a", case_json={"tool": "search"}, expected_json={"n": 1})
+    named = fixture(folder, "b", document_txt="x", case_json={"format": "works"})
+    for case, outcome in zip((tool, named), check(folder, config).outcomes, strict=True):
+        assert outcome.reason.endswith(f"is gone, remove {case}")
+    bare = component(manifest=manifest_text(formats=[]))
+    fixture(folder, "c", document_txt="x")
+    reason = check(folder, config, bare).outcomes[2].reason
+    assert "the plugin has no document format any more; if the format is gone, remove" in reason
+
+
 def test_a_misspelt_folder_of_exchanges_is_named(folder: Path, config: Config) -> None:
     case = fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
     exchange(case)
