@@ -4,7 +4,7 @@
     ├── ConfigError            the configuration cannot be used            config
     ├── ArgumentError          arguments do not fit a tool's schema        invalid_arguments
     ├── UnknownNameError       no such tool, plugin or format              unknown_tool
-    │   └── HiddenToolError    the operator does not offer the tool
+    │   └── HiddenToolError    the configuration hides the tool
     ├── PluginError            a plugin is at fault, or is kept from running
     │   ├── LoadError          missing, refused, not what the lock says    plugin_unavailable
     │   │   ├── RegistryError  a registry failed, refused, or lied
@@ -189,7 +189,7 @@ class UnknownNameError(CarrelError):
 
 
 class HiddenToolError(UnknownNameError):
-    """The plugin has the tool, and the operator does not offer it.
+    """The plugin has the tool, and the configuration hides it.
 
     Attributes:
         grant: the configuration that would offer it.
@@ -199,7 +199,7 @@ class HiddenToolError(UnknownNameError):
         super().__init__("tool", name)
         self.plugin = plugin
         self.grant = grant
-        self.message = f"the operator does not offer the tool {name!r}; to offer it: {grant}"
+        self.message = f"the tool {name!r} is hidden by the configuration; to offer it: {grant}"
         self.args = (self.message,)
 
     @property

@@ -1,4 +1,4 @@
-"""The tutorial for plugin authors, word for word: in a fresh folder, compilers and all."""
+"""The pages for plugin authors, word for word: in a fresh folder, compilers and all."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from support.shell import commands
 from support.tiny_registry import tiny_registry
 
 PAGE = "docs/tutorial/first-plugin.md"
+JSON_PAGE = "docs/how-to/read-a-json-source.md"
 #: What the page's blocks that are not run in a pipe of commands need beyond this machine.
 ELSEWHERE = {"network", "sets up an environment"}
 REGISTRY = "localhost:5000"
@@ -72,31 +73,39 @@ class Author:
         return text.replace(HOME, str(self.home)).replace(REGISTRY, self._registry)
 
 
-def steps() -> list[Block]:
+def steps(name: str = PAGE) -> list[Block]:
     return [
         block
-        for block in page(PAGE).blocks
+        for block in page(name).blocks
         if "file" in block.marks or block.info == "console"
         if block.marks.get("not run") not in ELSEWHERE
     ]
 
 
-def test_the_tutorial_leads_to_a_published_signed_and_pinned_plugin(tmp_path: Path) -> None:
+def follow(author: Author, name: str) -> None:
+    """Does what a page says, and compares what is shown."""
     if find_toolchain(lambda _: None) is None:
         pytest.skip("no Rust toolchain here can compile for wasm32-unknown-unknown")
+    for block in steps(name):
+        if "file" in block.marks:
+            author.write(block.marks["file"], block.text)
+            continue
+        for command, shown, expected in commands(block):
+            code, real = author.run(command)
+            place = f"{name}, block of line {block.line}: $ {command}\n{real[-4000:]}"
+            assert code == expected, place
+            assert not shown.strip() or shows(shown, real), place
+
+
+def test_the_tutorial_leads_to_a_published_signed_and_pinned_plugin(tmp_path: Path) -> None:
     with tiny_registry() as registry:
-        author = Author(tmp_path, registry.host)
-        for block in steps():
-            if "file" in block.marks:
-                author.write(block.marks["file"], block.text)
-                continue
-            for command, shown, expected in commands(block):
-                code, real = author.run(command)
-                place = f"{PAGE}, block of line {block.line}: $ {command}\n{real[-4000:]}"
-                assert code == expected, place
-                assert not shown.strip() or shows(shown, real), place
+        follow(Author(tmp_path, registry.host), PAGE)
         assert ("plugins/lists", "0.1.0") in registry.manifests
     assert (tmp_path / "operator" / "carrel.lock").is_file()
+
+
+def test_the_plugin_for_a_json_source_builds_and_passes_its_fixtures(tmp_path: Path) -> None:
+    follow(Author(tmp_path, REGISTRY), JSON_PAGE)
 
 
 def test_the_tutorial_is_the_whole_way() -> None:

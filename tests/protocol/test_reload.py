@@ -189,8 +189,10 @@ def test_a_change_of_resources_is_told_as_such(served: Served) -> None:
 
 @pytest.mark.requirement("serve:alive:reload-sighup")
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no SIGHUP")
-def test_sighup_reads_plugins_anew_whose_files_changed(served: Served) -> None:
-    served.configure(sample={"url": served.plugin(number=1)})
+@pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
+def test_sighup_reads_plugins_anew_whose_files_changed(served: Served, relative: bool) -> None:
+    url = served.plugin(number=1)
+    served.configure(sample={"url": "file:sample.wasm" if relative else url})
     with served.client() as client:
         client.open()
         assert client.result("sample_echo")["structuredContent"] == {"n": 1}

@@ -1,21 +1,30 @@
-"""A fixture from a real call: its arguments, its exchanges, what came out."""
+"""A fixture from a real call: its arguments, its exchanges, what came out.
+
+The call is recorded into a hidden folder beside the fixture, which takes its place when everything
+is there. So a call that fails leaves nothing behind, and a fixture that is recorded again stays as
+it was until it is replaced.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.config import PluginConfig
 from carrel.errors import ArgumentError, SourceError
+from carrel.fetch.recording import Recordings
 from carrel.plugins.access import provided_secrets
 from carrel.plugins.manifest import RESERVED_TOOLS, parse_manifest
 from carrel.plugins.registry import PluginState, Registry
 
 from .cases import CASE, EXCHANGES, EXPECTED, write_json
-from .project import find_project
+from .project import find_project, read_json
 from .reserved import reserved_tools
 from .run import call_plugin, told_error
 from .sandbox import embedded_manifest
@@ -26,19 +35,108 @@ if TYPE_CHECKING:
     from carrel.result import Result
 
 
-def require_new(folder: Path) -> None:
-    """Refuses a fixture's folder that is there already.
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A fixture in the making.
+
+    Attributes:
+        folder: of the fixture.
+        work: the hidden folder that it is made in.
+        settings: what the fixture that is replaced hands to the plugin.
+    """
+
+    folder: Path
+    work: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def exchanges(self) -> Path:
+        """Where the call is recorded to."""
+        return self.work / EXCHANGES
+
+    def failed_exchanges(self) -> list[str]:
+        """One line for each exchange that ended without an answer."""
+        if not self.exchanges.is_dir():
+            return []
+        failures = Recordings(self.exchanges).failures()
+        return [f"{asked.method} {asked.url}: {failure.message}" for asked, failure in failures]
+
+    def finish(
+        self, tool: str, arguments: Mapping[str, Any], outcome: Mapping[str, Any] | SourceError
+    ) -> None:
+        """Writes what `carrel plugin test` reads, beside the exchanges, and puts it in place.
+
+        Args:
+            tool: its name in the manifest, without namespace, or a reserved one.
+            arguments: as they were given.
+            outcome: the result, or the plugin's own report.
+        """
+        case = {"tool": tool, "arguments": dict(arguments)}
+        write_json(self.work / CASE, case | ({"settings": self.settings} if self.settings else {}))
+        found = {"error": told_error(outcome)} if isinstance(outcome, SourceError) else outcome
+        write_json(self.work / EXPECTED, found)
+        if not self.folder.exists():
+            self.work.rename(self.folder)
+            return
+        for path in self.folder.iterdir():
+            if path.name not in {CASE, EXPECTED, EXCHANGES}:  # the author's own, such as notes
+                copy = shutil.copytree if path.is_dir() else shutil.copy2
+                copy(path, self.work / path.name)
+        old = self.work.with_name("old")
+        self.folder.rename(old)
+        try:
+            self.work.rename(self.folder)
+        except BaseException:
+            old.rename(self.folder)
+            raise
+
+
+@contextmanager
+def capturing(folder: Path, *, replace: bool) -> Iterator[Capture]:
+    """A place to make a fixture; what is not finished there is removed.
+
+    Args:
+        folder: of the fixture.
+        replace: whether it may take the place of a fixture of a call.
 
     Raises:
-        ArgumentError: it is.
+        ArgumentError: something is there that is not to be replaced.
     """
-    if folder.exists():
+    folder = folder.absolute()
+    settings = _replaceable(folder, replace=replace)
+    is_new = not folder.parent.exists()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as name:
+            work = Path(name) / "case"
+            work.mkdir()
+            yield Capture(folder, work, settings)
+    finally:
+        if is_new and not any(folder.parent.iterdir()):
+            folder.parent.rmdir()
+
+
+def _replaceable(folder: Path, *, replace: bool) -> Mapping[str, Any]:
+    """The settings of the fixture that is to be replaced; empty when nothing is there.
+
+    Raises:
+        ArgumentError: something is there that is not to be replaced.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return {}
+    if not (folder / CASE).is_file() or any(folder.glob("document.*")):
         raise ArgumentError(
-            [f"{folder}: exists already; remove it first, or choose another name for the case"]
+            [f"{folder}: exists already and is no fixture of a call; choose another name"]
         )
+    if not replace:
+        raise ArgumentError([f"{folder}: exists already; --replace records it again"])
+    settings = read_json(folder / CASE).get("settings", {})
+    if not isinstance(settings, dict):
+        raise ArgumentError([f"{folder / CASE}: settings is no object"])
+    return settings
 
 
-def recording_config(config: Config, folder: Path) -> Config:
+def recording_config(config: Config, capture: Capture) -> Config:
     """The configuration to record a fixture with: its exchanges go to the fixture.
 
     A fixture inside a project is recorded with the project's own component, which may reach what
@@ -46,15 +144,15 @@ def recording_config(config: Config, folder: Path) -> Config:
 
     Args:
         config: the author's own.
-        folder: of the fixture.
+        capture: the fixture in the making.
 
     Raises:
         ArgumentError: the project has not been built.
         LoadError: the component is not one that a host would take.
     """
-    config = dataclasses.replace(config, record_dir=folder.absolute() / EXCHANGES)
+    config = dataclasses.replace(config, record_dir=capture.exchanges)
     try:
-        project = find_project(folder.absolute().parent.parent)
+        project = find_project(capture.folder.parent.parent)
     except ArgumentError:
         return config
     path = project.component()
@@ -63,7 +161,9 @@ def recording_config(config: Config, folder: Path) -> Config:
         raise ArgumentError([f"{path}: carries no manifest; 'carrel plugin build' embeds it"])
     manifest = parse_manifest(text, path.stem)
     hosts = tuple(rule.host for rule in manifest.hosts)
-    entry = PluginConfig(manifest.name, path.absolute().as_uri(), allowed_hosts=hosts)
+    entry = PluginConfig(
+        manifest.name, path.absolute().as_uri(), allowed_hosts=hosts, settings=capture.settings
+    )
     return dataclasses.replace(config, plugins=(entry,))
 
 
@@ -117,20 +217,3 @@ def call_reserved(
     """
     with closing(Registry(config)) as registry:
         return call_plugin(registry.plugin(plugin), tool, arguments, on_progress)
-
-
-def write_fixture(
-    folder: Path, tool: str, arguments: Mapping[str, Any], outcome: Mapping[str, Any] | SourceError
-) -> None:
-    """Writes what `carrel plugin test` reads, beside the exchanges.
-
-    Args:
-        folder: of the fixture.
-        tool: its name in the manifest, without namespace, or a reserved one.
-        arguments: as they were given.
-        outcome: the result, or the plugin's own report.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / CASE, {"tool": tool, "arguments": dict(arguments)})
-    found = {"error": told_error(outcome)} if isinstance(outcome, SourceError) else outcome
-    write_json(folder / EXPECTED, found)

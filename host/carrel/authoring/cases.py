@@ -4,7 +4,8 @@
     fixtures/old_page/expected.json      the result, or {"error": {"code", …}}
 
     fixtures/search/case.json            {"tool": "search", "arguments": {…}}
-    fixtures/search/exchanges/           what upstreams answered, as `carrel record` writes it
+    fixtures/search/exchanges/           what upstreams answered; any `*.json` file that is an
+                                         exchange, see `carrel.fetch.recording`
     fixtures/search/expected.json
 
 A call that the host makes by itself is a case like a tool's, under its reserved name:
@@ -13,18 +14,21 @@ A call that the host makes by itself is a case like a tool's, under its reserved
     fixtures/statistics/case.json        {"tool": "resource", "arguments": {"uri": "…"}}
 
 `case.json` may also hold `format`, needed where a plugin has several, and `settings`, what the
-operator's configuration would hand to the plugin.
+operator's configuration would hand to the plugin. Hidden files and Markdown are for people. Any
+other file is listed as skipped, with the reason: a name with a slip in it is not passed over.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import ArgumentError
+from carrel.fetch.recording import Skipped, is_for_people
 from carrel.plugins.manifest import RESERVED_TOOLS
 
 from .project import read_json
@@ -46,6 +50,7 @@ class Case:
         format: the document's format; None where a tool is called.
         document: the document's file, likewise.
         expected: what `expected.json` holds; None when there is none yet.
+        skipped: files in the folder that no part of the case is read from, with the reason.
     """
 
     name: str
@@ -56,6 +61,7 @@ class Case:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, Any] | None = None
+    skipped: Sequence[Skipped] = ()
 
     @property
     def exchanges(self) -> Path | None:
@@ -78,6 +84,15 @@ def case_folders(fixtures: Path) -> list[Path]:
     if not folders:
         raise ArgumentError([f"{fixtures}: holds no fixture; a fixture is a folder"])
     return folders
+
+
+def skipped_beside(fixtures: Path) -> list[Skipped]:
+    """Files among the folders of the cases."""
+    return [
+        Skipped(path.name, "a case is a folder")
+        for path in sorted(fixtures.iterdir())
+        if not path.is_dir() and not is_for_people(path.name)
+    ]
 
 
 def read_case(folder: Path, manifest: Manifest) -> Case:
@@ -105,10 +120,11 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
         elif tool not in known:
             faults.append(
                 f"{CASE}: the plugin has no tool {tool!r}; there are: {', '.join(known) or 'none'}"
+                f"; if the tool is gone, remove {folder}"
             )
         kind = {"tool": tool, "arguments": told.get("arguments", {})}
     elif len(documents) == 1:
-        kind = {"format": _format(told, manifest, faults), "document": documents[0]}
+        kind = {"format": _format(told, manifest, faults, folder), "document": documents[0]}
     elif documents:
         faults.append("holds several documents; a case has one")
     else:
@@ -116,7 +132,14 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
     if faults:
         raise ArgumentError([f"{folder.name}: {fault}" for fault in faults])
     expected = read_json(folder / EXPECTED) if (folder / EXPECTED).exists() else None
-    return Case(folder.name, folder, settings=told.get("settings", {}), expected=expected, **kind)
+    return Case(
+        folder.name,
+        folder,
+        settings=told.get("settings", {}),
+        expected=expected,
+        skipped=_skipped(folder, is_call=tool is not None),
+        **kind,
+    )
 
 
 def write_json(path: Path, value: object) -> None:
@@ -125,14 +148,39 @@ def write_json(path: Path, value: object) -> None:
     path.write_text(text, "utf-8", newline="\n")
 
 
-def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str]) -> str:
+def _skipped(folder: Path, *, is_call: bool) -> list[Skipped]:
+    known = {CASE, EXPECTED} | ({EXCHANGES} if is_call else set())
+    skipped = []
+    for path in sorted(folder.iterdir()):
+        name = path.name
+        if name in known or name.startswith("document.") or is_for_people(name):
+            continue
+        if name == EXCHANGES:
+            reason = "a document is parsed without a network"
+        else:
+            near = get_close_matches(name, [*known, "document.json"], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            reason = f"it is no part of a case{hint}"
+        skipped.append(Skipped(name, reason))
+    return skipped
+
+
+def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str], folder: Path) -> str:
     known = [one.name for one in manifest.formats]
     wanted = told.get("format")
     if wanted is None and len(known) == 1:
         return known[0]
-    if wanted not in known:
-        said = (
-            f"has no format {wanted!r}" if wanted else 'has several formats; name one as "format"'
+    if wanted in known:
+        return str(wanted)
+    gone = f"; if the format is gone, remove {folder}"
+    if not known:
+        faults.append(f"the plugin has no document format any more{gone}")
+    elif wanted is None:
+        faults.append(
+            f'{CASE}: the plugin has several formats; name one as "format"; '
+            f"there are: {', '.join(known)}"
         )
-        faults.append(f"{CASE}: the plugin {said}; there are: {', '.join(known)}")
+    else:
+        there = f"there are: {', '.join(known)}"
+        faults.append(f"{CASE}: the plugin has no format {wanted!r}; {there}{gone}")
     return str(wanted)

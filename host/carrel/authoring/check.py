@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Literal
 from carrel.errors import CarrelError, NotRecordedError, UnknownNameError
 from carrel.fetch.decode import UndecodableError
 from carrel.fetch.manifest import read_policy
+from carrel.fetch.recording import Recordings, Skipped
 from carrel.plugins.agreement import require_agreement
 from carrel.plugins.manifest import Manifest, parse_manifest
 
-from .cases import EXCHANGES, EXPECTED, case_folders, read_case, write_json
+from .cases import EXCHANGES, EXPECTED, case_folders, read_case, skipped_beside, write_json
 from .difference import difference
 from .replay import replaying
 from .run import run_case
@@ -23,6 +24,9 @@ from .sandbox import Sandbox, embedded_manifest
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.runtime.component import SandboxedComponent
+
+#: Recorded requests that an error names.
+_SHOWN = 3
 
 State = Literal["passed", "failed", "updated"]
 
@@ -34,22 +38,29 @@ class Outcome:
     Attributes:
         reason: why it failed, for a person; empty when it passed.
         diff: lines from what was expected to what was found.
+        skipped: files of the case that were not read, with the reason.
     """
 
     name: str
     state: State
     reason: str = ""
     diff: Sequence[str] = ()
+    skipped: Sequence[Skipped] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How all cases ended."""
+    """How all cases ended.
+
+    Attributes:
+        skipped: files beside the cases, with the reason.
+    """
 
     plugin: str
     digest: str
     outcomes: Sequence[Outcome] = field(default_factory=tuple)
     seconds: float = 0.0
+    skipped: Sequence[Skipped] = ()
 
     def count(self, state: State) -> int:
         """How many cases ended so."""
@@ -90,7 +101,9 @@ def check_plugin(
         for folder in folders:
             on_case(folder.name)
             outcomes.append(_check(folder, sandbox, component, manifest, update=update))
-    return Report(manifest.name, component.digest, outcomes, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    beside = skipped_beside(fixtures)
+    return Report(manifest.name, component.digest, outcomes, seconds, beside)
 
 
 def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
@@ -113,29 +126,38 @@ def _check(
 ) -> Outcome:
     name = folder.name
     policy, _ = read_policy(manifest.raw, granted=None, provided={})
+    skipped: tuple[Skipped, ...] = ()
+    recordings = None
     try:
         case = read_case(folder, manifest)
-        fetcher = replaying(policy, case.exchanges, folder / EXCHANGES)
+        skipped = tuple(case.skipped)
+        if case.tool is not None and case.exchanges is not None:
+            recordings = Recordings(case.exchanges)
+            inside = [(f"{EXCHANGES}/{one.name}", one.reason) for one in recordings.skipped]
+            skipped += tuple(Skipped(*one) for one in inside)
+        fetcher = replaying(policy, recordings, folder / EXCHANGES)
         found = run_case(case, sandbox.plugin(component, manifest, fetcher, case.settings))
     except (CarrelError, UndecodableError) as error:
-        return Outcome(name, "failed", _reason(error, folder))
+        return Outcome(name, "failed", _reason(error, folder, recordings), skipped=skipped)
     if case.expected is None and not update:
-        return Outcome(
-            name, "failed", f"there is no {EXPECTED}; --update writes it", difference({}, found)
-        )
+        reason = f"there is no {EXPECTED}; --update writes it"
+        return Outcome(name, "failed", reason, difference({}, found), skipped)
     diff = difference(case.expected or {}, found)
     if case.expected is not None and not diff:
-        return Outcome(name, "passed")
+        return Outcome(name, "passed", skipped=skipped)
     if update:
         write_json(folder / EXPECTED, found)
-        return Outcome(name, "updated", diff=diff)
-    return Outcome(name, "failed", "the result is not what is expected", diff)
+        return Outcome(name, "updated", diff=diff, skipped=skipped)
+    return Outcome(name, "failed", "the result is not what is expected", diff, skipped)
 
 
-def _reason(error: Exception, folder: Path) -> str:
+def _reason(error: Exception, folder: Path, recordings: Recordings | None) -> str:
     if isinstance(error, NotRecordedError):
+        known = [f"{one.method} {one.url}" for one in recordings.requests] if recordings else []
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        there = f"recorded are {', '.join(known[:_SHOWN])}{more}; " if known else ""
         return (
-            f"no exchange of {error.method} {error.url} is recorded; "
+            f"no exchange of {error.method} {error.url} is recorded; {there}"
             f"'carrel record TOOL … --fixture {folder}' records it"
         )
     if isinstance(error, UndecodableError):

@@ -15,35 +15,71 @@ from pathlib import Path
 from carrel.errors import BuildError
 
 from .kit import COMPONENTISER, copy_crates, kit_root
-from .steps import Say, run_step
+from .steps import Say, run_step, verbosity
 from .toolchain import REMEDY, native_cargo
+
+#: What compiling needs. A folder that takes it is not the reason of a failure.
+_PROBE_BYTES = 300 * 2**20
 
 _PROGRAM = "carrel-componentize" + (".exe" if sys.platform == "win32" else "")
 
 
-def componentiser(cache: Path, say: Say) -> Path:
+def componentiser(cache: Path, say: Say, *, spare: Path) -> Path:
     """The program; compiled now when it is not there yet.
+
+    Args:
+        cache: the user's cache folder.
+        say: is told when it is compiled.
+        spare: the folder that takes it when the cache folder cannot be written.
 
     Raises:
         BuildError: it cannot be compiled.
     """
-    folder = cache / "authoring" / f"componentize-{_sources_hash()[:16]}"
-    program = folder / "target" / "debug" / _PROGRAM
-    if program.is_file():
-        return program
+    name = f"componentize-{_sources_hash()[:16]}"
+    folders = (cache / "authoring" / name, spare / f"carrel-{name}")
+    for folder in folders:
+        program = folder / "target" / "debug" / _PROGRAM
+        if program.is_file():
+            return program
     cargo = native_cargo()
     if cargo is None:
         raise BuildError("cargo is not here, which the componentiser needs", remedy=REMEDY)
     say("compiling the componentiser, once: about a minute")
+    try:
+        return _build(cargo, folders[0])
+    except (OSError, BuildError):
+        fault = _write_fault(cache)
+        if fault is None:
+            raise
+        shutil.rmtree(folders[0], ignore_errors=True)
+        say(f"the cache folder cannot be written ({fault}); compiling it in {spare}")
+        return _build(cargo, folders[1])
+
+
+def _build(cargo: str, folder: Path) -> Path:
+    """Compiles the program in a folder and returns its file."""
     _unpack(folder)
     # Unoptimised: it is quicker to compile than it ever has to run.
     run_step(
-        [cargo, "build", "--quiet", f"--target-dir={folder / 'target'}"],
+        [cargo, "build", *verbosity(), f"--target-dir={folder / 'target'}"],
         purpose="compile the componentiser",
         folder=folder,
         remedy=REMEDY,
     )
-    return program
+    return folder / "target" / "debug" / _PROGRAM
+
+
+def _write_fault(folder: Path) -> str | None:
+    """Why what compiling needs cannot be written to a folder; None when it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            for _ in range(0, _PROBE_BYTES, 2**20):
+                file.write(bytes(2**20))
+            file.flush()
+    except OSError as error:
+        return f"{folder}: {error.strerror or error}"
+    return None
 
 
 def _unpack(folder: Path) -> None:

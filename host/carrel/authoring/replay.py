@@ -15,6 +15,7 @@ from carrel.exchange import Call, Failure, Fetcher, Outcome, Request
 from carrel.fetch import failures
 from carrel.fetch.policy import Policy, check_headers
 from carrel.fetch.record import ReplayingFetcher
+from carrel.fetch.recording import Recordings
 from carrel.fetch.url import UrlFault, parse_url
 
 
@@ -71,11 +72,13 @@ class NothingRecorded:
         return [failures.not_made(request.url) for request in requests]
 
 
-def replaying(policy: Policy, exchanges: Path | None, folder: Path) -> Fetcher:
+def replaying(policy: Policy, recordings: Recordings | None, folder: Path) -> Fetcher:
     """The upstreams of a case.
 
-    Raises:
-        StorageError: the exchanges cannot be read.
+    Args:
+        policy: of the manifest, with everything granted that it declares.
+        recordings: the case's exchanges; None when it has none.
+        folder: where they are or would be.
     """
-    inner: Fetcher = ReplayingFetcher(exchanges) if exchanges else NothingRecorded(folder)
+    inner: Fetcher = ReplayingFetcher(recordings) if recordings else NothingRecorded(folder)
     return DeclaredFetcher(policy, inner)

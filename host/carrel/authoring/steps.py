@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,14 @@ from pathlib import Path
 from carrel.errors import BuildError
 
 Say = Callable[[str], None]
+
+
+def verbosity() -> list[str]:
+    """Returns cargo's option for what reads stderr: its progress bar on a terminal, else quiet."""
+    try:
+        return [] if os.isatty(2) else ["--quiet"]
+    except OSError:
+        return ["--quiet"]
 
 
 def run_step(

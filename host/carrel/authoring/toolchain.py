@@ -59,14 +59,20 @@ class Toolchain:
         """The command that compiles for the target."""
         return [self.cargo, "build", f"--target={TARGET}", "--lib", *self.options, *arguments]
 
-    def build_environment(self, root: Path, *more_flags: str) -> dict[str, str]:
+    def build_environment(self, root: Path | None, *more_flags: str) -> dict[str, str]:
         """The environment for `build_command`, after `cargo fetch`.
 
         The same bytes wherever the sources in `root` and cargo's folder are; vector instructions
         for the scans that decide the parsers' speed, which every wasm engine in use has.
+
+        Args:
+            root: a folder whose absolute path may be among the compiler's arguments; None when all
+                sources in folders are named by relative paths.
+            more_flags: for the compiler.
         """
         # This variable for flags wins over all other sources of them and takes paths with spaces.
-        flags = [f"--remap-path-prefix={root}=/src", "-Ctarget-feature=+simd128", *more_flags]
+        flags = [] if root is None else [f"--remap-path-prefix={root}=/src"]
+        flags += ["-Ctarget-feature=+simd128", *more_flags]
         # Cargo names the folder of the crates' sources after the registry's address, mirrors
         # included.
         cargo_home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from carrel.authoring.build import Built
     from carrel.authoring.check import Outcome, Report
     from carrel.config import Config
+    from carrel.fetch.recording import Skipped
 
 _PATH = click.Path(path_type=Path)
 
@@ -135,8 +137,12 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
         for outcome in report.outcomes:
             if outcome.state == "failed":
                 complain("\n".join(_lines(outcome)))
+        for line in _skipped_lines(report):
+            complain(line)
         write_json(_told(report))
     else:
+        for line in _skipped_lines(report):
+            complain(line)
         lines = [line for outcome in report.outcomes for line in _lines(outcome)]
         write_text("\n".join([*lines, _summary(report)]) + "\n")
     return FAILED if report.count("failed") else OK
@@ -206,6 +212,15 @@ def _lines(outcome: Outcome) -> list[str]:
     ]
 
 
+def _skipped_lines(report: Report) -> list[str]:
+    """One line for each file that was not read."""
+    from carrel.printable import printable
+
+    told = [("", one) for one in report.skipped]
+    told += [(f"{outcome.name}/", one) for outcome in report.outcomes for one in outcome.skipped]
+    return [printable(f"skipped  {place}{one.name}: {one.reason}", 400) for place, one in told]
+
+
 def _summary(report: Report) -> str:
     counts = [f"{count} {state}" for state in ("passed", "updated", "failed")
               if (count := report.count(state))]  # fmt: skip
@@ -224,6 +239,11 @@ def _told(report: Report) -> dict[str, Any]:
             {"case": one.name, "state": one.state}
             | ({"reason": one.reason} if one.reason else {})
             | ({"diff": list(one.diff)} if one.diff else {})
+            | ({"skipped": _told_skipped(one.skipped)} if one.skipped else {})
             for one in report.outcomes
         ],
-    }
+    } | ({"skipped": _told_skipped(report.skipped)} if report.skipped else {})
+
+
+def _told_skipped(skipped: Sequence[Skipped]) -> list[dict[str, str]]:
+    return [{"file": one.name, "reason": one.reason} for one in skipped]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ArgumentError, UnknownNameError
+from carrel.errors import ArgumentError
 
 from .arguments import read_arguments
 from .command import AS_JSON, EXCHANGE, command
@@ -56,12 +56,16 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
     type=click.Path(path_type=Path),
     help="The folder of a new fixture for `carrel plugin test`.",
 )
+@click.option("--replace", is_flag=True, help="Record a fixture of a call again.")
+@click.option("--keep-failure", is_flag=True, help="Make a fixture though a request had no answer.")
 def record(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
     tool: str,
     words: tuple[str, ...],
     into: Path | None,
     fixture: Path | None,
+    replace: bool,
+    keep_failure: bool,
     as_json: bool,
 ) -> int:
     """Call one tool and keep its exchanges with upstreams, to be replayed later.
@@ -69,14 +73,25 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     With --into, the same as `carrel call TOOL … --record DIR`. With --fixture, the arguments and
     the result are kept as well, for `carrel plugin test`; inside a plugin's project its own
     component is called, and may reach the hosts of its manifest. With --fixture, `lookup ID…` and
-    `resource URI` make the calls that else only the host makes. Recordings hold no secrets.
+    `resource URI` make the calls that else only the host makes. A call with a request that had no
+    answer makes no fixture, and the exit code is 1. Recordings hold no secrets.
     """
     if (into is None) == (fixture is None):
         raise ArgumentError(["name one folder: either --into DIR or --fixture DIR"])
     if fixture is not None:
         from .capture import record_fixture
 
-        return record_fixture(session, tool, words, fixture, as_json=as_json)
+        return record_fixture(
+            session,
+            tool,
+            words,
+            fixture,
+            replace=replace,
+            keep_failure=keep_failure,
+            as_json=as_json,
+        )
+    if replace or keep_failure:
+        raise ArgumentError(["--replace and --keep-failure belong to --fixture"])
     return _call(session.with_options(record=into), tool, words, as_json=as_json)
 
 
@@ -105,9 +120,8 @@ def show(result: Result, *, as_json: bool) -> None:
 
 
 def _input_schema(host: Host, name: str) -> dict[str, Any]:
-    tools = host.tools()
-    for tool in tools:
+    for tool in host.tools():
         if tool.name == name:
             schema: dict[str, Any] = tool.input_schema
             return schema
-    raise UnknownNameError("tool", name, known=[tool.name for tool in tools])
+    return {"type": "object"}  # the call says that there is none, or what hides it

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from carrel.errors import ArgumentError, SourceError
+from carrel.errors import ArgumentError, CarrelError, SourceError
 
 from .call import read_words, show
 from .progress import Progress
-from .report import OK, complain
+from .report import FAILED, OK, complain
 from .session import Host, Session
 
 if TYPE_CHECKING:
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
     from carrel.exchange import ProgressHandler
     from carrel.plugins.registry import PluginState
     from carrel.server.toolbox import Result
+
+
+#: Failed requests that are shown.
+_SHOWN_FAILURES = 5
 
 
 class _Asked(NamedTuple):
@@ -37,45 +40,73 @@ class _Asked(NamedTuple):
 
 
 def record_fixture(
-    session: Session, tool: str, words: tuple[str, ...], folder: Path, *, as_json: bool
+    session: Session,
+    tool: str,
+    words: tuple[str, ...],
+    folder: Path,
+    *,
+    replace: bool,
+    keep_failure: bool,
+    as_json: bool,
 ) -> int:
     """Makes a call and writes a fixture of it.
 
     A plugin's own report of an error is an outcome like another: it is written, and then raised as
-    by `carrel call`. After any other failure nothing is left behind.
+    by `carrel call`. After any other failure nothing is left behind; nor is it when an exchange
+    ended without an answer, unless `keep_failure` asks for that.
+
+    Returns 1 when the call succeeded and nothing was kept.
 
     Raises:
-        CarrelError: the folder exists, or the call failed.
+        CarrelError: the folder exists and is not to be replaced, or the call failed.
     """
-    from carrel.authoring.capture import (
-        find_reserved,
-        recording_config,
-        require_new,
-        write_fixture,
-    )
+    from carrel.authoring.capture import capturing, find_reserved, recording_config
 
-    require_new(folder)
-    config = recording_config(session.config(), folder)
-    try:
+    with capturing(folder, replace=replace) as capture:
+        config = recording_config(session.config(), capture)
         with session.open(config) as host:
             reserved = find_reserved(host.plugins(), tool)
             asked = _reserved(config, *reserved, words) if reserved else _tool(host, tool, words)
+            report, result = None, None
             try:
                 with Progress(asked.name) as progress:
                     result = asked.make(progress.update)
-            except SourceError as report:
-                write_fixture(folder, asked.tool, asked.arguments, report)
-                complain(f"carrel: {folder} holds this error as a fixture")
+            except SourceError as error:
+                report = error
+            except CarrelError:
+                _tell_failures(folder, capture.failed_exchanges())
                 raise
-            write_fixture(folder, asked.tool, asked.arguments, result.data)
-    except SourceError:
-        raise
-    except BaseException:  # an interrupt too
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+        failed = [] if keep_failure else capture.failed_exchanges()
+        if not failed:
+            outcome = report or (result.data if result else {})
+            capture.finish(asked.tool, asked.arguments, outcome)
+    if failed:
+        _tell_failures(folder, failed)
+    elif report is None:
+        complain(f"carrel: {folder} is a fixture now")
+    else:
+        complain(f"carrel: {folder} holds this error as a fixture")
+    if report is not None:
+        raise report
+    assert result is not None, "a call has a result or a report"
     show(result, as_json=as_json)
-    complain(f"carrel: {folder} is a fixture now")
-    return OK
+    return FAILED if failed else OK
+
+
+def _tell_failures(folder: Path, failed: Sequence[str]) -> None:
+    """Says that no fixture was made because requests had no answer."""
+    if not failed:
+        return
+    from carrel.printable import printable
+
+    count = "a request" if len(failed) == 1 else f"{len(failed)} requests"
+    lines = [f"carrel: {folder} was not written: {count} had no answer"]
+    lines += [f"  {printable(line, 400)}" for line in failed[:_SHOWN_FAILURES]]
+    if len(failed) > _SHOWN_FAILURES:
+        lines.append(f"  and {len(failed) - _SHOWN_FAILURES} more")
+    lines.append("  what to do: run the same command again when the source answers;")
+    lines.append("  --keep-failure makes a fixture of the failure")
+    complain("\n".join(lines))
 
 
 def _tool(host: Host, tool: str, words: tuple[str, ...]) -> _Asked:

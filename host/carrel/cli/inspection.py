@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.credentials import find_secret, variable
@@ -90,45 +92,76 @@ def _imports(config: Config, entry: PluginConfig) -> list[str] | None:
         return None  # the state's error says why
 
 
-def show_inspection(told: dict[str, Any]) -> None:
-    """Prints an inspection for a person."""
+def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) -> None:
+    """Prints an inspection for a person.
+
+    Args:
+        told: what `inspect_plugin` gave.
+        file: the configuration file, which need not exist.
+        is_configured: whether the plugin has an entry in it.
+    """
     from .render import facts, table
 
+    lock = {True: "as approved", False: "not what was approved"}.get(told["locked"], "")
     facts(
         [
-            (key, told[key])
-            for key in (
-                "url", "digest", "plugin", "version", "contract", "licence", "homepage",
-                "description",
+            (key, value)
+            for key, value in (
+                *((key, told.get(key)) for key in ("url", "digest")),
+                ("lock", lock),
+                ("enabled", "" if told["enabled"] else "no"),
+                *((key, told.get(key)) for key in _FACTS),
             )
-            if told.get(key)
+            if value
         ],
         title=told["name"],
-    )  # fmt: skip
+    )
     if "policy" in told:
         for kind, title in _TITLES.items():
             items = [item for item in told["policy"] if item["kind"] == kind]
             if items:
-                table((kind, "asked", "granted", "refused", "grant"), map(_row, items), title=title)
-        table(("granted and not asked for",), [(line,) for line in told["in_vain"]])
-        table(
-            ("secret", "state", "from"),
-            [
-                (secret["name"], "set" if secret["set"] else "not set", secret["from"])
-                for secret in told["secrets"]
-            ],
-            title="Values",
-        )
-        table(
-            ("format", "document"),
-            [(one["name"], one["description"]) for one in told["formats"]],
-            title="Formats",
-        )
-    table(("note",), [(note,) for note in told["notes"]], title="Notes")
+                table((kind, "asked", "granted", "refused"), map(_row, items), title=title)
+        _show_values(told["secrets"])
+        _show_changes(told, file, is_configured=is_configured)
+        if told["in_vain"]:
+            lines = [(line,) for line in told["in_vain"]]
+            table(("setting",), lines, title="Granted and not asked for")
+        if told["formats"]:
+            formats = [(one["name"], one["description"]) for one in told["formats"]]
+            table(("format", "document"), formats, title="Formats")
+    if told["notes"]:
+        table(("note",), [(note,) for note in told["notes"]], title="Notes")
     if told["imports"] is not None:
         table(("import",), [(name,) for name in told["imports"]], title="Imports")
 
 
+def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
+    """Which secrets have a value, and where it comes from or would come from."""
+    from .render import table
+
+    if secrets:
+        rows = [(one["name"], "set" if one["set"] else "not set", one["from"]) for one in secrets]
+        table(("secret", "value", "from the variable"), rows, title="Values of secrets")
+
+
+def _show_changes(told: Mapping[str, Any], file: Path, *, is_configured: bool) -> None:
+    """What to write into the configuration file, a line for each change."""
+    from .remedy import change_inside
+    from .render import lines
+
+    # Of what is granted whole nothing need be changed, except to slow it down.
+    refused = [item for item in told["policy"] if item["refused"] and item["grant"]]
+    paces = [item for item in told["policy"] if item["kind"] == "pace" and item["grant"]]
+    entry = [] if is_configured else [f'set plugins.{told["name"]}.url = "{told["url"]}"']
+    if refused:
+        wanted = [*entry, *(change_inside(item["grant"]) for item in refused)]
+        lines(dict.fromkeys(wanted), title=f"To grant what is refused, change {file}")
+    if paces and is_configured:
+        wanted = [change_inside(item["grant"]) for item in paces]
+        lines(dict.fromkeys(wanted), title=f"To change a pace, change {file}")
+
+
+_FACTS = ("plugin", "version", "contract", "licence", "homepage", "description")
 _TITLES = {
     "host": "Hosts",
     "pace": "Pace",
@@ -146,6 +179,4 @@ def _row(item: dict[str, str]) -> list[Any]:
 
     refused = text(item["refused"], "red") if item["refused"] else ""
     granted = text(item["granted"], "green") if item["granted"] else text("nothing", "red")
-    # Of what is granted whole nothing need be changed; limits and pace can be at any time.
-    grant = item["grant"] if item["refused"] or item["kind"] == "pace" else ""
-    return [item["name"], item["asked"], granted, refused, grant]
+    return [item["name"], item["asked"], granted, refused]

@@ -80,7 +80,10 @@ def inspect_command(session: Session, name: str, as_json: bool) -> int:
     if as_json or not stdout_is_terminal():
         write_json(inspection)
     else:
-        show_inspection(inspection)
+        from .remedy import configuration_file
+
+        is_configured = not _is_file(name, session.config())
+        show_inspection(inspection, configuration_file(), is_configured=is_configured)
     error = states[wanted].error
     if error is not None:
         report(error, as_json=session.options.json_errors)

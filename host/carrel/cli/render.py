@@ -11,8 +11,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +25,9 @@ _LISTS = ("entries", "works", "articles", "summaries", "items", "results")
 _DATES = ("published", "issued", "pub_date", "date")
 _URLS = ("abstract_url", "url")
 _SHOWN_AUTHORS = 4
+
+#: Cells between two columns, and cells that a column of prose needs to be read.
+_GAP, _READABLE = 2, 18
 
 Style = str
 
@@ -46,30 +51,81 @@ def text(value: object, style: Style = "") -> Text:
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
 ) -> None:
-    """Prints a table under a title; without rows, that there are none."""
+    """Prints a table under a title; without rows, that there are none.
+
+    Where the terminal is too narrow for readable columns, each row becomes a paragraph.
+    """
     out = console()
     if title:
         out.print()
         out.print(text(title, "bold"))
-    grid = Table(header_style="bold", box=None, pad_edge=False)
-    for index, heading in enumerate(headings):
-        grid.add_column(heading, overflow="fold", no_wrap=index == 0)
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else text(cell) for cell in row))
-    out.print(grid if grid.row_count else text("none", "dim"))
+    cells = [[one if isinstance(one, Text) else text(one) for one in row] for row in rows]
+    if not cells:
+        out.print(text("none", "dim"))
+    elif _fits(headings, cells, out.width):
+        grid = Table(header_style="bold", box=None, pad_edge=False)
+        for index, heading in enumerate(headings):
+            grid.add_column(heading, overflow="fold", no_wrap=index == 0)
+        for row in cells:
+            grid.add_row(*row)
+        out.print(grid)
+    else:
+        for name, *values in cells:
+            out.print(name, overflow="fold")
+            named = zip(headings[1:], values, strict=True)
+            facts(((f"  {heading}", value) for heading, value in named if value.plain), out=out)
 
 
-def facts(pairs: Iterable[tuple[str, object]], *, title: str | None = None) -> None:
-    """Prints names and values, one pair a line."""
-    out = console()
+def _fits(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> bool:
+    """Whether a table has room for the first column, and for enough of the others to be read."""
+    columns = list(zip(*([Text(heading) for heading in headings], *rows), strict=True))
+    first = max(one.cell_len for one in columns[0])
+    needed = first + _GAP * (len(columns) - 1)
+    for column in columns[1:]:
+        longest_word = max(_longest_word(one) for one in column)
+        widest = max(one.cell_len for one in column)
+        needed += max(longest_word, min(widest, _READABLE))
+    return bool(needed <= width)
+
+
+def _longest_word(one: Text) -> int:
+    return max((cell_len(word) for word in one.plain.split()), default=0)
+
+
+def facts(
+    pairs: Iterable[tuple[str, object]], *, title: str | None = None, out: Console | None = None
+) -> None:
+    """Prints names and values, one pair a line.
+
+    A value with a word that has no room beside its name stands on the next line: a digest or a path
+    stays in one piece as long as the terminal is wide enough for it alone.
+    """
+    out = out or console()
     if title:
         out.print(text(title, "bold"))
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, value in pairs:
-        grid.add_row(text(name), value if isinstance(value, Text) else text(value))
-    out.print(grid)
+    told = [(name, one if isinstance(one, Text) else text(one)) for name, one in pairs]
+    left = max((cell_len(name) for name, _ in told), default=0) + 2
+    for name, value in told:
+        label = Text(printable(name, 200), style="dim")
+        if left + _longest_word(value) <= out.width:
+            grid = Table.grid(padding=(0, 2))
+            grid.add_column(width=left - 2, no_wrap=True)
+            grid.add_column(overflow="fold")
+            grid.add_row(label, value)
+            out.print(grid)
+        else:
+            out.print(label)
+            indent = len(name) - len(name.lstrip()) + 2
+            out.print(Padding(value, (0, 0, 0, indent)), overflow="fold")
+
+
+def lines(texts: Iterable[str], *, title: str) -> None:
+    """Prints texts under a title, each on a line of its own as far as there is room."""
+    out = console()
+    out.print()
+    out.print(text(title, "bold"), overflow="fold")
+    for one in texts:
+        out.print(Padding(text(one), (0, 0, 0, 2)), overflow="fold")
 
 
 def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:

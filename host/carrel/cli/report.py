@@ -39,11 +39,13 @@ def describe(error: CarrelError) -> str:
         lines.append(f"  where: {where}")
     denial = details.get("denial_context")
     if isinstance(denial, dict):
-        reason, grant = denial.get("reason"), denial.get("grant")
+        reason = denial.get("reason")
         lines += [f"  reason: {reason}"] if reason else []
-        lines += [f"  grant that would allow it: {grant}"] if grant else []
-    if error.advice:
-        lines.append(f"  what to do: {error.advice}")
+    from .remedy import remedy
+
+    what_to_do = remedy(error)
+    if what_to_do:
+        lines.append(f"  what to do: {what_to_do}")
     if error.error_code == "internal":
         lines.append("  the details: run the command again with --debug")
     return "\n".join(printable(line, 4000).rstrip() for line in lines)

@@ -121,7 +121,25 @@ class Session:
         """
         config = config or self.config()
         _set_up_log(debug=self.options.debug)
+        if config.replay_dir is not None and not self.options.debug:
+            _tell_skipped(config.replay_dir)
         return self._opener(config)
+
+
+def _tell_skipped(folder: Path) -> None:
+    """Warns on stderr of files in a recording that answer no request."""
+    from carrel.errors import StorageError
+    from carrel.fetch.recording import Recordings
+    from carrel.printable import printable
+
+    from .report import complain
+
+    try:
+        skipped = Recordings(folder).skipped
+    except StorageError:
+        return  # a call says so
+    for one in skipped:
+        complain(printable(f"carrel: {folder}: {one}", 400))
 
 
 def _set_up_log(*, debug: bool) -> None:

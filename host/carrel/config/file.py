@@ -165,6 +165,7 @@ class _Reader:
             settings=settings,
             trust=found.get("trust"),
             notes=self._hyper.notes.get(name, ()) if self._hyper else (),
+            relative_url=rules.relative_url(entry.get("url", entry.get("path"))),
             **{
                 "allowed_hosts": None if self._as_declared(name, url) else (),
                 **granted,

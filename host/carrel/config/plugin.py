@@ -38,6 +38,8 @@ class PluginConfig:
         name: the entry's key: lower-case letters, digits and single underscores between them.
         url: where the component is: `builtin:NAME`, `file:///PATH` or `oci://REGISTRY/NAME:TAG`.
             Default for an entry named like a built-in plugin: that plugin. Otherwise required.
+        relative_url: `file:PATH` from the configuration file's folder, where the file has it so;
+            `url` is absolute all the same. Default: None.
         description: for people who read the file; not shown to clients. Default: empty.
         enabled: whether the plugin is loaded. Default: true.
         allowed_hosts: the operator's grant (`runtime_config.allowed_hosts`): host names, `*.name`,
@@ -83,11 +85,17 @@ class PluginConfig:
     pace: Mapping[str, PaceGrant] = field(default_factory=dict)
     trust: TrustPolicy | None = None
     notes: tuple[str, ...] = ()
+    relative_url: str | None = None
 
     @property
     def is_builtin(self) -> bool:
         """Whether it is one of Carrel's own."""
         return self.url.startswith("builtin:")
+
+    @property
+    def locked_url(self) -> str:
+        """The address that the lock file holds: one that moves with the configuration file."""
+        return self.relative_url or self.url
 
     def skips(self, tool: str) -> bool:
         """Whether the operator does not want `tool`, named as in the plugin's manifest."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from .values import (
     MisfitError,
@@ -71,8 +73,11 @@ def plugin_name(name: str, *, any_case: bool = False) -> str | None:
 
 
 def plugin_url(value: object, base: Path) -> str:
-    """Where a component is."""
-    expected = "builtin:NAME, file:///PATH or oci://REGISTRY/NAME:TAG"
+    """Returns the address of a component; a file's is absolute, whatever the text was.
+
+    A file is named by a URL or a path. A relative one starts at `base`.
+    """
+    expected = "builtin:NAME, file:PATH or oci://REGISTRY/NAME:TAG"
     if not isinstance(value, str):
         raise wrong(expected, value)
     scheme, colon, rest = value.partition(":")
@@ -80,9 +85,7 @@ def plugin_url(value: object, base: Path) -> str:
     if scheme == "builtin" and _NAME.fullmatch(rest):
         return f"builtin:{rest}"
     if scheme == "file" and colon:
-        if not rest.startswith("///") or len(rest) < 4:
-            raise ValueError("expected three slashes and an absolute path after file:")
-        return f"file:{rest}"
+        return _file_url(rest, base)
     if scheme == "oci" and rest.startswith("//"):
         if "@" in rest.split("/")[2]:
             raise ValueError("a registry's user or password does not belong into the file")
@@ -94,9 +97,43 @@ def plugin_url(value: object, base: Path) -> str:
     if scheme in {"http", "https", "s3"}:
         raise ValueError(f"components are not loaded over {scheme}; expected {expected}")
     if _looks_like_path(value):
-        url = path_of(value, base).absolute().as_uri()
-        raise ValueError(f"expected {expected} but found the path {value!r}; write {url!r}")
+        return path_of(value, base).as_uri()
     raise ValueError(f"expected {expected} but found {value!r}")
+
+
+def relative_url(value: object) -> str | None:
+    """Returns `file:PATH` for a text that `plugin_url` takes as relative; None for any other."""
+    text = str(value)
+    if text[:5].lower() == "file:":
+        path = _url_path(text[5:])
+    elif _looks_like_path(text) and not text.startswith("~"):
+        path = text
+    else:
+        return None
+    if path.startswith("/") or Path(path).is_absolute():
+        return None
+    return "file:" + quote(Path(os.path.normpath(path)).as_posix())
+
+
+def _url_path(text: str) -> str:
+    """Returns the path in what stands behind `file:`, percent-decoded."""
+    return unquote(text.partition("?")[0].partition("#")[0])
+
+
+def _file_url(rest: str, base: Path) -> str:
+    """Returns `file:///PATH` for what stands behind `file:`."""
+    if rest.startswith("///") and len(rest) > 3:
+        return f"file:{rest}"
+    if rest.startswith("//"):
+        raise ValueError(
+            "two slashes name a machine; expected three and an absolute path after file:, "
+            "or none and a path relative to this file's folder"
+        )
+    path = _url_path(rest)
+    if not path or "\0" in path:
+        raise ValueError("expected a path after file:")
+    # In a URL, unlike in a path, ~ is a character like any other.
+    return Path(os.path.normpath(base / path)).as_uri()
 
 
 def _looks_like_path(value: str) -> bool:

@@ -51,6 +51,7 @@ class Secret:
         hosts: host entries it may go to.
         query: the query parameter that carries it.
         header: the header that carries it.
+        scheme: the word in front of the value in the header, such as `Bearer`.
 
     Raises:
         ValueError: the declaration makes no sense, or the value cannot stand in a request.
@@ -61,10 +62,15 @@ class Secret:
     hosts: tuple[str, ...]
     query: str | None = None
     header: str | None = None
+    scheme: str | None = None
 
     def __post_init__(self) -> None:
         if (self.query is None) == (self.header is None):
             raise ValueError(f"secret {self.name}: exactly one of query and header")
+        if self.scheme is not None and self.header is None:
+            raise ValueError(f"secret {self.name}: a scheme belongs to a header")
+        if self.scheme is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,31}", self.scheme):
+            raise ValueError(f"secret {self.name}: {self.scheme!r} is no scheme such as Bearer")
         header = (self.header or "").lower()
         if header in _HOST_OWNED or (header == "user-agent" and self.name != CONTACT):
             raise ValueError(f"secret {self.name}: the header {self.header} belongs to the host")
@@ -72,6 +78,16 @@ class Secret:
             raise ValueError(f"secret {self.name}: the value is empty or not printable ASCII")
         for host in self.hosts:
             parse_host_entry(host)
+
+    @property
+    def header_value(self) -> str:
+        """What the header carries: the scheme, a space, the value.
+
+        A value that begins with the scheme, as some sources hand their keys out, stays as it is.
+        """
+        if self.scheme is None or self.value.lower().startswith(f"{self.scheme.lower()} "):
+            return self.value
+        return f"{self.scheme} {self.value}"
 
     def goes_to(self, host: str) -> bool:
         """Whether the secret is declared for the host."""
@@ -123,7 +139,7 @@ def attach(target: Target, secrets: Sequence[Secret], homepage: str | None) -> A
         if secret.query is not None:
             query.append(f"{quote(secret.query, safe='')}={quote(secret.value, safe='')}")
         elif secret.header is not None and secret.header.lower() != "user-agent":
-            headers.append((secret.header, secret.value))
+            headers.append((secret.header, secret.header_value))
     joined = "&".join(part for part in query if part)
     has_query = bool(joined) or target.query is not None
     resource = f"{target.path}?{joined}" if has_query else target.path
@@ -155,7 +171,7 @@ class Redactor:
         spellings: set[str] = set()
         for secret in secrets:
             # "Bearer x" may come back as x alone.
-            for value in {secret.value, secret.value.rpartition(" ")[2]}:
+            for value in {secret.value, secret.header_value, secret.value.rpartition(" ")[2]}:
                 if len(value) >= _SHORTEST_REDACTED:
                     spellings |= _spellings(value)
         # Longest first, so that no spelling is cut by one it contains.

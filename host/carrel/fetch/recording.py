@@ -7,17 +7,22 @@ The JSON names the method, the URL as the plugin asked, its own headers and body
 `response` (status, url, headers, body's file) or `failure` (kind, url, message, and what belongs to
 the kind). The host's identity and secrets are in neither: they were attached behind this seam.
 
-The number only keeps the files in the order they were first made. What an exchange answers is
-decided by its method, normalised URL (the order of the query kept), headers and body.
+Every `*.json` file that is an exchange is read, whatever its name: files may be written by hand.
+The number that `keep` gives a file keeps the files in the order they were first made. What an
+exchange answers is decided by its method, normalised URL (the order of the query kept), headers and
+body. Every other file is listed in `Recordings.skipped`, unless it is the body of an exchange.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import glob
 import hashlib
 import json
+import logging
 import re
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,8 @@ from carrel.wholefile import write_whole
 from .url import UrlFault, parse_url
 
 FORMAT = 1
+
+logger = logging.getLogger(__name__)
 
 _NUMBERED = re.compile(r"(\d{3,})-.*\.json")
 _EXTENSIONS = (("json", ".json"), ("html", ".html"), ("xml", ".xml"))
@@ -43,34 +50,107 @@ def exchange_key(request: Request) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file in a folder of exchanges that answers no request.
+
+    Attributes:
+        name: of the file.
+        reason: why, for a person.
+    """
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        return f"{self.name} was skipped: {self.reason}"
+
+
 class Recordings:
     """The exchanges of one folder. Thread-safe.
 
+    Attributes:
+        skipped: the files that answer no request, by name. Hidden files and Markdown are for
+            people and left out.
+
     Raises:
-        StorageError: the folder cannot be read, or holds a file that is no recording.
+        StorageError: the folder cannot be read, or holds an exchange that is damaged.
     """
 
     def __init__(self, directory: Path, *, create: bool = False) -> None:
         self.directory = directory
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
+        self._bodies: dict[str, str] = {}
+        self._requests: dict[str, Request] = {}
         self._last = 0
         try:
             if create:
                 directory.mkdir(parents=True, exist_ok=True)
-            names = sorted(path.name for path in directory.iterdir())
+            paths = sorted(directory.iterdir())
+            folders = {path.name for path in paths if path.is_dir()}
         except OSError as fault:
             raise StorageError(str(directory), _reason(fault)) from fault
-        for name in names:
-            numbered = _NUMBERED.fullmatch(name)
-            # A body may be JSON too; exchanges are told apart by naming their format.
-            if numbered and not name.endswith(".body.json"):
-                exchange = self._load(name)
-                self._names[exchange_key(_read_request(exchange, directory / name))] = name
-                self._last = max(self._last, int(numbered[1]))
+        reasons: dict[str, str] = {}
+        for name in (path.name for path in paths):
+            if not is_for_people(name):
+                reasons |= {name: "it is a folder"} if name in folders else self._read(name)
+        bodies = set(self._bodies.values())
+        self.skipped = tuple(
+            Skipped(name, reason) for name, reason in reasons.items() if name not in bodies
+        )
+        for one in self.skipped:
+            logger.warning("%s: %s", directory, one)
 
     def __len__(self) -> int:
         return len(self._names)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests that can be answered, in the order of their files."""
+        with self._lock:
+            names = sorted(self._names.values())
+            return tuple(self._requests[name] for name in names)
+
+    def failures(self) -> list[tuple[Request, Failure]]:
+        """The exchanges that ended without an answer.
+
+        Raises:
+            StorageError: a file is damaged.
+        """
+        outcomes = [(request, self.find(request)) for request in self.requests]
+        return [(asked, found) for asked, found in outcomes if isinstance(found, Failure)]
+
+    def _read(self, name: str) -> dict[str, str]:
+        """Reads a file; returns what answers no request now: file → reason.
+
+        Raises:
+            StorageError: it says that it is one, or its name does, and it is damaged.
+        """
+        path = self.directory / name
+        if path.suffix.lower() != ".json":
+            return {name: "it is neither a .json file nor the body of an exchange"}
+        if name.lower().endswith(".body.json"):
+            return {name: "no exchange names it as its body"}
+        numbered = _NUMBERED.fullmatch(name)
+        try:
+            exchange = self._load(name)
+        except StorageError:
+            if numbered:
+                raise
+            return {name: _why_no_exchange(path)}
+        request = _read_request(exchange, path)
+        key = exchange_key(request)
+        before = self._names.get(key)
+        self._names[key] = name
+        self._requests[name] = request
+        body = exchange.get("response", {})
+        if isinstance(body, dict) and "body" in body:
+            self._bodies[name] = str(body["body"])
+        if numbered:
+            self._last = max(self._last, int(numbered[1]))
+        return {} if before is None else {before: f"{name} answers the same request"}
 
     def find(self, request: Request) -> Outcome | None:
         """What the request was answered with; None when it was not recorded.
@@ -115,12 +195,17 @@ class Recordings:
                     _write(self.directory / body_name, outcome.body.encode())
                 text = json.dumps(exchange, indent=2, ensure_ascii=False) + "\n"
                 _write(self.directory / name, text.encode())
-                for old in self.directory.glob(f"{stem}.*"):
-                    if old.name not in {name, body_name}:
+                self._bodies.pop(name, None)
+                if body_name is not None:
+                    self._bodies[name] = body_name
+                self._names[key] = name
+                self._requests[name] = request
+                kept = {*self._names.values(), *self._bodies.values()}
+                for old in self.directory.glob(f"{glob.escape(stem)}.*"):
+                    if old.name not in kept:
                         old.unlink()
             except OSError as fault:
                 raise StorageError(str(self.directory / name), _reason(fault)) from fault
-            self._names[key] = name
 
     def _body_name(self, stem: str, response: Response) -> str:
         """A name under which no other body stands: the exchange that names one may still be read.
@@ -145,7 +230,7 @@ class Recordings:
             exchange = json.loads(path.read_bytes())
         except OSError as fault:
             raise StorageError(str(path), _reason(fault)) from fault
-        except ValueError as fault:
+        except (ValueError, RecursionError) as fault:
             raise StorageError(str(path), "not a recorded exchange: invalid JSON") from fault
         if not isinstance(exchange, dict) or exchange.get("format") != FORMAT:
             raise StorageError(str(path), f"not a recorded exchange of format {FORMAT}")
@@ -154,8 +239,7 @@ class Recordings:
     def _read_outcome(self, exchange: dict[str, Any], path: Path) -> Outcome:
         try:
             if "failure" in exchange:
-                failure = dict(exchange["failure"])
-                return Failure(kind=FailureKind(failure.pop("kind")), **failure)
+                return _read_failure(exchange["failure"])
             found = exchange["response"]
             body = ""
             if "body" in found:
@@ -163,15 +247,46 @@ class Recordings:
                 if Path(name).name != name:
                     raise StorageError(str(path), "its body is in another folder")
                 body = (path.parent / name).read_bytes().decode()
-            headers = tuple((str(name), str(value)) for name, value in found["headers"])
+            headers = tuple((str(name), str(value)) for name, value in found.get("headers", ()))
             return Response(
-                int(found["status"]), str(found["url"]), headers, body,
+                int(found["status"]),
+                str(found.get("url", exchange["request"]["url"])),
+                headers,
+                body,
                 int(found.get("size", len(body.encode()))),
-            )  # fmt: skip
+            )
         except OSError as fault:
-            raise StorageError(str(path), _reason(fault)) from fault
-        except (KeyError, TypeError, ValueError) as fault:
+            raise StorageError(f"{path}, its body", _reason(fault)) from fault
+        except KeyError as fault:
+            raise StorageError(str(path), f"not a recorded exchange: no member {fault}") from fault
+        except (AttributeError, TypeError, ValueError) as fault:
             raise StorageError(str(path), f"not a recorded exchange: {fault}") from fault
+
+
+def is_for_people(name: str) -> bool:
+    """Whether a file among exchanges or fixtures is a note, which no program reads."""
+    return name.startswith(".") or name.lower().endswith(".md")
+
+
+def _why_no_exchange(path: Path) -> str:
+    """What a JSON file lacks that is no exchange of this format."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as fault:
+        return f"it is not JSON: {fault}"
+    if isinstance(value, dict) and "format" in value:
+        return f'its "format" is not {FORMAT}'
+    if isinstance(value, dict) and "request" in value:
+        return f'an exchange begins with "format": {FORMAT}'
+    return 'it is no exchange: it has no "format" and no "request"'
+
+
+def _read_failure(found: dict[str, Any]) -> Failure:
+    members = {field.name for field in dataclasses.fields(Failure)}
+    unknown = sorted(set(found) - members)
+    if unknown:
+        raise ValueError(f"failure has unknown members: {', '.join(unknown)}")
+    return Failure(**{**found, "kind": FailureKind(found["kind"])})
 
 
 def _read_request(exchange: dict[str, Any], path: Path) -> Request:
@@ -183,7 +298,9 @@ def _read_request(exchange: dict[str, Any], path: Path) -> Request:
             headers=tuple((str(name), str(value)) for name, value in found.get("headers", ())),
             body=found.get("body", ""),
         )
-    except (KeyError, TypeError, ValueError) as fault:
+    except KeyError as fault:
+        raise StorageError(str(path), f"not a recorded exchange: no member {fault}") from fault
+    except (AttributeError, TypeError, ValueError) as fault:
         raise StorageError(str(path), f"not a recorded exchange: {fault}") from fault
 
 

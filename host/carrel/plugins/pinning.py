@@ -230,7 +230,7 @@ def entry_of(entry: PluginConfig, source: Source, manifest: Manifest) -> LockEnt
 
     return lock_entry(
         manifest,
-        url=entry.url,
+        url=entry.locked_url,
         digest=source.oci_digest,
         wasm=source.digest,
         signer=source.signer,

@@ -149,6 +149,37 @@ pub enum Attach {
     Query(String),
     /// A header of this name.
     Header(String),
+    /// A header whose value begins with a scheme.
+    #[serde(untagged)]
+    Scheme {
+        /// The name of the header.
+        header: String,
+        /// The word in front of the value, with one space between them.
+        scheme: String,
+    },
+}
+
+impl Attach {
+    /// The header `Authorization: Bearer VALUE`.
+    ///
+    /// ```
+    /// use carrel_pdk::manifest::{Attach, Secret};
+    ///
+    /// let secret = Secret {
+    ///     name: "lists_token".to_owned(),
+    ///     description: Some("A token of your account at lists.example.org.".to_owned()),
+    ///     hosts: vec!["api.example.org".to_owned()],
+    ///     attach: Attach::bearer(),
+    ///     pace: None,
+    /// };
+    /// assert_eq!(
+    ///     serde_json::json!(secret)["attach"],
+    ///     serde_json::json!({"header": "Authorization", "scheme": "Bearer"})
+    /// );
+    /// ```
+    pub fn bearer() -> Self {
+        Self::Scheme { header: "Authorization".to_owned(), scheme: "Bearer".to_owned() }
+    }
 }
 
 /// Limits of one call; the operator's grant decides.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,18 +13,24 @@ import pytest
 from carrel.authoring import python as python_builder
 from carrel.authoring import rust
 from carrel.authoring.build import build_plugin
+from carrel.authoring.componentiser import componentiser
+from carrel.authoring.new import new_project
 from carrel.authoring.project import find_project
 from carrel.authoring.sandbox import Sandbox, embedded_manifest
 from carrel.authoring.sections import with_sections
 from carrel.authoring.steps import run_step
-from carrel.authoring.toolchain import Toolchain
+from carrel.authoring.toolchain import Toolchain, find_toolchain
 from carrel.config import Config
 from carrel.errors import ArgumentError, BuildError
 from carrel.plugins.registry import Registry
 from carrel.runtime.sections import custom_section
+from support.command_line import CommandLine
 from support.guests import guest
 from support.manifests import manifest_text
 
+ROOT = Path(__file__).parents[3]
+
+posix = pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 
 
@@ -51,8 +59,6 @@ class TestSections:
     def test_listing_a_component_with_its_manifest_compiles_nothing(
         self, config: Config, tmp_path: Path
     ) -> None:
-        from dataclasses import replace
-
         from carrel.config import PluginConfig
 
         text = manifest_text()
@@ -66,8 +72,6 @@ class TestSections:
     def test_the_code_of_the_bare_component_is_kept_for_the_whole_one(
         self, config: Config, tmp_path: Path
     ) -> None:
-        from dataclasses import replace
-
         text = manifest_text(version="4.5.6")
         bare = guest(manifest=text).wasm
         whole = with_sections(bare, contract="1.0", manifest=text)
@@ -140,6 +144,120 @@ class TestRust:
         with pytest.raises(BuildError, match="could not fetch the dependencies"):
             build(write(tmp_path, Cargo__toml="[package"), config)
         assert "Cargo.toml" in capfd.readouterr().err
+
+
+class TestComponentiser:
+    @pytest.fixture(autouse=True)
+    def _cargo(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A cargo that makes the program at once."""
+        script = """#!/bin/sh
+        for word in "$@"; do case $word in --target-dir=*) target=${word#--target-dir=};; esac; done
+        if [ -n "$target" ]; then
+            mkdir -p "$target/debug" && echo > "$target/debug/carrel-componentize"
+        else
+            echo cargo 1
+        fi
+        """
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "cargo").write_text(script, "utf-8")
+        (tmp_path / "bin" / "cargo").chmod(0o755)
+        path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        monkeypatch.setenv("PATH", path)
+
+    @posix
+    def test_it_is_compiled_once_into_the_cache_folder(self, tmp_path: Path) -> None:
+        said: list[str] = []
+        found = [
+            componentiser(tmp_path / "cache", said.append, spare=tmp_path / name)
+            for name in ("first", "second")
+        ]
+        assert found[0] == found[1]
+        assert found[0].is_relative_to(tmp_path / "cache")
+        assert said == ["compiling the componentiser, once: about a minute"]
+
+    @posix
+    def test_a_cache_folder_that_cannot_be_written_is_done_without(self, tmp_path: Path) -> None:
+        (tmp_path / "cache").write_text("a file", "utf-8")
+        said: list[str] = []
+        found = [
+            componentiser(tmp_path / "cache", said.append, spare=tmp_path / "project")
+            for _ in range(2)
+        ]
+        assert found[0] == found[1]
+        assert found[0].is_relative_to(tmp_path / "project")
+        assert found[0].is_file()
+        assert len(said) == 2
+        assert f"the cache folder cannot be written ({tmp_path / 'cache'}" in said[1]
+
+    @posix
+    def test_a_failure_of_the_compiler_is_not_taken_for_one_of_the_disk(
+        self, tmp_path: Path
+    ) -> None:
+        (tmp_path / "bin" / "cargo").write_text("#!/bin/sh\n[ $# = 1 ] && echo cargo 1\n", "utf-8")
+        with pytest.raises(BuildError, match="could not compile the componentiser"):
+            componentiser(tmp_path / "cache", lambda _: None, spare=tmp_path / "project")
+        assert not (tmp_path / "project").exists()
+
+
+class TestProgress:
+    """What cargo is told to print; it draws its progress bar itself."""
+
+    @pytest.fixture
+    def carrel(self, tmp_path: Path) -> CommandLine:
+        write(tmp_path / "lists", Cargo__toml="")
+        (tmp_path / "std").mkdir()
+        (tmp_path / "std" / "libstd-1.rlib").touch()
+        scripts = {
+            "cargo": f'echo "$@" >> {tmp_path}/asked; [ $1 = fetch ]',
+            "rustc": f"echo {tmp_path}/std",
+        }
+        (tmp_path / "bin").mkdir()
+        for name, text in scripts.items():
+            (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n", "utf-8")
+            (tmp_path / "bin" / name).chmod(0o755)
+        return CommandLine(tmp_path, real=True)
+
+    @posix
+    def test_a_person_sees_cargos_progress_and_a_pipe_does_not(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+        asked = tmp_path / "asked"
+        assert carrel.on_terminal("plugin", "build", "lists", env=env).code == 1
+        assert "fetch" in asked.read_text("utf-8")
+        assert "--quiet" not in asked.read_text("utf-8")
+        asked.unlink()
+        assert carrel("plugin", "build", "lists", env=env).code == 1
+        assert "fetch --quiet" in asked.read_text("utf-8")
+
+
+@needs_cargo
+@pytest.mark.slow
+class TestSecondProject:
+    def test_it_compiles_no_dependency_again_and_equal_sources_give_equal_bytes(
+        self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if find_toolchain(lambda _: None) is None:
+            pytest.skip("no Rust toolchain here can compile for wasm32-unknown-unknown")
+        monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+        # What was compiled stays from run to run, as it does for an author.
+        kept = replace(config, cache_dir=ROOT / "target" / "tutorial" / "cache")
+        built = []
+        for folder in ("one", "deep/er/two"):
+            new_project("lists", tmp_path / folder)
+            said: list[str] = []
+            built.append(build_plugin(tmp_path / folder, kept, said.append))
+        assert any(line.startswith("reusing ") for line in said)
+        assert built[0].digest == built[1].digest
+        assert compiled(tmp_path / "one", "serde") == compiled(tmp_path / "deep/er/two", "serde")
+        ours = compiled(tmp_path / "deep/er/two", "carrel_pdk")
+        assert ours > compiled(tmp_path / "one", "carrel_pdk")
+
+
+def compiled(project: Path, crate: str) -> list[int]:
+    """When the libraries of a crate were compiled for the target."""
+    deps = project / "target" / "wasm32-unknown-unknown" / "release" / "deps"
+    return [path.stat().st_mtime_ns for path in sorted(deps.glob(f"lib{crate}-*.rlib"))]
 
 
 class TestPython:

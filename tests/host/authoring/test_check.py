@@ -77,6 +77,66 @@ def test_a_request_that_was_not_recorded_is_named_with_what_records_it(
     assert "carrel record" in outcome.reason
 
 
+def test_an_exchange_with_any_name_answers_and_no_other_file_is_passed_over(
+    folder: Path, config: Config
+) -> None:
+    case = fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
+    exchange(case)
+    (case / "exchanges" / "001-GET-api.json").rename(case / "exchanges" / "answer.json")
+    (case / "exchanges" / "other.json").write_text('{"status": 200}', "utf-8")
+    (case / "exepcted.json").write_text("{}", "utf-8")
+    (case / "notes.md").write_text("for people", "utf-8")
+    (folder / "fixtures" / "stray.json").write_text("{}", "utf-8")
+    report = check(folder, config, component(body=FETCHES))
+    assert only(report).state == "passed"
+    assert [str(one) for one in only(report).skipped] == [
+        "exepcted.json was skipped: it is no part of a case; did you mean 'expected.json'?",
+        'exchanges/other.json was skipped: it is no exchange: it has no "format" and no "request"',
+    ]
+    assert [one.name for one in report.skipped] == ["stray.json"]
+
+
+def test_a_case_of_what_the_author_deleted_says_which_folder_to_remove(
+    folder: Path, config: Config
+) -> None:
+    tool = fixture(folder, "a", case_json={"tool": "search"}, expected_json={"n": 1})
+    named = fixture(folder, "b", document_txt="x", case_json={"format": "works"})
+    for case, outcome in zip((tool, named), check(folder, config).outcomes, strict=True):
+        assert outcome.reason.endswith(f"is gone, remove {case}")
+    bare = component(manifest=manifest_text(formats=[]))
+    fixture(folder, "c", document_txt="x")
+    reason = check(folder, config, bare).outcomes[2].reason
+    assert "the plugin has no document format any more; if the format is gone, remove" in reason
+
+
+def test_a_misspelt_folder_of_exchanges_is_named(folder: Path, config: Config) -> None:
+    case = fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
+    exchange(case)
+    (case / "exchanges").rename(case / "exchange")
+    outcome = only(check(folder, config, component(body=FETCHES)))
+    assert outcome.state == "failed"
+    [skipped] = outcome.skipped
+    assert skipped.reason == "it is no part of a case; did you mean 'exchanges'?"
+
+
+def test_exchanges_of_a_document_are_named_as_skipped(folder: Path, config: Config) -> None:
+    exchange(fixture(folder, "note", document_txt="x", expected_json={"n": 1}))
+    outcome = only(check(folder, config))
+    assert outcome.state == "passed"
+    assert [str(one) for one in outcome.skipped] == [
+        "exchanges was skipped: a document is parsed without a network"
+    ]
+
+
+def test_a_request_that_misses_names_the_requests_that_are_recorded(
+    folder: Path, config: Config
+) -> None:
+    case = fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
+    exchange(case, f"{URL}?page=1")
+    outcome = only(check(folder, config, component(body=FETCHES)))
+    assert f"recorded are GET {URL}?page=1; 'carrel record" in outcome.reason
+
+
 @pytest.mark.requirement("sandbox:hosts:fixtures")
 def test_an_undeclared_host_is_refused_though_its_answer_is_recorded(
     folder: Path, config: Config

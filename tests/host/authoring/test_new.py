@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -66,6 +67,20 @@ def test_the_kits_files_are_the_workspaces(made: Path) -> None:
     for name in ("plugins/pdk/Cargo.toml", "plugins/pdk/src/lib.rs", "contract/v1/plugin.wit"):
         assert (made / "kit" / name).read_bytes() == (ROOT / name).read_bytes()
     assert (made / "Cargo.lock").read_bytes() == (ROOT / "Cargo.lock").read_bytes()
+
+
+def test_the_readme_stays_true_when_the_examples_are_deleted(made: Path) -> None:
+    text = (made / "README.md").read_text("utf-8")
+    code = (made / "src" / "lib.rs").read_text("utf-8")
+    examples = {path.name for path in (made / "fixtures").iterdir()}
+    examples |= {path.stem for path in (made / "src").iterdir() if path.name != "lib.rs"}
+    examples |= set(re.findall(r'name: "(\w+)"\.to_owned', code))
+    assert {"search", "works", "broken_works"} <= examples
+    assert [word for word in examples if re.search(rf"(?<![a-z]){word}(?![a-z])", text)] == []
+    named = re.findall(r"`([\w./]+)`", text)
+    there = [name for name in named if (made / name).exists()]
+    made_later = {"dist/my_lists.wasm", "lib.rs", "expected.json"}
+    assert set(named) - set(there) <= made_later
 
 
 def test_an_existing_folder_or_file_is_never_touched(tmp_path: Path) -> None:

@@ -7,13 +7,21 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 
+from carrel.cli.capture import record_fixture
+from carrel.cli.session import Session
+from carrel.config import Config
+from carrel.errors import SourceError
+from carrel.exchange import Failure, FailureKind, Request
+from carrel.fetch.recording import Recordings
+from carrel.result import Result
 from support.command_line import CommandLine
 from support.lookups import LOOP
 from support.manifests import manifest_text
-from support.projects import component, fixture, project
+from support.projects import URL, component, fixture, project
 
 
 @pytest.fixture
@@ -114,6 +122,32 @@ class TestTest:
         (folder / "src" / "lib.rs").touch()
         assert "--build builds it first" in carrel("plugin", "test", "sample").err
 
+    def test_skipped_files_are_told_on_stderr_and_in_the_json(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        case = fixture(folder, "right", document_txt="x", expected_json={"n": 1})
+        (case / "expected.jsn").touch()
+        (folder / "fixtures" / "stray.json").touch()
+        done = carrel("plugin", "test", "sample")
+        assert done.code == 0
+        assert done.err.splitlines() == [
+            "skipped  stray.json: a case is a folder",
+            "skipped  right/expected.jsn: it is no part of a case; did you mean 'expected.json'?",
+        ]
+        told = json.loads(done.out)
+        assert [one["file"] for one in told["skipped"]] == ["stray.json"]
+        assert [one["file"] for one in told["cases"][0]["skipped"]] == ["expected.jsn"]
+
+    def test_a_replay_warns_of_files_that_answer_nothing(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        (tmp_path / "recording").mkdir()
+        (tmp_path / "recording" / "answer.json").write_text("[]", "utf-8")
+        done = carrel("--replay", "recording", "call", "arxiv_query", "search_query=ti:x")
+        assert done.code == 1
+        assert "recording: answer.json was skipped: it is no exchange" in done.err
+
 
 class TestBuild:
     def test_a_build_error_says_what_to_do(self, carrel: CommandLine, tmp_path: Path) -> None:
@@ -124,6 +158,88 @@ class TestBuild:
         assert "what to do: install Node.js and run 'npm ci' in the project's folder" in done.err
 
 
+class NoNetwork:
+    """A host whose only request has no answer."""
+
+    def __init__(self, config: Config, ending: Exception | None = None) -> None:
+        self._folder = config.record_dir
+        self._ending = ending
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def tools(self) -> list[Any]:
+        return []
+
+    def plugins(self) -> list[Any]:
+        return []
+
+    def call(self, *_: object, **__: object) -> Result:
+        assert self._folder is not None
+        failure = Failure(FailureKind.UNREACHABLE, URL, "api.example.org cannot be reached")
+        Recordings(self._folder, create=True).keep(Request("GET", URL), failure)
+        if self._ending is not None:
+            raise self._ending
+        return Result(b'{"n":1}', {"n": 1})
+
+
+def down(code: str) -> SourceError:
+    return SourceError(code, "no answer", plugin="sample", tool="echo")
+
+
+class TestOutage:
+    """A request without an answer must not become a case that passes."""
+
+    def record(self, folder: Path, ending: Exception | None = None, **options: bool) -> int:
+        session = Session(opener=lambda config: NoNetwork(config, ending))  # type: ignore[arg-type,return-value]
+        flags = {"replace": False, "keep_failure": False, **options}
+        return record_fixture(session, "echo", (), folder, as_json=True, **flags)
+
+    @pytest.mark.parametrize("code", ["upstream_unavailable", "not_found"])
+    def test_a_plugins_error_after_an_outage_is_not_kept(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str
+    ) -> None:
+        folder = tmp_path / "fixtures" / "lamps"
+        error = down(code)
+        for _ in range(2):  # running it again works as the first time
+            with pytest.raises(SourceError):
+                self.record(folder, error)
+            assert not folder.parent.exists()
+        told = capsys.readouterr().err
+        assert f"{folder} was not written: a request had no answer" in told
+        assert f"GET {URL}: api.example.org cannot be reached" in told
+        assert "--keep-failure" in told
+
+    def test_a_result_that_does_without_an_answer_is_shown_and_not_kept(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.record(tmp_path / "lamps") == 1
+        out, err = capsys.readouterr()
+        assert out == '{"n":1}\n'
+        assert "lamps was not written: a request had no answer" in err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_fixture_that_is_recorded_again_survives_an_outage(self, tmp_path: Path) -> None:
+        case = tmp_path / "lamps"
+        assert self.record(case, keep_failure=True) == 0
+        (case / "expected.json").write_text('{"n": 7}', "utf-8")
+        assert self.record(case, replace=True) == 1
+        assert json.loads((case / "expected.json").read_text("utf-8")) == {"n": 7}
+
+    def test_a_failure_is_kept_when_it_is_asked_for(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(SourceError):
+            self.record(tmp_path / "down", down("upstream_unavailable"), keep_failure=True)
+        assert "down holds this error as a fixture" in capsys.readouterr().err
+        expected = json.loads((tmp_path / "down" / "expected.json").read_text("utf-8"))
+        assert expected["error"]["code"] == "upstream_unavailable"
+        assert len(Recordings(tmp_path / "down" / "exchanges").failures()) == 1
+
+
 class TestRecord:
     def test_one_folder_has_to_be_named(self, carrel: CommandLine) -> None:
         for words in ((), ("--into", "a", "--fixture", "b")):
@@ -131,13 +247,66 @@ class TestRecord:
             assert done.code == 2
             assert "either --into DIR or --fixture DIR" in done.err
 
-    def test_an_existing_fixture_is_left_alone(self, carrel: CommandLine, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("flags", [(), ("--replace",)])
+    def test_what_is_no_fixture_of_a_call_is_never_replaced(
+        self, carrel: CommandLine, tmp_path: Path, flags: tuple[str, ...]
+    ) -> None:
         folder = project(tmp_path / "sample")
         case = fixture(folder, "right", document_txt="x")
-        done = carrel("record", "echo", "--fixture", "sample/fixtures/right")
-        assert done.code == 2
-        assert "exists already" in done.err
+        for name in ("sample/fixtures/right", "sample/fixtures", "sample/Cargo.toml"):
+            done = carrel("record", "echo", "--fixture", name, *flags)
+            assert done.code == 2
+            assert f"{name}: exists already and is no fixture of a call" in done.err
         assert [path.name for path in case.iterdir()] == ["document.txt"]
+
+    def test_a_fixture_is_recorded_again_with_the_flag_that_the_refusal_names(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        words = ("record", "echo", "count=3", "--fixture", "sample/fixtures/three")
+        assert carrel(*words).code == 0
+        case = folder / "fixtures" / "three"
+        told = json.loads((case / "case.json").read_text("utf-8"))
+        (case / "case.json").write_text(json.dumps(told | {"settings": {"a": 1}}), "utf-8")
+        (case / "notes.md").write_text("mine", "utf-8")
+        (folder / "dist" / "sample.wasm").write_bytes(component(result='{"n":2}'))
+        done = carrel(*words)
+        assert done.code == 2
+        assert "sample/fixtures/three: exists already; --replace records it again" in done.err
+        assert carrel(*words, "--replace").code == 0
+        assert json.loads((case / "expected.json").read_text("utf-8")) == {"n": 2}
+        assert json.loads((case / "case.json").read_text("utf-8"))["settings"] == {"a": 1}
+        assert (case / "notes.md").read_text("utf-8") == "mine"
+        assert [path.name for path in case.parent.iterdir()] == ["three"]
+        assert carrel("plugin", "test", "sample").code == 0
+
+    def test_a_failed_call_leaves_the_fixture_that_it_was_to_replace(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample")
+        words = ("record", "echo", "--fixture", "sample/fixtures/one")
+        assert carrel(*words).code == 0
+        before = {path: path.read_bytes() for path in folder.rglob("*.json")}
+        (folder / "dist" / "sample.wasm").write_bytes(component(body="unreachable"))
+        assert carrel(*words, "--replace").code == 1
+        assert {path: path.read_bytes() for path in folder.rglob("*.json")} == before
+
+    def test_a_missing_folder_of_fixtures_is_made_for_a_fixture_only(
+        self, carrel: CommandLine, tmp_path: Path
+    ) -> None:
+        folder = project(tmp_path / "sample", component(body="unreachable"))
+        (folder / "fixtures").rmdir()
+        words = ("record", "echo", "--fixture", "sample/fixtures/one")
+        assert carrel(*words).code == 1
+        assert not (folder / "fixtures").exists()
+        (folder / "dist" / "sample.wasm").write_bytes(component())
+        assert carrel(*words).code == 0
+
+    def test_flags_of_a_fixture_are_misuse_without_one(self, carrel: CommandLine) -> None:
+        for flag in ("--replace", "--keep-failure"):
+            done = carrel("record", "arxiv_query", "--into", "a", flag)
+            assert done.code == 2
+            assert "belong to --fixture" in done.err
 
     def test_a_call_of_the_projects_component_becomes_a_fixture_that_passes(
         self, carrel: CommandLine, tmp_path: Path
@@ -171,7 +340,7 @@ class TestRecord:
         folder = project(tmp_path / "sample", component(body=LOOP + " unreachable"))
         with carrel.start("record", "echo", "--fixture", "sample/fixtures/loop") as process:
             deadline = time.monotonic() + 30
-            while not (folder / "fixtures" / "loop" / "exchanges").exists():
+            while not list((folder / "fixtures").glob(".loop-*/case/exchanges")):
                 assert process.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.01)

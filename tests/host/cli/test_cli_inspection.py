@@ -53,6 +53,27 @@ def inspected(component: Path, tmp_path: Path, **entry: Any) -> dict[str, Any]:
     return inspect_plugin(config, plugin, state)
 
 
+class TestRelativeAddress:
+    def test_every_command_finds_the_component_beside_the_configuration(
+        self, carrel: CommandLine, component: Path, tmp_path: Path
+    ) -> None:
+        operator = tmp_path / "operator"
+        (operator / "plugins").mkdir(parents=True)
+        component.rename(operator / "plugins" / "sample.wasm")
+        text = '[plugins.sample]\nurl = "plugins/sample.wasm"\n'
+        config = carrel.write("operator/carrel.toml", text)
+        start = ("--config", config, "plugin")
+        locked = carrel(*start, "lock", "sample", "--yes")
+        assert locked.code == 0, locked.err
+        told = json.loads(carrel(*start, "inspect", "sample").out)
+        assert told["url"] == (operator / "plugins" / "sample.wasm").as_uri()
+        assert told["locked"] is True
+        listed = json.loads(carrel(*start, "list").out)
+        [sample] = [one for one in listed if one["name"] == "sample"]
+        assert sample["state"] == "ready"
+        assert carrel("--config", config, "doctor").code in {0, 1}
+
+
 class TestInspect:
     @pytest.mark.requirement("sandbox:hosts:inspect-shows-manifest-and-grant")
     def test_it_shows_what_is_granted_refused_and_granted_in_vain(
@@ -131,6 +152,61 @@ class TestInspect:
         assert done.code == 0
         for words in ("Hosts", "api.example.org", "refused", "Limits", "Imports", "sample_echo"):
             assert words in done.out
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+    @pytest.mark.parametrize("name", ["arxiv", "crossref", "eutils"])
+    def test_80_columns_hold_every_fact_in_one_piece(self, carrel: CommandLine, name: str) -> None:
+        told = json.loads(carrel("plugin", "inspect", name).out)
+        done = carrel.on_terminal("plugin", "inspect", name, env={"NO_COLOR": "1"}, columns=80)
+        assert done.code == 0
+        assert max(len(line) for line in done.out.splitlines()) <= 80
+        words = set(done.out.split())
+        facts = [told["digest"], told["url"], *told["imports"]]
+        for item in told["policy"]:
+            facts += [*item["name"].split(), *item["asked"].split(), *item["granted"].split()]
+            facts += item["grant"].removesuffix(" = …").split()[-1:] * (item["kind"] == "pace")
+        assert [fact for fact in facts if fact not in words] == []
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+    @pytest.mark.parametrize("columns", [80, 60, 40])
+    def test_no_column_is_squeezed_to_pieces_of_words(
+        self, carrel: CommandLine, tmp_path: Path, columns: int
+    ) -> None:
+        host = "a-rather-long-name.of-a-host.example.org"
+        hosts = [{"host": host, "methods": ["GET", "POST"], "paths": ["/v1/works", "/v1/people"]}]
+        path = tmp_path / "sample.wasm"
+        path.write_bytes(guest(manifest=manifest_text(hosts=hosts)).wasm)
+        env = {"NO_COLOR": "1"}
+        done = carrel.on_terminal("plugin", "inspect", "sample.wasm", env=env, columns=columns)
+        lines = [line.rstrip() for line in done.out.splitlines()]
+        assert max(len(line) for line in lines) <= columns
+        [start] = [number for number, line in enumerate(lines) if line == "Hosts"]
+        shown = lines[start + 1 : lines.index("", start)]
+        assert shown[0] == host
+        assert " ".join(" ".join(shown).split()) == (
+            f"{host} asked GET, POST /v1/works, /v1/people granted nothing refused everything"
+        )
+        if columns >= 60:
+            assert len(shown) == 4
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+    def test_a_person_is_told_which_setting_to_write_in_which_file(
+        self, carrel: CommandLine, component: Path, tmp_path: Path
+    ) -> None:
+        config = carrel.write("carrel.toml", f'[plugins.sample]\nurl = "{component.name}"\n')
+        env = {"NO_COLOR": "1"}
+        done = carrel.on_terminal("--config", config, "plugin", "inspect", "sample", env=env)
+        seen = [line.strip() for line in done.out.splitlines()]
+        at = seen.index("To grant what is refused, change carrel.toml")
+        assert seen[at + 1 : at + 4] == [
+            'add "api.example.org" to plugins.sample.runtime_config.allowed_hosts',
+            'add "cdn.example.org" to plugins.sample.runtime_config.allowed_hosts',
+            'add "sample_key" to plugins.sample.runtime_config.secrets',
+        ]
+        done = carrel.on_terminal("plugin", "inspect", component.name, env=env)
+        text = "".join(done.out.split())
+        assert f"change{tmp_path}/.config/carrel/carrel.toml" in text
+        assert f'setplugins.sample.url="{component.as_uri()}"' in text
 
 
 class TestImportedNames:

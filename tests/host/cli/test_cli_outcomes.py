@@ -37,7 +37,7 @@ def carrel(tmp_path: Path) -> CommandLine:
         ("call fake_query text=arguments", 2, ["start: too small", "unknown argument 'x'"]),
         ("call fake_qeury {}", 2, ["did you mean 'fake_query'?"]),
         ("call fake_query text", 2, ["expected a JSON object, key=value"]),
-        ("call fake_query text=denied", 3, ["host_not_granted", "grant that would allow it"]),
+        ("call fake_query text=denied", 3, ["host_not_granted", "carrel.toml, set allowed_hosts"]),
         ("parse fake fed -", 2, ["did you mean 'feed'?"]),
         ("parse fkae feed -", 2, ["did you mean 'fake'?"]),
         ("prase", 2, ["No such command 'prase'", "'parse'", "carrel --help"]),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -148,8 +150,11 @@ class TestPlugins:
         [
             ("https://example.org/p.wasm", "not loaded over https"),
             ("s3://bucket/p.wasm", "not loaded over s3"),
-            ("file://p.wasm", "three slashes"),
-            ("p.wasm", "expected builtin:NAME, file:///PATH or oci://"),
+            ("file://p.wasm", "two slashes name a machine"),
+            ("file://host/p.wasm", "or none and a path relative to this file's folder"),
+            ("file:", "expected a path after file:"),
+            ("file:///", "two slashes name a machine"),
+            ("lists", "expected builtin:NAME, file:PATH or oci://"),
             ("builtin:arxvi", "did you mean 'arxiv'?"),
             ("oci://me:pass@registry.example.org/p:1", "does not belong into the file"),
             ("oci://registry.example.org", "expected oci://REGISTRY/NAME"),
@@ -163,19 +168,50 @@ class TestPlugins:
         assert says in fault
         assert "pass@" not in fault
 
-    @pytest.mark.parametrize("url", ["plugins/x y.wasm", "./x y.wasm", "{folder}/x y.wasm"])
-    def test_a_path_is_answered_with_the_url_to_write(
-        self, load: Loader, tmp_path: Path, url: str
+    @pytest.mark.parametrize(
+        ("url", "path"),
+        [
+            ("file:x.wasm", "x.wasm"),
+            ("FILE:./deep/../x%20y.wasm", "x y.wasm"),
+            ("file:../beside/x.wasm?a#b", "../beside/x.wasm"),
+            ("file:~x.wasm", "~x.wasm"),
+            ("x.wasm", "x.wasm"),
+            ("./dist/x y.wasm", "dist/x y.wasm"),
+            ("../x%20y.wasm", "../x%20y.wasm"),
+        ],
+    )
+    def test_a_relative_path_starts_at_the_files_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, path: str
     ) -> None:
-        fault = load.fault(f"plugins.mine.url = '{url.format(folder=tmp_path)}'")
-        written = fault.partition("; write '")[2].removesuffix("'")
-        assert written.startswith(tmp_path.as_uri())
-        assert written.endswith("/x%20y.wasm")
-        assert entry(load.toml(f'plugins.mine.url = "{written}"'), "mine").url == written
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        monkeypatch.chdir(elsewhere)
+        load = Loader(tmp_path, {"HOME": str(tmp_path)})
+        for key in ("url", "path"):
+            mine = entry(load.toml(f"plugins.mine.{key} = '{url}'"), "mine")
+            assert mine.url == Path(os.path.normpath(tmp_path / path)).as_uri()
+            assert mine.locked_url == "file:" + quote(path)
+
+    @pytest.mark.parametrize(
+        ("url", "found"),
+        [
+            ("file:///opt/x.wasm", "file:///opt/x.wasm"),
+            ("file:/opt/x.wasm", "file:///opt/x.wasm"),
+            ("/opt/x y.wasm", "file:///opt/x%20y.wasm"),
+            ("~/x.wasm", "{home}/x.wasm"),
+        ],
+    )
+    def test_an_absolute_path_stays_where_it_is(
+        self, load: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, found: str
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path))
+        mine = entry(load.toml(f"plugins.mine.url = '{url}'"), "mine")
+        assert mine.url == mine.locked_url == found.format(home=tmp_path.as_uri())
 
     @pytest.mark.parametrize("url", ["arxiv", "registry.example.org/plugins/lists:0.1.0"])
-    def test_what_is_no_path_is_not_answered_with_one(self, load: Loader, url: str) -> None:
-        assert "write 'file:" not in load.fault(f'plugins.mine.url = "{url}"')
+    def test_text_that_is_no_path_is_not_taken_for_one(self, load: Loader, url: str) -> None:
+        assert "expected builtin:NAME" in load.fault(f'plugins.mine.url = "{url}"')
 
     def test_a_plugin_that_is_not_built_in_needs_a_url(self, load: Loader) -> None:
         assert load.fault("[plugins.mine]").startswith("plugins.mine: expected a `url`")

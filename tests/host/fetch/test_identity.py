@@ -23,6 +23,7 @@ SECRETS = (
     Secret("api_key", KEY, (NCBI,), query="api_key"),
     Secret("contact", ADDRESS, ("*.ncbi.nlm.nih.gov", "api.crossref.org"), query="mailto"),
     Secret("plus", f"Bearer {KEY}", ("api.crossref.org",), header="Crossref-Plus-API-Token"),
+    Secret("token", KEY, ("api.crossref.org",), header="Authorization", scheme="Bearer"),
 )
 RULES = tuple(
     HostRule(host, EVERY_METHOD, cache_seconds=60) for host in (ARXIV, NCBI, "api.crossref.org")
@@ -55,8 +56,35 @@ def test_a_secret_goes_to_the_hosts_it_is_declared_for_and_to_no_other(
     assert ncbi.path == f"/a?b=1&api_key={quote(KEY, safe='')}&mailto={quote(ADDRESS, safe='')}"
     assert crossref.path == f"/a?b=1&mailto={quote(ADDRESS, safe='')}"
     assert crossref.headers["crossref-plus-api-token"] == f"Bearer {KEY}"
+    assert crossref.headers["authorization"] == f"Bearer {KEY}"
+    assert "authorization" not in ncbi.headers
     assert f"mailto:{ADDRESS}" in crossref.headers["user-agent"]
     assert "crossref-plus-api-token" not in ncbi.headers
+
+
+@pytest.mark.parametrize(
+    ("value", "scheme", "sent"),
+    [
+        ("abcd", None, "abcd"),
+        ("abcd", "Bearer", "Bearer abcd"),
+        ("Bearer abcd", "Bearer", "Bearer abcd"),
+        ("bearer abcd", "Bearer", "bearer abcd"),
+        ("Bearerabcd", "Bearer", "Bearer Bearerabcd"),
+        ("Token abcd", None, "Token abcd"),
+        ('token="abcd"', "GenieKey", 'GenieKey token="abcd"'),
+    ],
+)
+def test_a_scheme_stands_in_front_of_the_value_once(
+    value: str, scheme: str | None, sent: str
+) -> None:
+    secret = Secret("k", value, (NCBI,), header="Authorization", scheme=scheme)
+    attached = attach(Target(NCBI, "/", None), [secret], None)
+    assert dict(attached.headers)["Authorization"] == sent
+    assert Redactor([secret]).text(f"you sent {sent}") in {
+        f"you sent {REDACTED}",
+        f"you sent Bearer {REDACTED}",
+    }
+    assert Redactor([secret]).text(base64.b64encode(sent.encode()).decode()) == REDACTED
 
 
 def test_every_hop_decides_again_what_it_gets(make_desk: MakeDesk, upstream: Upstream) -> None:
@@ -160,7 +188,11 @@ def test_redaction_leaves_what_is_too_short_to_be_a_secret() -> None:
         ("caf\u00e9", {"query": "k"}), (" a", {"query": "k"}), ("a", {}),
         ("a", {"query": "k", "header": "X-Key"}), ("a", {"header": "Host"}),
         ("a", {"header": "Content-Length"}), ("a", {"header": "cookie"}),
-        ("a", {"header": "User-Agent"}),
+        ("a", {"header": "User-Agent"}), ("a", {"scheme": "Bearer"}),
+        ("a", {"query": "k", "scheme": "Bearer"}),
+        ("a", {"header": "Authorization", "scheme": "Bearer x"}),
+        ("a", {"header": "Authorization", "scheme": ""}),
+        ("a", {"header": "Authorization", "scheme": "a\r\nb"}),
     ],
 )  # fmt: skip
 def test_a_secret_that_cannot_stand_in_a_request_is_refused(

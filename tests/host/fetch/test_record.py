@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,3 +207,96 @@ def test_a_replay_of_real_exchanges_opens_no_connection_and_equals_them(
     dialled = len(upstream.dialled)
     assert replay(folder, *requests) == live
     assert len(upstream.dialled) == dialled
+
+
+def by_hand(folder: Path, name: str, url: str = URL, **changes: object) -> None:
+    """An exchange as a person writes one: only what is needed."""
+    exchange = {"format": 1, "request": {"method": "GET", "url": url}, "response": {"status": 200}}
+    (folder / name).write_text(json.dumps(exchange | changes), "utf-8")
+
+
+def skipped(folder: Path) -> dict[str, str]:
+    return {one.name: one.reason for one in Recordings(folder).skipped}
+
+
+@pytest.mark.parametrize("name", ["lamps.json", "a b.JSON", "1-GET.json", "exchange.v2.json"])
+def test_an_exchange_written_by_hand_is_replayed_whatever_its_name(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "lamps.txt").write_text("caf\u00e9", "utf-8")
+    by_hand(tmp_path, name, response={"status": 200, "body": "lamps.txt"})
+    assert replay(tmp_path, Request("GET", URL)) == [Response(200, URL, (), "caf\u00e9", 5)]
+    assert skipped(tmp_path) == {}
+
+
+def test_what_is_no_exchange_is_listed_with_the_reason(tmp_path: Path) -> None:
+    record(tmp_path, EXCHANGES)
+    assert skipped(tmp_path) == {}
+    files = {
+        "broken.json": '{"format": 1,',
+        "list.json": "[]",
+        "old.json": '{"format": 2, "request": {}}',
+        "bare.json": '{"request": {"method": "GET"}, "response": {}}',
+        "answer.xml": "<a/>",
+        "lost.body.json": "{}",
+        "README.md": "notes",
+        ".hidden": "notes",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "deeper").mkdir()
+    found = skipped(tmp_path)
+    assert {name: reason.partition(":")[0] for name, reason in found.items()} == {
+        "answer.xml": "it is neither a .json file nor the body of an exchange",
+        "bare.json": 'an exchange begins with "format"',
+        "broken.json": "it is not JSON",
+        "deeper": "it is a folder",
+        "list.json": "it is no exchange",
+        "lost.body.json": "no exchange names it as its body",
+        "old.json": 'its "format" is not 1',
+    }
+    assert replay(tmp_path, *EXCHANGES) == list(EXCHANGES.values())
+
+
+def test_of_two_exchanges_of_one_request_the_first_is_listed_as_skipped(tmp_path: Path) -> None:
+    by_hand(tmp_path, "a.json", response={"status": 200})
+    by_hand(tmp_path, "b.json", response={"status": 404})
+    assert replay(tmp_path, Request("GET", URL)) == [Response(404, URL, (), "", 0)]
+    assert skipped(tmp_path) == {"a.json": "b.json answers the same request"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"request": {"method": "GET"}}, "no member 'url'"),
+        ({"response": {}}, "no member 'status'"),
+        ({"response": {"status": 200, "body": "gone.xml"}}, "lamps.json, its body: No such file"),
+        ({"failure": {"kind": "timout", "url": URL, "message": "m"}}, "'timout' is not a valid"),
+        ({"failure": {"kind": "timeout", "why": "x"}}, "failure has unknown members: why"),
+    ],
+)
+def test_an_exchange_with_a_slip_in_it_is_named_with_the_slip(
+    tmp_path: Path, changes: dict[str, Any], says: str
+) -> None:
+    by_hand(tmp_path, "lamps.json", **changes)
+    with pytest.raises(StorageError) as caught:
+        Recordings(tmp_path).find(Request("GET", URL))
+    assert says in str(caught.value)
+    assert "lamps.json" in str(caught.value)
+
+
+def test_recording_over_a_file_of_ones_own_touches_no_other(tmp_path: Path) -> None:
+    other = f"{URL}1"
+    (tmp_path / "lamps.xml").write_text("<old/>", "utf-8")
+    by_hand(tmp_path, "lamps.json", response={"status": 200, "body": "lamps.xml"})
+    by_hand(tmp_path, "lamps.second.json", other)
+    by_hand(tmp_path, "[x].json", f"{URL}2")
+    record(tmp_path, {Request("GET", URL): FEED})
+    recorded = json.loads((tmp_path / "lamps.json").read_text("utf-8"))
+    assert replay(tmp_path, Request("GET", URL), Request("GET", other)) == [
+        FEED,
+        Response(200, other, (), "", 0),
+    ]
+    names = {path.name for path in tmp_path.iterdir()}
+    body = recorded["response"]["body"]
+    assert names == {"lamps.json", body, "lamps.second.json", "[x].json"}

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Config, PluginConfig, RegistryConfig
+from carrel.config import Config, PluginConfig, RegistryConfig, load_config
 from carrel.errors import LoadError, LockError, SignatureError, StorageError
 from carrel.oci.package import write_plugin
 from carrel.oci.push import push
@@ -245,6 +245,31 @@ class TestFiles:
             registry.plugin("sample")
         [state] = registry.states()
         assert state.locked is False
+        registry.close()
+
+    def test_a_relative_address_stays_approved_when_the_folder_moves(
+        self, tmp_path: Path, code_folder: Path
+    ) -> None:
+        first, second = tmp_path / "first", tmp_path / "second"
+        (first / "dist").mkdir(parents=True)
+        (first / "dist" / "sample.wasm").write_bytes(sample().wasm)
+        text = '[plugins.sample]\nurl = "file:dist/sample.wasm"\n'
+        (first / "carrel.toml").write_text(text, "utf-8")
+        env = {"HOME": str(tmp_path), "CARREL_CACHE_DIR": str(code_folder)}
+        config = load_config(first / "carrel.toml", env)
+        found = propose(config, "sample").found
+        assert found.url == "file:dist/sample.wasm"
+        change_lock(config.lock_path, {"sample": found})
+        first.rename(second)
+        registry = Registry(load_config(second / "carrel.toml", env))
+        registry.plugin("sample")
+        assert next(one for one in registry.states() if one.name == "sample").locked is True
+        registry.close()
+        (second / "dist" / "sample.wasm").rename(second / "other.wasm")
+        (second / "carrel.toml").write_text(text.replace("dist/sample", "other"), "utf-8")
+        registry = Registry(load_config(second / "carrel.toml", env))
+        with pytest.raises(LockError, match=r"address: file:dist/sample\.wasm"):
+            registry.plugin("sample")
         registry.close()
 
     @pytest.mark.requirement("plugin:pinned:lock-nothing-runs")

@@ -67,11 +67,48 @@ def test_every_fault_is_reported_at_once() -> None:
             "evil.example",
             id="secret-for-an-undeclared-host",
         ),
+        *(
+            pytest.param(
+                manifest(
+                    hosts=[{"host": "api.example.org", "methods": ["GET"]}],
+                    secrets=[{"name": "key", "hosts": ["api.example.org"], "attach": place}],
+                ),
+                "secrets.0.attach|secrets\\[0\\]",
+                id=f"secret-with-{name}",
+            )
+            for name, place in {
+                "no-place": {},
+                "two-places": {"query": "k", "header": "X-Key"},
+                "a-scheme-alone": {"scheme": "Bearer"},
+                "a-scheme-in-a-query": {"query": "k", "scheme": "Bearer"},
+                "a-scheme-of-two-words": {"header": "Authorization", "scheme": "Bearer x"},
+                "a-header-of-the-hosts": {"header": "Host", "scheme": "Bearer"},
+            }.items()
+        ),
     ],
 )
 def test_a_bad_manifest_is_refused_with_the_place(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(LoadError, match=words):
         parse_manifest(json.dumps(changed), "sample")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{"query": "k"}, {"header": "X-Key"}, {"header": "Authorization", "scheme": "Bearer"}],
+    ids=["query", "header", "scheme"],
+)
+def test_a_secret_goes_into_a_query_or_a_header_with_or_without_a_scheme(
+    place: dict[str, str],
+) -> None:
+    from carrel.fetch.manifest import read_policy
+
+    hosts = [{"host": "api.example.org", "methods": ["GET"]}]
+    secrets = [{"name": "key", "hosts": ["api.example.org"], "attach": place}]
+    told = parse_manifest(json.dumps(manifest(hosts=hosts, secrets=secrets)), "sample")
+    _, [secret] = read_policy(told.raw, granted=None, provided={"key": "abcd"})
+    assert (secret.query, secret.header, secret.scheme) == tuple(
+        place.get(key) for key in ("query", "header", "scheme")
+    )
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", "3", "{", "null", '{"a":' * 300])

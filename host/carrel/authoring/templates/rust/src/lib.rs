@@ -1,4 +1,4 @@
-//! {{title}}: what the plugin offers, and how its tool reaches the source.
+//! {{title}}: what the plugin offers, and how its tools reach the source.
 
 mod works;
 
