@@ -1,17 +1,25 @@
 """Secrets: found in the environment or a keyring when a request needs one, kept nowhere.
 
-`CARREL_SECRET_<NAME>` wins; otherwise the keyring's entry of the service `carrel` and the user
-name `<name>`, when the extra `keyring` is installed.
+A secret belongs to a plugin: `CARREL_SECRET_<PLUGIN>_<NAME>` wins; otherwise it is the keyring's
+entry of the service `carrel` and the user `<plugin>/<name>`, when the extra `keyring` is installed.
+The built-in plugins' may also be set by shorter names, which no other plugin is given.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 SERVICE = "carrel"
 PREFIX = "CARREL_SECRET_"
+
+#: Variables that those who ran a source's own server have set already, by plugin and secret.
+_USUAL = {
+    ("eutils", "api_key"): "NCBI_API_KEY",
+    ("eutils", "contact"): "NCBI_ADMIN_EMAIL",
+}
 
 
 class Keyring(Protocol):
@@ -22,25 +30,55 @@ class Keyring(Protocol):
         ...
 
 
-def variable(name: str) -> str:
-    """The environment variable of the secret that manifests call `name`."""
-    return PREFIX + name.upper()
+def variable(plugin: str, name: str) -> str:
+    """The environment variable of a plugin's secret.
+
+    Args:
+        plugin: the plugin's name in the configuration.
+        name: as its manifest's `secrets` spell it.
+    """
+    return PREFIX + re.sub(r"[^A-Z0-9]", "_", f"{plugin}_{name}".upper())
+
+
+def variables(plugin: str, name: str, *, builtin: bool) -> Sequence[str]:
+    """Every environment variable that sets a plugin's secret; the first that is set wins."""
+    names = [variable(plugin, name)]
+    if builtin:
+        names.append(PREFIX + name.upper())
+        if (plugin, name) in _USUAL:
+            names.append(_USUAL[plugin, name])
+    return names
+
+
+def usual_variables() -> Sequence[str]:
+    """The variables without a prefix of Carrel's that set a secret of a built-in plugin."""
+    return tuple(_USUAL.values())
 
 
 def find_secret(
-    name: str, env: Mapping[str, str] | None = None, keyring: Keyring | None = None
+    plugin: str,
+    name: str,
+    *,
+    builtin: bool = False,
+    env: Mapping[str, str] | None = None,
+    keyring: Keyring | None = None,
 ) -> str | None:
-    """The secret called `name`, or None when nobody set it.
+    """A plugin's secret, or None when nobody set it.
 
     Args:
-        name: as a manifest's `secrets` spell it.
+        plugin: the plugin's name in the configuration.
+        name: as its manifest's `secrets` spell it.
+        builtin: whether the plugin is built in, and goes by the shorter names too.
         env: the environment; the process's own when None.
         keyring: the installed one when None.
     """
-    value = (os.environ if env is None else env).get(variable(name), "").strip()
-    if value:
-        return value
-    return find_keyring_entry(SERVICE, name, keyring)
+    environment = os.environ if env is None else env
+    for one in variables(plugin, name, builtin=builtin):
+        value = environment.get(one, "").strip()
+        if value:
+            return value
+    found = find_keyring_entry(SERVICE, f"{plugin}/{name}", keyring)
+    return find_keyring_entry(SERVICE, name, keyring) if found is None and builtin else found
 
 
 def find_keyring_entry(service: str, user: str, keyring: Keyring | None = None) -> str | None:

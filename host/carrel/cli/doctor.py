@@ -79,16 +79,21 @@ def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[s
 
 def _environment(env: Mapping[str, str]) -> list[str]:
     """The names of Carrel's variables that are set; never a value."""
-    return sorted(name for name in env if name.startswith("CARREL_") and env[name].strip())
+    from carrel.credentials import usual_variables
+
+    usual = usual_variables()
+    return sorted(
+        name for name in env if (name.startswith("CARREL_") or name in usual) and env[name].strip()
+    )
 
 
 def _unknown_variables(env: Mapping[str, str]) -> list[tuple[str, str]]:
     import difflib
 
     from carrel.config import ENVIRONMENT
-    from carrel.credentials import PREFIX
+    from carrel.credentials import PREFIX, usual_variables
 
-    known = ["CARREL_CONFIG", *ENVIRONMENT]
+    known = ["CARREL_CONFIG", *ENVIRONMENT, *usual_variables()]
     found = []
     for name in _environment(env):
         if name not in known and not name.startswith(PREFIX):

@@ -77,9 +77,11 @@ def _hosts(manifest: Manifest, state: PluginState) -> list[dict[str, Any]]:
 
 def _secret(name: str, config: Config, entry: PluginConfig) -> dict[str, Any]:
     told: dict[str, Any] = {"name": name, "granted": entry.grants_secret(name)}
+    found = find_secret(entry.name, name, builtin=entry.is_builtin)
     if name == "contact":
-        return {**told, "set": config.fetch.contact is not None, "from": "CARREL_CONTACT"}
-    return {**told, "set": find_secret(name) is not None, "from": variable(name)}
+        is_set = config.fetch.contact is not None or found is not None
+        return {**told, "set": is_set, "from": "CARREL_CONTACT"}
+    return {**told, "set": found is not None, "from": variable(entry.name, name)}
 
 
 def _imports(config: Config, entry: PluginConfig) -> list[str] | None:

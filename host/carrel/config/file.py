@@ -259,8 +259,8 @@ class _Reader:
     def _fault_secret(self, place: str) -> None:
         self._fault(
             place,
-            "looks like a secret: secrets come from CARREL_SECRET_<NAME> in the environment or "
-            "from a keyring, never from the file",
+            "looks like a secret: secrets come from CARREL_SECRET_<PLUGIN>_<NAME> in the "
+            "environment or from a keyring, never from the file",
         )
 
     def _fault(self, place: str, text: str) -> None:

@@ -30,6 +30,9 @@ CREATE TABLE IF NOT EXISTS bucket_v1 (
     full_at REAL NOT NULL,
     touched REAL NOT NULL
 ) WITHOUT ROWID;
+-- Buckets of versions of plugins that are no longer here; one that is full says nothing anyway.
+DELETE FROM bucket_v1
+WHERE upstream LIKE 'plugin/%' AND full_at < CAST(strftime('%s', 'now') AS REAL) - 86400;
 """
 
 #: A slot is written while others wait for it; longer than this means a stuck process.

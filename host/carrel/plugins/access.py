@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from functools import partial
 from typing import TYPE_CHECKING
@@ -101,7 +100,9 @@ def effective_policy(
 def provided_secrets(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, str]:
     """The secrets that a manifest names and the grant covers; empty for one that is not set."""
     granted = [name for name in manifest.secrets if entry.grants_secret(name)]
-    provided = {name: find_secret(name, os.environ) or "" for name in granted}
+    provided = {
+        name: find_secret(entry.name, name, builtin=entry.is_builtin) or "" for name in granted
+    }
     if "contact" in granted and config.fetch.contact:
         provided["contact"] = config.fetch.contact
     return provided

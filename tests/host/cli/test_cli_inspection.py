@@ -34,7 +34,7 @@ def carrel(tmp_path: Path) -> CommandLine:
 def component(tmp_path: Path) -> Path:
     """A component that imports the contract's http and asks for two hosts."""
     hosts = [{"host": host, "methods": ["GET"]} for host in ("api.example.org", "cdn.example.org")]
-    secrets = [{"name": "sample_key", "hosts": ["api.example.org"], "attach": {"query": "key"}}]
+    secrets = [{"name": "key", "hosts": ["api.example.org"], "attach": {"query": "key"}}]
     path = tmp_path / "sample.wasm"
     path.write_bytes(
         guest(fetching=True, manifest=manifest_text(hosts=hosts, secrets=secrets)).wasm
@@ -112,7 +112,7 @@ class TestInspect:
         assert done.code == 0
         assert json.loads(done.out)["secrets"] == [
             {
-                "name": "sample_key",
+                "name": "key",
                 "granted": False,
                 "set": True,
                 "from": "CARREL_SECRET_SAMPLE_KEY",
@@ -201,7 +201,7 @@ class TestInspect:
         assert seen[at + 1 : at + 4] == [
             'add "api.example.org" to plugins.sample.runtime_config.allowed_hosts',
             'add "cdn.example.org" to plugins.sample.runtime_config.allowed_hosts',
-            'add "sample_key" to plugins.sample.runtime_config.secrets',
+            'add "key" to plugins.sample.runtime_config.secrets',
         ]
         done = carrel.on_terminal("plugin", "inspect", component.name, env=env)
         text = "".join(done.out.split())
@@ -301,9 +301,14 @@ class TestDoctor:
 
     @pytest.mark.requirement("sandbox:secrets:doctor-shows-names-only")
     def test_variables_are_named_and_never_shown(self, session: Session) -> None:
-        env = {"CARREL_SECRET_NCBI_API_KEY": "hunter2", "CARREL_CONTACT": "me@example.org"}
+        env = {
+            "CARREL_SECRET_API_KEY": "hunter2",
+            "CARREL_CONTACT": "me@example.org",
+            "NCBI_API_KEY": "hunter2",
+            "HOME": "elsewhere",
+        }
         told = examine(session, online=False, env=env)
-        assert told["environment"] == ["CARREL_CONTACT", "CARREL_SECRET_NCBI_API_KEY"]
+        assert told["environment"] == ["CARREL_CONTACT", "CARREL_SECRET_API_KEY", "NCBI_API_KEY"]
         assert told["ok"]
         assert "hunter2" not in json.dumps(told)
         assert "me@example.org" not in json.dumps(told)

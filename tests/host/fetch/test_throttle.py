@@ -190,3 +190,22 @@ def test_a_process_killed_while_it_holds_the_lock_blocks_nobody(tmp_path: Path) 
     assert wait <= 0.5, "the dead process's unfinished write must not count"
     assert time.monotonic() - started < 1.5
     buckets.close()
+
+
+def test_buckets_of_versions_of_plugins_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "pace.sqlite3"
+    clock = SkippingClock()
+    first = Buckets(path, clock)
+    for upstream in ("plugin/old@1/api.example.org", "arxiv.org"):
+        first.take(upstream, 1.0, 1)
+    first.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE bucket_v1 SET full_at = full_at - 2 * 86400")
+    connection.close()
+    second = Buckets(path, clock)
+    second.take("plugin/new@2/api.example.org", 1.0, 1)
+    second.close()
+    connection = sqlite3.connect(path)
+    names = {name for (name,) in connection.execute("SELECT upstream FROM bucket_v1")}
+    connection.close()
+    assert names == {"arxiv.org", "plugin/new@2/api.example.org"}

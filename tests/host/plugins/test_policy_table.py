@@ -152,7 +152,7 @@ class TestSecrets:
         self, config: Config, monkeypatch: pytest.MonkeyPatch,
         url: str, given: dict[str, Any], attached: list[str],
     ) -> None:  # fmt: skip
-        monkeypatch.setenv("CARREL_SECRET_KEY", "hunter2")
+        monkeypatch.setenv("CARREL_SECRET_SAMPLE_KEY", "hunter2")
         one = PluginConfig("sample", url, allowed_hosts=("api.example.org",), **given)
         _, secrets = effective_policy(config, one, read(secrets=list(self.SECRETS)))
         assert [secret.name for secret in secrets] == attached
