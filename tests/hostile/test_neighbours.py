@@ -111,7 +111,8 @@ class Street:
         assert answer == self.good
 
     async def ask_arxiv(self) -> None:
-        answer = (await self.toolbox.call("arxiv_query", {"id_list": "2301.00001"})).text
+        asked = {"id_list": "2301.00001", "verify_source_url": False}
+        answer = (await self.toolbox.call("arxiv_query", asked)).text
         self.feed = self.feed or answer
         assert answer == self.feed
 

@@ -1,17 +1,18 @@
 """Shares of the event loop: how much of its time the requests of each plugin may take.
 
 All fetches run on one loop. Work is estimated as it is done; after a fraction of a millisecond the
-task lets others run. While more than one partition has work, a task of a plugin that is not built
-in then also rests, in proportion to what it used and to how many such tasks there are: whatever
-their answers look like, those plugins together take at most a quarter of the loop's time, in equal
-parts.
+task lets others run. The plugins that are not built in together take a quarter of the loop's time
+at most, in equal parts, whatever their answers look like: each has a token bucket of seconds, and a
+task whose plugin has used it up rests until it is paid for. A few milliseconds are free at any
+time, which is more than an ordinary answer costs.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 # Measured on one slow core; only the order of magnitude matters.
@@ -23,22 +24,30 @@ HANDSHAKE_SECONDS = 2.2e-3
 REQUEST_SECONDS = 0.8e-3
 #: Seconds of work between two turns of the loop.
 _TURN_SECONDS = 0.2e-3
-#: Seconds of rest for each second of work, for a single task.
-_REST_FACTOR = 3.0
+#: The part of the loop's time that the plugins which are not built in have together.
+_TOGETHER = 1 / 4
+#: Seconds of work that a plugin may do at once after a rest.
+_BURST_SECONDS = 5e-3
 
 
 class LoopShares:
-    """Who works on answers right now; lives on the event loop."""
+    """The buckets of all partitions; lives on the event loop.
 
-    def __init__(self) -> None:
+    Args:
+        clock: seconds, on any clock that never goes back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._working: Counter[str] = Counter()
+        self._buckets: dict[str, tuple[float, float]] = {}
 
     @contextmanager
     def share(self, partition: str) -> Iterator[Share]:
-        """The share of one task, for as long as it works on an answer.
+        """The share of one task, for as long as it works on a request.
 
         Args:
-            partition: whose answer it is; empty for the built-in plugins, which never rest.
+            partition: whose request it is; empty for the built-in plugins, which never rest.
         """
         self._working[partition] += 1
         try:
@@ -49,10 +58,16 @@ class LoopShares:
                 del self._working[partition]
 
     def rest(self, partition: str, seconds: float) -> float:
-        """Seconds to rest after so many seconds of work."""
-        if not partition or len(self._working) == 1:
+        """Takes so many seconds of work from the partition's bucket; the seconds to rest."""
+        if not partition:
             return 0.0
-        return _REST_FACTOR * seconds * self._working[partition] * len(self._working)
+        now = self._clock()
+        others = self._working.keys() - {"", partition}
+        rate = _TOGETHER / (1 + len(others))
+        level, touched = self._buckets.get(partition, (_BURST_SECONDS, now))
+        level = min(_BURST_SECONDS, level + (now - touched) * rate) - seconds
+        self._buckets[partition] = level, now
+        return max(0.0, -level / rate)
 
 
 class Share:

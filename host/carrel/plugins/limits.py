@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from carrel.exchange import Limits
 
-#: Of a stranger's tool call, unless the operator says otherwise. No client has use for more, and
-#: all other answers of a connection wait behind one that is being written.
-STRANGERS_OUTPUT_BYTES = 8 * 2**20
+#: Of a tool call of a plugin that is not built in, unless the operator says otherwise. All other
+#: answers of a connection wait behind a result that is being written, and all of Python behind each
+#: copy of an answer on its way to the guest: a millisecond for each MiB.
+STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 
 
 def effective_limits(
@@ -17,7 +18,7 @@ def effective_limits(
     overrides: Mapping[str, float],
     *,
     trusted: bool,
-    output_bytes: int | None = None,
+    defaults: Limits | None = None,
 ) -> Limits:
     """The limits that hold for a plugin's calls.
 
@@ -26,11 +27,9 @@ def effective_limits(
         overrides: the operator's, which win.
         trusted: whether what the manifest asks for is granted: so for built-in plugins. Another
             plugin can ask for less than the defaults, never for more.
-        output_bytes: the default to use in place of that of `Limits`.
+        defaults: those to use in place of `Limits()`.
     """
-    defaults = Limits()
-    if output_bytes is not None:
-        defaults = dataclasses.replace(defaults, output_bytes=output_bytes)
+    defaults = defaults or Limits()
     values: dict[str, float] = {}
     for name, value in asked.items():
         values[name] = value if trusted else min(value, getattr(defaults, name))

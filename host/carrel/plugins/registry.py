@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
-from .limits import STRANGERS_OUTPUT_BYTES, effective_limits
+from .limits import STRANGERS_LIMITS, effective_limits
 from .machinery import Machinery
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
@@ -344,7 +344,7 @@ class Registry:
                 asked = manifest.limits if manifest is not None else {}
                 return effective_limits(asked, overrides, trusted=source.builtin)
             return effective_limits(
-                manifest.limits, overrides, trusted=False, output_bytes=STRANGERS_OUTPUT_BYTES
+                manifest.limits, overrides, trusted=False, defaults=STRANGERS_LIMITS
             )
 
         if is_core_module(source.wasm):

@@ -15,7 +15,7 @@ from carrel.fetch.grants import HostGrant, common_host, narrow
 from carrel.fetch.policy import HostRule, Policy
 
 from .access import effective_policy
-from .limits import effective_limits
+from .limits import STRANGERS_LIMITS, effective_limits
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -83,7 +83,9 @@ def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
 def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, float]:
     """The limits that hold for a call of the plugin, by the names of `Limits`."""
     overrides = {**config.limits, **entry.limits}
-    return asdict(effective_limits(manifest.limits, overrides, trusted=entry.is_builtin))
+    builtin = entry.is_builtin
+    defaults = None if builtin else STRANGERS_LIMITS
+    return asdict(effective_limits(manifest.limits, overrides, trusted=builtin, defaults=defaults))
 
 
 def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:

@@ -65,13 +65,13 @@ def get(method: str = "GET", *headers: tuple[str, str], body: bytes = b"") -> Wi
 
 
 def exchange(
-    stream: Script, request: WireRequest | None = None, partition: str = ""
+    stream: Script, request: WireRequest | None = None, *, read_seconds: float = 10.0
 ) -> tuple[Head, bytes, bool]:
     """The head, the body, and whether the connection can be used again."""
 
     async def run() -> tuple[Head, bytes, bool]:
-        connection = HTTPConnection(stream, read_seconds=0.2)
-        with LoopShares().share(partition) as share:
+        connection = HTTPConnection(stream, read_seconds=read_seconds)
+        with LoopShares().share("") as share:
             head = await connection.request(request or get(), share, before_sending=nothing)
             body = b"".join([data async for data in connection.body(share)])
         return head, body, connection.finish()
@@ -163,7 +163,7 @@ def test_an_answer_that_is_cut_is_lost(wire: bytes) -> None:
 def test_a_server_that_stops_is_silent(wire: bytes) -> None:
     pieces = [wire] if wire else []
     with pytest.raises(SilentError):
-        exchange(Script(*pieces, ends=False))
+        exchange(Script(*pieces, ends=False), read_seconds=0.2)
 
 
 @pytest.mark.requirement("sandbox:limits:slow-head")
@@ -175,7 +175,7 @@ def test_a_head_that_comes_byte_by_byte_has_a_time_of_its_own() -> None:
 
     slow = Slow(*[b"x"] * 1000, ends=False)
     with pytest.raises(SilentError):
-        exchange(slow)
+        exchange(slow, read_seconds=0.2)
     assert slow.reads < 10
 
 
@@ -268,14 +268,18 @@ class TestCost:
         asyncio.run(run())
         assert turns >= sum(map(len, pieces)) // 200 if len(pieces) < 100 else turns >= 700
 
-    def test_a_stranger_rests_in_proportion_to_what_it_used_and_to_who_else_works(self) -> None:
-        shares = LoopShares()
-        with shares.share("a"):
-            assert shares.rest("a", 0.001) == 0, "nobody else has work"
-            with shares.share(""):
-                beside_one = shares.rest("a", 0.001)
-                assert shares.rest("", 0.001) == 0, "the built-in plugins never rest"
-                with shares.share("a"), shares.share("b"), shares.share("b"):
-                    assert shares.rest("a", 0.001) == pytest.approx(3 * beside_one)
-                assert shares.rest("a", 0.001) == beside_one
-        assert beside_one == pytest.approx(0.006)
+    def test_plugins_that_are_not_built_in_take_a_quarter_of_the_loop_in_equal_parts(self) -> None:
+        now = 0.0
+        shares = LoopShares(lambda: now)
+        with shares.share("a"), shares.share("a"):
+            assert shares.rest("a", 0.004) == 0, "a few milliseconds are free"
+            assert shares.rest("a", 0.002) == pytest.approx(0.004), "the rest is paid fourfold"
+            now += 0.004
+            assert shares.rest("a", 0.001) == pytest.approx(0.004)
+            with shares.share("b"), shares.share(""):
+                assert shares.rest("", 9.0) == 0, "the built-in plugins never rest"
+                now += 0.008
+                assert shares.rest("a", 0.001) == pytest.approx(0.008), "and two plugins share"
+            now += 100
+            assert shares.rest("a", 0.005) == 0
+            assert shares.rest("a", 0.001) == pytest.approx(0.004), "nothing is saved up"
