@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .resources import Resource
     from .runtime.pending import Pending
 
-__all__ = ["Result", "Tool", "Toolbox", "check_arguments"]
+__all__ = ["Result", "Tool", "Toolbox", "accepted_arguments", "check_arguments"]
 
 _log = logging.getLogger("carrel.tools")
 
@@ -155,7 +155,8 @@ class Toolbox:
 
         Args:
             name: as listed.
-            arguments: as the client sent them; blank optional ones count as absent.
+            arguments: as the client sent them; blank optional ones count as absent, except for a
+                module.
             on_progress: called from worker threads with done, total or None, and a message.
             call_started: is given the call as soon as its clocks run.
 
@@ -367,7 +368,7 @@ class Toolbox:
         call_started: Callable[[Call], None] | None,
     ) -> Started:
         entry = self._entry(name)
-        checked = check_arguments(entry.tool, arguments)
+        checked = accepted_arguments(plugin, entry.tool, arguments)
         faults = plugin.argument_faults(entry.own_name, checked)
         if faults:
             raise ArgumentError(faults, plugin=plugin.name, tool=name)
@@ -412,6 +413,17 @@ def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
         open_world=spec.open_world,
         plugin=plugin,
     )
+
+
+def accepted_arguments(plugin: Plugin, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that a plugin is given: as sent for a module, else see `check_arguments`.
+
+    Raises:
+        ArgumentError: the tool of a component has no argument of some name.
+    """
+    if plugin.takes_arguments_as_sent:
+        return dict(arguments)
+    return check_arguments(tool, arguments)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

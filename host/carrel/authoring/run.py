@@ -14,7 +14,7 @@ from carrel.lookup.sources import LOOKUP
 from carrel.records import Id
 from carrel.resources import RESOURCE
 from carrel.result import Result
-from carrel.tools import Tool, check_arguments
+from carrel.tools import Tool, accepted_arguments
 
 from .reserved import reserved_faults, reserved_tools
 
@@ -71,7 +71,7 @@ def call_plugin(
     else:
         spec = plugin.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
-        checked = check_arguments(_listed(spec, plugin), arguments)
+        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments)
         faults = plugin.argument_faults(tool, checked)
     if faults:
         raise ArgumentError(faults, plugin=plugin.name, tool=tool)

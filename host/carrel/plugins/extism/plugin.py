@@ -22,7 +22,7 @@ from carrel.errors import (
 from carrel.exchange import Call, Fetcher, Limits
 from carrel.jsontext import decode_object
 from carrel.plugins.plugin import Plugin
-from carrel.plugins.schema import validation_faults
+from carrel.plugins.schema import compile_schema, validation_faults
 from carrel.printable import printable
 from carrel.result import Result
 from carrel.runtime.component import PluginReport
@@ -35,6 +35,8 @@ from . import content
 from .listing import module_manifest
 
 if TYPE_CHECKING:
+    import jsonschema_rs
+
     from carrel.plugins.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
@@ -67,6 +69,8 @@ class ModulePlugin(Plugin):
         limits: of calls, by the manifest.
         context: makes what the host keeps of a call.
     """
+
+    takes_arguments_as_sent = True
 
     def __init__(
         self,
@@ -225,6 +229,10 @@ class ModulePlugin(Plugin):
             tool=call.tool,
             extra=extra,
         )
+
+    def _compiled(self, schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+        """JSON Schema's own defaults: `format` is an annotation and refuses nothing."""
+        return compile_schema(schema, formats=False)
 
     def _submit(self, export: str, request: dict[str, Any], call: Call) -> Pending:
         if export not in self._module.exports:
