@@ -16,7 +16,7 @@ from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
 from .plugins.registry import PluginState, Registry
 from .result import Result
-from .waiting import settled
+from .waiting import run_in_thread, settled
 
 if TYPE_CHECKING:
     from .config import Config
@@ -130,6 +130,7 @@ class Toolbox:
         self._hidden: dict[str, tuple[str, str]] = {}
         self._lookup: Lookup | None = None
         self._offers: Offers | None = None
+        self._resources: list[Resource] | None = None
 
     def successor(self, config: Config) -> Toolbox:
         """The toolbox of another configuration, loaded beside this one; both are closed."""
@@ -164,6 +165,8 @@ class Toolbox:
             UnknownNameError: no such tool.
             CarrelError: everything else that can go wrong, with a code for clients.
         """
+        if self._entries is None:
+            await run_in_thread(self._tools)
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
@@ -212,10 +215,12 @@ class Toolbox:
             raise
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI."""
-        from .resources import find_resources
+        """The documents that plugins offer by URI; found once."""
+        if self._resources is None:
+            from .resources import find_resources
 
-        return list(find_resources(self._registry, self._config).values())
+            self._resources = list(find_resources(self._registry, self._config).values())
+        return self._resources
 
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
@@ -226,12 +231,10 @@ class Toolbox:
             UnknownNameError: no plugin offers it.
             CarrelError: the plugin or its source failed.
         """
-        import asyncio
-
         from .resources import find_plugin, start_reading
 
-        name = await asyncio.to_thread(find_plugin, self._registry, self._config, uri)
-        plugin, call, pending = await asyncio.to_thread(start_reading, self._registry, name, uri)
+        name = await run_in_thread(find_plugin, self._registry, self._config, uri)
+        plugin, call, pending = await run_in_thread(start_reading, self._registry, name, uri)
         if call_started is not None:
             call_started(call)
         await settled(pending, call)
@@ -354,9 +357,7 @@ class Toolbox:
         plugin = self._entry(name).tool.plugin
         ready = self._registry.loaded(plugin)
         if ready is None:
-            import asyncio
-
-            ready = await asyncio.to_thread(self._registry.plugin, plugin)
+            ready = await run_in_thread(self._registry.plugin, plugin)
         return ready
 
     def _start(

@@ -89,7 +89,7 @@ ALLOWED: dict[str, set[str]] = {
         "tools",
         "wholefile",
     },
-    "server": {"__version__", "errors", "exchange", "printable"},
+    "server": {"__version__", "errors", "exchange", "printable", "waiting"},
 }
 
 

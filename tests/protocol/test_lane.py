@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp_types import JSONRPCRequest
 
 from carrel.server.calls import ToolCalls
+from carrel.server.frames import RawJson
 from carrel.server.lane import Lane
 from carrel.server.loader import ToolboxLoader
 from carrel.server.settings import ServerSettings
@@ -73,6 +74,25 @@ def test_any_other_request_is_left_to_the_sdk(params: dict[str, Any] | None, met
         assert not lane.take(request(params, method), REVISION)
 
     assert on_a_lane(use) == []
+
+
+def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
+    async def run() -> list[bytes | None]:
+        answers: list[bytes | None] = []
+        known = {"tools": RawJson(b'[{"name":"x"}]'), "ttlMs": 0}
+        lane = Lane(
+            cast("ToolCalls", None),
+            lambda _id, line: answers.append(line),
+            find_list=lambda revision: known if revision == REVISION else None,
+        )
+        assert lane.take(request(None, "tools/list"), REVISION)
+        assert lane.take(request({}, "tools/list"), REVISION)
+        assert not lane.take(request(None, "tools/list"), "2025-06-18")
+        assert not lane.take(request({"cursor": "2"}, "tools/list"), REVISION)
+        return answers
+
+    line = b'{"jsonrpc":"2.0","id":1,"result":{"ttlMs":0,"tools":[{"name":"x"}]}}'
+    assert asyncio.run(run()) == [line, line]
 
 
 def test_a_call_that_must_wait_its_turn_is_left_to_the_sdk() -> None:

@@ -218,6 +218,7 @@ class Registry:
         Args:
             on_unreadable: is given the name of each that is left out, and why it is.
         """
+        self._begin_readings()
         for name in self.names():
             try:
                 manifest = self.manifest(name)
@@ -239,6 +240,23 @@ class Registry:
         except CarrelError as error:
             self._unreadable[entry.name] = error  # compiling a bomb again would not help
             raise
+
+    def _begin_readings(self) -> None:
+        """Begins to ask every plugin that has to be compiled first, all at once."""
+        on_ready = self._on_pulled
+        if on_ready is None:
+            return
+        for name in self.names():
+            try:
+                entry = self._entry(name)
+                with self._loading(name):
+                    if name in self._manifests or entry.is_builtin:
+                        continue
+                    source = self._source(entry)
+                    if custom_section(source.wasm, MANIFEST_SECTION) is None:
+                        self._reading(entry, source, on_ready)
+            except CarrelError:
+                continue  # told when the plugin's turn comes
 
     def _reading(
         self, entry: PluginConfig, source: Source, on_ready: Callable[[], None]

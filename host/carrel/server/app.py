@@ -46,12 +46,13 @@ from pydantic_core import to_json
 from carrel import __version__
 from carrel.errors import CarrelError, UnknownNameError
 from carrel.printable import escaped_json, printable
+from carrel.waiting import run_in_thread
 
 from .answers import CONTENT_LABEL, UNTRUSTED
 from .calls import Context, ToolCalls
 from .clientlog import ClientLog
-from .listing import only_page, without_prose
-from .loader import ToolboxLoader, run_in_thread
+from .listing import ToolLists, only_page, without_prose
+from .loader import ToolboxLoader
 from .offers import OfferHandlers
 from .settings import ServerSettings
 from .toolbox import Resource as PluginResource
@@ -84,6 +85,7 @@ class App:
     Attributes:
         sdk: the SDK's server, to be run on a transport.
         calls: the tool calls that run.
+        tool_lists: answers to `tools/list` that were made already.
         last_reload: gives how the last change of the configuration went.
     """
 
@@ -108,6 +110,7 @@ class App:
         self.sdk.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
         # In place of the SDK's tracing, which costs a span per message and goes nowhere here.
         self.sdk.middleware[:] = [self._guard]
+        self.tool_lists = ToolLists()
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
         self.offers = OfferHandlers(self.sdk, loader, self.calls, self.notify_changed)
         self.sdk.add_request_handler(
@@ -118,12 +121,15 @@ class App:
 
     def initialization_options(self) -> InitializationOptions:
         """What `initialize` answers."""
-        changes = NotificationOptions(tools_changed=True, resources_changed=True)
+        changes = NotificationOptions(
+            tools_changed=True, prompts_changed=True, resources_changed=True
+        )
         return self.sdk.create_initialization_options(changes)
 
     async def notify_tools_changed(self) -> None:
         """Tells every client that the list of tools has changed, in the way of its era."""
         self.calls.forget_tools()
+        self.tool_lists.forget()
         await self._bus.publish(ToolsListChanged())
         if self._session is not None:
             await self._session.send_tool_list_changed()
@@ -154,7 +160,8 @@ class App:
                 if plain is not None:
                     with self.log.request(ctx):
                         return await self.calls.answer(ctx, *plain, raw=True)
-            await self.offers.before(ctx.method)
+            if ctx.method == "tools/list" and _is_plain_list(ctx):
+                return await self._listed(ctx, call_next)
             with self.log.request(ctx):
                 result = self.offers.after(ctx.method, await call_next(ctx))
             if ctx.method == "notifications/initialized" and ctx.request_id is None:
@@ -184,6 +191,24 @@ class App:
         only_page(params)
         toolbox = await self._toolbox()
         return ListToolsResult(tools=[_wire_tool(tool) for tool in toolbox.tools()])
+
+    def known_list(self, revision: str) -> dict[str, Any] | None:
+        """The answer to `tools/list` for a revision, if it was made before."""
+        toolbox = self._loader.loaded
+        return None if toolbox is None else self.tool_lists.find(toolbox, revision)
+
+    async def _listed(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """The answer to `tools/list`, made by the SDK once for each toolbox and revision."""
+        toolbox = await self._toolbox()
+        revision = ctx.protocol_version
+        known = self.tool_lists.find(toolbox, revision)
+        if known is not None:
+            return known
+        with self.log.request(ctx):
+            result = await call_next(ctx)
+        if isinstance(result, dict) and self._loader.loaded is toolbox:
+            return self.tool_lists.keep(toolbox, revision, result)
+        return result
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
         """A call with members the plain way does not know; the SDK has checked them."""
@@ -281,6 +306,13 @@ def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any]] | None:
     if not isinstance(params.get("_meta", {}), dict) or ("_meta" in params and ctx.meta is None):
         return None
     return name, arguments
+
+
+def _is_plain_list(ctx: Context) -> bool:
+    """Whether a listing asks for nothing but the one page, on a connection that is ready."""
+    params = ctx.params or {}
+    ready = ctx.session.client_capabilities is not None
+    return ready and params.keys() <= {"_meta"} and not ("_meta" in params and ctx.meta is None)
 
 
 def _wire_resource(resource: PluginResource) -> Resource:

@@ -1,8 +1,7 @@
 """Prompts, resource templates and completion: what only some configurations offer.
 
-A capability is advertised when some plugin has it. Plugins are loaded behind the first answer, so
-with a plugin that may be an Extism module the first answer waits for them, and with others it does
-not.
+Only Extism modules have prompts and complete arguments. Plugins are loaded behind the first answer,
+which therefore advertises both when some plugin may be a module; a list may turn out empty.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from mcp.server.context import HandlerResult
-from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -37,13 +36,10 @@ from .answers import CONTENT_LABEL, UNTRUSTED
 from .calls import Context, ToolCalls
 from .listing import only_page
 from .loader import ToolboxLoader
-from .toolbox import Offers, Prompt, Template
+from .toolbox import Offers, Prompt, Template, Toolbox
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that the first answer waits for plugins that may have prompts.
-_PATIENCE: Final = 10.0
-_OPENING: Final = frozenset({"initialize", "server/discover"})
 #: The handshake's first revision knows no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
 
@@ -52,7 +48,7 @@ class OfferHandlers:
     """The handlers, and the capabilities that go with them.
 
     Args:
-        sdk: gets the handlers once it is known that they are needed.
+        sdk: gets the handlers if they may be needed.
         loader: gives the toolbox.
         calls: runs what plugins are asked.
         changed: is told which list changed, on the event loop.
@@ -65,47 +61,30 @@ class OfferHandlers:
         calls: ToolCalls,
         changed: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._sdk = sdk
         self._loader = loader
         self._calls = calls
         self._changed = changed
-        self._known = False
         self._telling: set[asyncio.Future[None]] = set()
-
-    async def before(self, method: str) -> None:
-        """Learns what is offered before the request that opens a connection is answered."""
-        if method not in _OPENING or self._known or not self._loader.may_offer():
-            return
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                toolbox = await self._loader.get()
-        except TimeoutError:
-            logger.warning("plugins are not loaded yet; their prompts are not advertised")
-            return
-        except CarrelError:
-            return  # there is nothing to offer, and the request that needs it says why
-        self._known = True
-        offers = toolbox.offers
-        if offers.prompts():
-            self._sdk.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
-            self._sdk.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
-        if offers.completes:
-            self._sdk.add_request_handler(
-                "completion/complete", CompleteRequestParams, self._complete
-            )
-        loop = asyncio.get_running_loop()
-        toolbox.on_list_changed(lambda what: self._tell(loop, what))
+        loader.on_loaded = self._listen
+        if loader.may_offer():
+            sdk.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
+            sdk.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
+            sdk.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
 
     def after(self, method: str, result: HandlerResult) -> HandlerResult:
-        """The answer to `initialize` with what was learnt; the SDK made it before that."""
-        if method != "initialize" or not self._known or not isinstance(result, dict):
+        """The answer to `initialize` without what the revision does not know."""
+        if method != "initialize" or not isinstance(result, dict):
             return result
-        capabilities = self._sdk.get_capabilities(
-            NotificationOptions(tools_changed=True, prompts_changed=True, resources_changed=True)
-        ).model_dump(by_alias=True, mode="json", exclude_none=True)
-        if result.get("protocolVersion") == _NO_COMPLETIONS:
-            capabilities.pop("completions", None)
+        if result.get("protocolVersion") != _NO_COMPLETIONS:
+            return result
+        capabilities = dict(result["capabilities"])
+        capabilities.pop("completions", None)
         return {**result, "capabilities": capabilities}
+
+    def _listen(self, toolbox: Toolbox) -> None:
+        """Has changes told of each toolbox that comes into use."""
+        loop = asyncio.get_running_loop()
+        toolbox.on_list_changed(lambda what: self._tell(loop, what))
 
     async def list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None

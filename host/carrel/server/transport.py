@@ -104,9 +104,14 @@ class Transport:
         sink.start(self._on_written, self._on_broken)
         source.start(self._on_data, self._on_end)
 
-    def use_lane(self, calls: ToolCalls) -> None:
-        """Lets ordinary tool calls go the short way, past the SDK, once a client is connected."""
-        self._lane = Lane(calls, self._answer_lane)
+    def use_lane(
+        self,
+        calls: ToolCalls,
+        *,
+        find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
+    ) -> None:
+        """Lets ordinary requests take the fast path past the SDK; see `lane.Lane`."""
+        self._lane = Lane(calls, self._answer_lane, find_list=find_list)
 
     # Input
 
