@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, ModuleError
 from carrel.printable import escaped_json, printable
 
 from .frames import RawJson
@@ -57,14 +57,18 @@ def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:
     return block
 
 
-def failure(error: CarrelError) -> dict[str, Any]:
-    """The wire form of a failure: a line a person can act on, then the error object."""
+def failure(error: CarrelError, *, revision: str) -> dict[str, Any]:
+    """The wire form of a failure: a line a person can act on, then the error object.
+
+    A module's own content blocks stand in place of the line when a text is among them.
+    """
     details = error.to_dict()
     line = printable(error.message, _LINE_LENGTH)
     if error.advice:
         line = f"{line} ({error.advice})"
     body = json.dumps({"error": details}, separators=(",", ":"), default=str)
-    return {
-        "content": [{"type": "text", "text": line}, {"type": "text", "text": body}],
-        "isError": True,
-    }
+    own = error.content if isinstance(error, ModuleError) else ()
+    blocks = [_known_block(block, revision) for block in own]
+    if not any(block["type"] == "text" and block["text"].strip() for block in blocks):
+        blocks.insert(0, {"type": "text", "text": line})
+    return {"content": [*blocks, {"type": "text", "text": body}], "isError": True}

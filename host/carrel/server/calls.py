@@ -136,7 +136,7 @@ class ToolCalls:
 
     def failure(self, error: CarrelError, name: str, revision: str) -> dict[str, Any]:
         """A failure in its wire form."""
-        return self._finish(answers.failure(error), name, revision)
+        return self._finish(answers.failure(error, revision=revision), name, revision)
 
     async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Result:
         await self._pace.turn()

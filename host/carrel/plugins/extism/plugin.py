@@ -15,6 +15,7 @@ from carrel.errors import (
     ContractViolation,
     InternalError,
     LoadError,
+    ModuleError,
     PluginError,
     SourceError,
     UnknownNameError,
@@ -121,11 +122,11 @@ class ModulePlugin(Plugin):
         blocks = content.checked(content.read_blocks, answer, self.name, tool)
         if answer.get("isError") is True:
             said = printable(content.texts_of(blocks), _MAX_MESSAGE)
-            raise SourceError(
-                "upstream_error",
+            raise ModuleError(
                 f"{self.name}: {said or 'the module says that the call failed'}",
                 plugin=self.name,
                 tool=tool,
+                content=blocks,
             )
         structured = answer.get("structuredContent")
         if spec.output_schema is not None:
@@ -222,8 +223,7 @@ class ModulePlugin(Plugin):
             return InternalError()
         said = printable(error.text.strip(), _MAX_MESSAGE)
         extra: dict[str, Any] = {"attempts": call.attempts[-20:]} if call.attempts else {}
-        return SourceError(
-            "upstream_error",
+        return ModuleError(
             f"{self.name}: {said or 'the module failed and did not say why'}",
             plugin=self.name,
             tool=call.tool,
