@@ -14,7 +14,7 @@ from .document import Document, as_utf8
 from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameError
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
-from .plugins.registry import PluginState, Registry
+from .plugins.registry import PluginState, Registry, notes_of
 from .result import Result
 from .waiting import run_in_thread, settled
 
@@ -46,6 +46,8 @@ class Tool:
         idempotent: calling twice is calling once.
         open_world: reaches the network; its results hold content from outside.
         plugin: the plugin's name in the configuration; `carrel` for a tool of the host's own.
+        hints: the annotations that an Extism module gave, by MCP's names; None for another tool,
+            which has all of them.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Tool:
     idempotent: bool
     open_world: bool
     plugin: str
+    hints: Mapping[str, bool | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +317,11 @@ class Toolbox:
             for plugin, manifest in self._registry.manifests(_log_unreadable):
                 looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
+                if entry is not None:
+                    for note in notes_of(entry, manifest):
+                        _log.warning("%s: %s", plugin, note)
                 for spec in manifest.tools:
-                    name = f"{manifest.namespace}_{spec.name}"
+                    name = manifest.client_name(spec.name)
                     grant = entry.grant_of_tool(spec.name) if entry is not None else None
                     if grant is not None:
                         self._hidden[name] = (plugin, grant)
@@ -413,6 +419,7 @@ def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
         idempotent=spec.idempotent,
         open_world=spec.open_world,
         plugin=plugin,
+        hints=spec.hints,
     )
 
 

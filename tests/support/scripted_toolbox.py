@@ -46,6 +46,7 @@ class ScriptedTool:
     idempotent: bool = True
     open_world: bool = False
     plugin: str = "scripted"
+    hints: Mapping[str, bool | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,5 +124,5 @@ def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
 def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
     """The tool as clients see it."""
     fields = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec)}
-    name = f"{plugin.manifest.namespace}_{spec.name}"
+    name = plugin.manifest.client_name(spec.name)
     return Tool(**{**fields, "name": name, "plugin": plugin.name})

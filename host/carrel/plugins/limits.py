@@ -12,6 +12,18 @@ from carrel.exchange import Limits
 STRANGERS_OUTPUT_BYTES = 8 * 2**20
 
 
+#: Fetches of a module's call. A module cannot ask for several at once or declare a limit, and one
+#: request for each entry of a list is what modules are written to make.
+MODULE_FETCHES = 1_000
+
+
+def module_limits(overrides: Mapping[str, float], *, output_bytes: int | None = None) -> Limits:
+    """The limits that hold for an Extism module's calls; arguments as of `effective_limits`."""
+    return effective_limits(
+        {}, {"fetches": MODULE_FETCHES, **overrides}, trusted=False, output_bytes=output_bytes
+    )
+
+
 def effective_limits(
     asked: Mapping[str, float],
     overrides: Mapping[str, float],

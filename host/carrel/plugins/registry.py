@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
-from .limits import STRANGERS_OUTPUT_BYTES, effective_limits
+from .limits import STRANGERS_OUTPUT_BYTES, effective_limits, module_limits
 from .machinery import Machinery
+from .naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
-from .source import MANIFEST_SECTION, Source, read_source
+from .source import MANIFEST_SECTION, Source, builtin_names, read_source
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -43,7 +44,8 @@ class PluginState:
         manifest: None when it could not be read.
         granted: hosts that both the manifest declares and the operator grants.
         error: why it cannot be used; None when it can.
-        notes: what the configuration asks for and it does not get, for a person.
+        notes: what the configuration asks for and it does not get, whose place it takes, and which
+            names of its tools were changed, for a person.
         locked: whether it is what the lock says; None when there is no lock for it.
     """
 
@@ -61,6 +63,28 @@ class PluginState:
     def loaded(self) -> bool:
         """Whether the plugin can be called."""
         return self.error is None and self.enabled
+
+
+def notes_of(entry: PluginConfig, manifest: Manifest | None) -> list[str]:
+    """What an operator should know of a plugin that works, one sentence each.
+
+    Args:
+        entry: the plugin's.
+        manifest: None when it could not be read.
+    """
+    notes = []
+    if not entry.is_builtin and entry.name in builtin_names():
+        note = f"{entry.name} takes the place of the built-in plugin of that name"
+        if manifest is not None and manifest.lookup is None:
+            note += ", and work_lookup goes without it"
+        notes.append(f"{note}; another key in `plugins` keeps both")
+    if manifest is not None:
+        notes += [
+            f"the tool {own!r} is offered as {name}: clients take letters, digits, _ and -, and "
+            f"{MAX_NAME} characters"
+            for own, name in manifest.renamed().items()
+        ]
+    return notes
 
 
 class Changes:
@@ -281,9 +305,7 @@ class Registry:
         name = entry.name
         if is_core_module(source.wasm):
             overrides = {**self._config.limits, **entry.limits}
-            module = self._module(
-                entry, source, lambda _: effective_limits({}, overrides, trusted=False)
-            )
+            module = self._module(entry, source, lambda _: module_limits(overrides))
             try:
                 return module.manifest
             finally:
@@ -355,12 +377,16 @@ class Registry:
         if not source.builtin:
             self.manifest(entry.name)  # nothing runs that says other than what was approved
         machinery, config = self._machinery, self._config
+        # Not the source itself: its bytes need not stay once they are code.
+        builtin, digest, is_module = source.builtin, source.digest, is_core_module(source.wasm)
 
         def limits(manifest: Manifest | None) -> Limits:
             overrides = {**config.limits, **entry.limits}
-            if manifest is None or source.builtin:
+            if is_module:
+                return module_limits(overrides, output_bytes=STRANGERS_OUTPUT_BYTES)
+            if manifest is None or builtin:
                 asked = manifest.limits if manifest is not None else {}
-                return effective_limits(asked, overrides, trusted=source.builtin)
+                return effective_limits(asked, overrides, trusted=builtin)
             return effective_limits(
                 manifest.limits, overrides, trusted=False, output_bytes=STRANGERS_OUTPUT_BYTES
             )
@@ -375,12 +401,10 @@ class Registry:
                 entry.name,
                 component,
                 lambda: self.manifest(entry.name),
-                make_fetcher=lambda manifest: machinery.access().fetcher(
-                    entry, manifest, source.digest
-                ),
+                make_fetcher=lambda manifest: machinery.access().fetcher(entry, manifest, digest),
                 limits=limits,
                 settings=entry.settings,
-                trusted=source.builtin,
+                trusted=builtin,
                 result_bytes=config.runtime.result_bytes,
             )
         )
@@ -395,12 +419,12 @@ class Registry:
         """A plugin that is a module; without `manifest` it makes its own of what it lists."""
         from .extism.load import load_module
 
-        machinery = self._machinery
+        machinery, digest = self._machinery, source.digest
         return load_module(
             entry,
             machinery.runtime().load_module(entry.name, source.wasm, source.digest),
             manifest=manifest,
-            make_fetcher=lambda made: machinery.access().fetcher(entry, made, source.digest),
+            make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
             limits=limits,
             changed=self.changed,
         )
@@ -450,7 +474,7 @@ class Registry:
             manifest=manifest,
             granted=tuple(granted),
             error=error,
-            notes=entry.notes,
+            notes=(*entry.notes, *notes_of(entry, manifest)),
             locked=self._pins.locked(entry, error),
         )
 

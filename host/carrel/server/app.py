@@ -333,12 +333,19 @@ def _wire_tool(tool: Tool) -> WireTool:
         description=tool.description or None,
         input_schema=tool.input_schema,
         output_schema=without_prose(tool.output_schema),
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=tool.open_world,
-        ),
+        annotations=_annotations(tool),
         _meta={"carrel/plugin": tool.plugin},
+    )
+
+
+def _annotations(tool: Tool) -> ToolAnnotations | None:
+    """A component's annotations, or those that a module gave."""
+    if tool.hints is not None:
+        return ToolAnnotations.model_validate(tool.hints) if tool.hints else None
+    return ToolAnnotations(
+        title=tool.title,
+        read_only_hint=tool.read_only,
+        destructive_hint=tool.destructive,
+        idempotent_hint=tool.idempotent,
+        open_world_hint=tool.open_world,
     )

@@ -61,6 +61,11 @@ class Tool(Protocol):
         ...
 
     @property
+    def hints(self) -> Mapping[str, bool | str] | None:
+        """The only annotations to list, by MCP's names; None lists what the four above say."""
+        ...
+
+    @property
     def plugin(self) -> str:
         """The plugin it belongs to."""
         ...

@@ -37,6 +37,7 @@ from .texts import (
 T = TypeVar("T")
 
 MAX_ITEMS = 500
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 METHODS = ("GET", "HEAD", "POST")
 #: Schemes that are the host's own, or name what is no plugin's.
 RESERVED_SCHEMES = frozenset({"carrel", "research", "file", "ui"})
@@ -171,7 +172,19 @@ def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
         idempotent=hints.get("idempotentHint") is True,
         # Whatever it says: what a stranger's module returns is content from outside.
         open_world=True,
+        hints=_given(hints),
     )
+
+
+def _given(raw: Mapping[str, Any]) -> dict[str, bool | str]:
+    """The annotations that MCP knows, as far as they are there and of their type."""
+    given: dict[str, bool | str] = {
+        key: raw[key] for key in _HINTS if isinstance(raw.get(key), bool)
+    }
+    title = title_of(dict(raw))
+    if title is not None:
+        given["title"] = title
+    return given
 
 
 def _words_hide(value: Any) -> bool:
