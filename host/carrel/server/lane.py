@@ -14,19 +14,12 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-from mcp_types import (
-    CONNECTION_CLOSED,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    RequestId,
-)
+from mcp_types import JSONRPCNotification, JSONRPCRequest, RequestId
 
 from carrel.errors import CarrelError, InternalError
 
 from .calls import ToolCalls
-from .frames import encode, encode_response
+from .frames import encode_response
 from .toolbox import Started
 
 logger = logging.getLogger(__name__)
@@ -121,15 +114,14 @@ class Lane:
         for id_ in list(self._running):
             # As in the SDK, a number may come back as a string.
             if id_ == wanted or str(id_) == wanted:
-                self._interrupt(id_, None)
+                self._interrupt(id_)
 
     def close(self) -> None:
-        """Interrupts every call; the connection ends."""
-        closed = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
+        """Interrupts every call, and answers none; the connection ends."""
         for id_ in list(self._running):
-            self._interrupt(id_, encode(JSONRPCError(jsonrpc="2.0", id=id_, error=closed)))
+            self._interrupt(id_)
 
-    def _interrupt(self, id_: RequestId, line: bytes | None) -> None:
+    def _interrupt(self, id_: RequestId) -> None:
         started = self._running[id_]
         started.call.cancel()
-        self._finish(id_, started, line)
+        self._finish(id_, started, None)

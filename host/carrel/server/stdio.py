@@ -108,6 +108,7 @@ async def _serve(
         end = Countdown(loop, settings.shutdown_seconds)
         app.close_subscriptions()
         await end.until(_CANCEL_AT, transport.settled(), serving, hurry.wait())
+        transport.abandon()
         app.calls.cancel_all()
         if not transport.broken:
             await end.until(_DROP_AT, transport.settled(), serving)

@@ -89,6 +89,8 @@ class Transport:
         self._paused = False
         self._in_flight: dict[RequestId, Batch | None] = {}
         self._listening: set[RequestId] = set()
+        self._abandoned: set[RequestId] = set()
+        self._quiet = False
         self._revision: str | None = None
         self._handshake: RequestId | None = None
         self._on_first_answer: Callable[[], object] | None = on_first_answer
@@ -243,8 +245,24 @@ class Transport:
             self._balance()
         return message
 
+    def abandon(self) -> None:
+        """Writes nothing more for requests that still run; subscriptions end with their results.
+
+        For a client that has closed its end, or has sent a signal, an answer to a call that was
+        cancelled is a frame that it does not expect.
+        """
+        self._quiet = True
+        for id_, batch in self._in_flight.items():
+            if id_ in self._listening or id_ in self._abandoned:
+                continue
+            self._abandoned.add(id_)
+            if batch is not None:
+                batch.waiting.discard(id_)
+                self._send_if_complete(batch)
+
     def finish(self) -> None:
         """Ends the stream of messages for the SDK, and cancels whatever still runs."""
+        self.abandon()
         self._finished = True
         if self._lane is not None:
             self._lane.close()
@@ -255,6 +273,8 @@ class Transport:
     def deliver(self, message: JSONRPCMessage) -> None:
         """Writes a message of the server's; never waits."""
         if isinstance(message, JSONRPCNotification | JSONRPCRequest):
+            if self._quiet and message.method in _INFORMATION:
+                return
             if self._sink.pending < _UNREAD_INFORMATION or message.method not in _INFORMATION:
                 self._write(encode(message))
             return
@@ -273,6 +293,9 @@ class Transport:
             batch.answers.append(line)
 
     def _answer(self, id_: RequestId | None, line: bytes) -> None:
+        if id_ in self._abandoned:
+            self._leave_unanswered(id_)
+            return
         batch = self._release(id_)
         if batch is None:
             self._write(line)
@@ -300,7 +323,7 @@ class Transport:
     async def _settle_unanswered(self, id_: RequestId) -> None:
         self._leave_unanswered(id_)
 
-    def _leave_unanswered(self, id_: RequestId) -> None:
+    def _leave_unanswered(self, id_: RequestId | None) -> None:
         """A cancelled request gets no answer, and its batch stops waiting for one."""
         batch = self._release(id_)
         if batch is not None:
@@ -308,7 +331,8 @@ class Transport:
 
     def _send_if_complete(self, batch: Batch) -> None:
         if not batch.waiting and batch.answers:
-            self._write(b"[" + b",".join(batch.answers) + b"]")
+            answers, batch.answers = batch.answers, []
+            self._write(b"[" + b",".join(answers) + b"]")
 
     def _write(self, line: bytes) -> None:
         self._flushed.clear()
