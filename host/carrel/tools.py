@@ -262,6 +262,10 @@ class Toolbox:
         """Has changes told, see `plugins.registry.Changes`; from a worker thread."""
         self._registry.changed.listener = listener
 
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
+        """Has the URIs of documents told that modules say have changed; from a worker thread."""
+        self._registry.updated.listener = listener
+
     @property
     def lookup(self) -> Lookup:
         """Looks up works in every plugin that resolves their identifiers."""

@@ -351,6 +351,9 @@ class ScriptedToolbox:
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
         pass
 
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
+        pass
+
     def health(self) -> dict[str, Any]:
         return {"ok": True, "plugins": [{"name": "scripted", "status": "loaded"}]}
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
+#: Things of which it is remembered when they were told; as many can be told in a second.
+_REMEMBERED = 100
+
 
 @dataclass(frozen=True, slots=True)
 class PluginState:
@@ -88,10 +91,10 @@ def notes_of(entry: PluginConfig, manifest: Manifest | None) -> list[str]:
 
 
 class Changes:
-    """Passes on that a list changed, at most once a second for each list.
+    """Passes on that something changed, at most once a second for each thing.
 
     Attributes:
-        listener: is told `tools`, `prompts` or `resources`.
+        listener: is told `tools`, `prompts` or `resources`, or the URI of a document.
     """
 
     def __init__(self) -> None:
@@ -102,8 +105,11 @@ class Changes:
         """Tells the listener, unless that was done just now; from any thread."""
         now = time.monotonic()
         if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
-            self._told[what] = now
-            self.listener(what)
+            if len(self._told) >= _REMEMBERED:
+                self._told = {one: at for one, at in self._told.items() if now - at < 1.0}
+            if len(self._told) < _REMEMBERED:
+                self._told[what] = now
+                self.listener(what)
 
 
 class Registry:
@@ -146,6 +152,8 @@ class Registry:
         self._sources: dict[str, Source] = {}
         #: Told what changed when a module says so: `tools`, `prompts` or `resources`.
         self.changed = Changes()
+        #: Told the URI of a document that changed when a module says so.
+        self.updated = Changes()
         self._closed = False
 
     def successor(self, config: Config) -> Registry:
@@ -427,6 +435,7 @@ class Registry:
             make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
             limits=limits,
             changed=self.changed,
+            updated=self.updated,
         )
 
     def _component(self, name: str, source: Source) -> SandboxedComponent:

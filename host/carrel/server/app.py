@@ -20,6 +20,7 @@ from mcp.server.subscriptions import (
     ListenHandler,
     PromptsListChanged,
     ResourcesListChanged,
+    ResourceUpdated,
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
@@ -35,6 +36,8 @@ from mcp_types import (
     ReadResourceResult,
     Resource,
     SetLevelRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
     TextResourceContents,
     ToolAnnotations,
 )
@@ -103,7 +106,7 @@ class App:
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_read_resource=self._read_resource,
-            on_subscriptions_listen=self._listen,
+            on_subscriptions_listen=self._subscribe,
         )
         # Registered here because the constructor's keyword warns on every start: logging is
         # deprecated since 2026-07-28, and is what older clients have.
@@ -112,7 +115,9 @@ class App:
         self.sdk.middleware[:] = [self._guard]
         self.tool_lists = ToolLists()
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
-        self.offers = OfferHandlers(self.sdk, loader, self.calls, self.notify_changed)
+        self.offers = OfferHandlers(
+            self.sdk, loader, self.calls, self.notify_changed, self.notify_updated
+        )
         self.sdk.add_request_handler(
             "resources/templates/list", PaginatedRequestParams, self.offers.list_templates
         )
@@ -146,6 +151,10 @@ class App:
         elif self._session is not None:
             await self._session.send_resource_list_changed()
 
+    async def notify_updated(self, uri: str) -> None:
+        """Tells the clients that have subscribed to a document that it has changed."""
+        await self._bus.publish(ResourceUpdated(uri=uri))
+
     def close_subscriptions(self) -> None:
         """Ends every subscription, each with its result, so that clients know it was meant."""
         self._listen.close()
@@ -173,6 +182,16 @@ class App:
             logger.exception("the handler of %.100r failed", ctx.method)
             raise MCPError(INTERNAL_ERROR, "internal error") from None
         return result
+
+    async def _subscribe(
+        self, ctx: Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Serves a subscription to what is sent here; the acknowledgement names no more."""
+        wanted = params.notifications
+        if not self.offers.may_update and wanted.resource_subscriptions:
+            wanted = wanted.model_copy(update={"resource_subscriptions": None})
+            params = params.model_copy(update={"notifications": wanted})
+        return await self._listen(ctx, params)
 
     # Tools
 

@@ -42,6 +42,9 @@ logger = logging.getLogger(__name__)
 
 #: The handshake's first revision knows no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
+_OPENING: Final = frozenset({"initialize", "server/discover"})
+
+Told = Callable[[str], Awaitable[None]]
 
 
 class OfferHandlers:
@@ -52,6 +55,10 @@ class OfferHandlers:
         loader: gives the toolbox.
         calls: runs what plugins are asked.
         changed: is told which list changed, on the event loop.
+        updated: is told the URI of a document that changed, likewise.
+
+    Attributes:
+        may_update: whether some plugin may tell of documents that changed: only modules do.
     """
 
     def __init__(
@@ -59,32 +66,39 @@ class OfferHandlers:
         sdk: Server[Any],
         loader: ToolboxLoader,
         calls: ToolCalls,
-        changed: Callable[[str], Awaitable[None]],
+        changed: Told,
+        updated: Told,
     ) -> None:
         self._loader = loader
         self._calls = calls
         self._changed = changed
+        self._updated = updated
+        self.may_update = loader.may_offer()
         self._telling: set[asyncio.Future[None]] = set()
         loader.on_loaded = self._listen
-        if loader.may_offer():
+        if self.may_update:
             sdk.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
             sdk.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
             sdk.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
 
     def after(self, method: str, result: HandlerResult) -> HandlerResult:
-        """The answer to `initialize` without what the revision does not know."""
-        if method != "initialize" or not isinstance(result, dict):
-            return result
-        if result.get("protocolVersion") != _NO_COMPLETIONS:
+        """The first answer without capabilities that the revision, or no plugin, has."""
+        if method not in _OPENING or not isinstance(result, dict):
             return result
         capabilities = dict(result["capabilities"])
-        capabilities.pop("completions", None)
+        if result.get("protocolVersion") == _NO_COMPLETIONS:
+            capabilities.pop("completions", None)
+        if not self.may_update:
+            resources = dict(capabilities["resources"])
+            resources.pop("subscribe", None)
+            capabilities["resources"] = resources
         return {**result, "capabilities": capabilities}
 
     def _listen(self, toolbox: Toolbox) -> None:
         """Has changes told of each toolbox that comes into use."""
         loop = asyncio.get_running_loop()
-        toolbox.on_list_changed(lambda what: self._tell(loop, what))
+        toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
+        toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri))
 
     async def list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None
@@ -131,11 +145,14 @@ class OfferHandlers:
         with _as_protocol_errors():
             return (await self._loader.get()).offers
 
-    def _tell(self, loop: asyncio.AbstractEventLoop, what: str) -> None:
+    def _tell(self, loop: asyncio.AbstractEventLoop, told: Told, what: str) -> None:
         """Takes news from a worker thread to the event loop."""
 
+        async def run() -> None:
+            await told(what)
+
         def tell() -> None:
-            telling = asyncio.ensure_future(self._changed(what))
+            telling = asyncio.ensure_future(run())
             self._telling.add(telling)
             telling.add_done_callback(self._telling.discard)
 

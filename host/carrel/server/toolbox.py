@@ -346,6 +346,10 @@ class Toolbox(Protocol):
         """Calls `listener` with `tools`, `prompts` or `resources`, from any thread."""
         ...
 
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
+        """Calls `listener` with the URI of a document that has changed, from any thread."""
+        ...
+
     def health(self) -> dict[str, Any]:
         """The state of plugins and stores as JSON, nothing secret; may touch the disk."""
         ...

@@ -25,11 +25,21 @@ from mcp_types import (
     JSONRPCResponse,
     RequestId,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from carrel.errors import BusyError
 
 from .calls import ToolCalls
-from .frames import LineCutter, Rejection, TooLong, classify, encode, encode_rejection, parse
+from .frames import (
+    LineCutter,
+    Rejection,
+    TooLong,
+    classify,
+    encode,
+    encode_rejection,
+    encode_response,
+    parse,
+)
 from .lane import Lane
 from .pipes import Sink, Source
 from .settings import ServerSettings
@@ -51,6 +61,8 @@ _QUEUE_LIMIT: Final = 1024
 _UNREAD_LIMIT: Final = 16 * 2**20
 #: The same, at which what only informs is dropped.
 _UNREAD_INFORMATION: Final = 2**20
+#: Requests that the revision of 2026-07-28 no longer has, and that cost nothing to answer.
+_OF_THE_HANDSHAKE: Final = frozenset({"ping", "logging/setLevel"})
 _INFORMATION: Final = frozenset({"notifications/progress", "notifications/message"})
 
 
@@ -167,6 +179,9 @@ class Transport:
 
     def _take(self, message: JSONRPCMessage | Rejection | None, batch: Batch | None = None) -> None:
         if isinstance(message, JSONRPCRequest):
+            if batch is None and self._is_keep_alive(message):
+                self._write(encode_response(message.id, {"resultType": "complete"}))
+                return
             rejection = self._admit(message, batch)
             if rejection is None:
                 if batch is None and self._goes_by_lane(message):
@@ -182,6 +197,19 @@ class Transport:
             if self._lane is not None and isinstance(message, JSONRPCNotification):
                 self._lane.notice(message)
             self._put(SessionMessage(message))
+
+    def _is_keep_alive(self, request: JSONRPCRequest) -> bool:
+        """Whether it is a request of the handshake's, without `_meta`, on a later connection.
+
+        Clients that know both eras send them all the same, and take an error for a broken
+        connection.
+        """
+        return (
+            request.method in _OF_THE_HANDSHAKE
+            and self._revision in MODERN_PROTOCOL_VERSIONS
+            and "_meta" not in (request.params or {})
+            and request.id not in self._in_flight
+        )
 
     def _goes_by_lane(self, request: JSONRPCRequest) -> bool:
         lane, revision = self._lane, self._revision
