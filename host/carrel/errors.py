@@ -132,6 +132,11 @@ class CarrelError(Exception):
         error.update(self.details())
         return error
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of this machine that the message names; clients of a server do not see them."""
+        return ()
+
     def details(self) -> dict[str, Any]:
         """Further members of the error object; each class adds its own."""
         return {}
@@ -157,6 +162,11 @@ class ConfigError(CarrelError):
         self.path = path
         where = f"{path}: " if path else ""
         super().__init__(where + "; ".join(self.faults))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The configuration file."""
+        return (self.path,) if self.path else ()
 
 
 class ArgumentError(CarrelError):
@@ -474,6 +484,11 @@ class NotRecordedError(CarrelError):
         self.directory = directory
         super().__init__(f"no recording of {method} {url} in {directory}")
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The folder of the recordings."""
+        return (self.directory,)
+
 
 class StorageError(CarrelError):
     """A file or folder of Carrel's own cannot be read or written. `path` names it."""
@@ -483,6 +498,11 @@ class StorageError(CarrelError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(f"{path}: {reason}")
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file or folder."""
+        return (self.path,)
 
 
 class BusyError(CarrelError):

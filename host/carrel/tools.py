@@ -218,12 +218,29 @@ class Toolbox:
             raise
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; found once."""
+        """The documents that plugins offer by URI; found once. Of a replay, those it holds."""
         if self._resources is None:
             from .resources import find_resources
 
-            self._resources = list(find_resources(self._registry, self._config).values())
+            found = find_resources(self._registry, self._config).values()
+            self._resources = [one for one in found if self._is_readable(one)]
         return self._resources
+
+    def _is_readable(self, resource: Resource) -> bool:
+        """Whether a document can be read: of a replay, whether it was recorded."""
+        if self._config.replay_dir is None:
+            return True
+        from .resources import start_reading
+
+        try:
+            plugin, call, pending = start_reading(self._registry, resource.plugin, resource.uri)
+            plugin.document(resource.uri, pending.utf8())
+        except CarrelError:
+            return False
+        except Exception as report:  # noqa: BLE001 - what a plugin reports is told when it is read
+            _log.debug("%s: %s", resource.uri, plugin.reported(report, call))
+            return not call.has_ended()
+        return True
 
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None

@@ -48,10 +48,11 @@ from pydantic_core import to_json
 
 from carrel import __version__
 from carrel.errors import CarrelError, UnknownNameError
+from carrel.localpaths import without_paths_inside
 from carrel.printable import escaped_json, printable
 from carrel.waiting import run_in_thread
 
-from .answers import CONTENT_LABEL, UNTRUSTED
+from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
 from .clientlog import ClientLog
 from .listing import ToolLists, only_page, without_prose
@@ -201,7 +202,7 @@ class App:
         except CarrelError as error:
             logger.warning("the tools cannot be offered: %s", error)
             raise MCPError(
-                INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
+                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}
             ) from None
 
     async def _list_tools(
@@ -250,16 +251,16 @@ class App:
             toolbox = await self._loader.get()
         except CarrelError:  # then there is nothing but health, which says why
             return ListResourcesResult(resources=[health])
-        return ListResourcesResult(
-            resources=[health, *(_wire_resource(one) for one in toolbox.resources())]
-        )
+        offered = await run_in_thread(toolbox.resources)
+        return ListResourcesResult(resources=[health, *(_wire_resource(one) for one in offered)])
 
     async def _read_resource(
         self, ctx: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         uri = str(params.uri)
         if uri == HEALTH_URI:
-            text = to_json(await self._health(), inf_nan_mode="null", fallback=str).decode()
+            health = without_paths_inside(await self._health())
+            text = to_json(health, inf_nan_mode="null", fallback=str).decode()
             contents = TextResourceContents(uri=uri, mime_type=_JSON, text=text)
             return ReadResourceResult(contents=[contents])
         try:
@@ -271,7 +272,7 @@ class App:
             raise MCPError(code, message, {"uri": uri[:1000]}) from None
         except CarrelError as error:
             raise MCPError(
-                INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
+                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}
             ) from None
         if result.content is not None:
             labelled = [{**one, "_meta": {CONTENT_LABEL: UNTRUSTED}} for one in result.content]
@@ -299,7 +300,7 @@ class App:
         try:
             toolbox = await self._loader.get()
         except CarrelError as error:
-            return {"ok": False, **report, "error": error.to_dict()}
+            return {"ok": False, **report, "error": told(error)}
         # In a thread, because it looks at disks.
         return {**await run_in_thread(toolbox.health), **report}
 

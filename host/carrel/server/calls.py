@@ -88,8 +88,8 @@ class ToolCalls:
             if error.kind != "tool":
                 return self.failure(error, name, revision)
             known = len(name) <= _NAME_LENGTH
-            message = printable(error.message) if known else "unknown tool"
-            data = {"error": error.to_dict()} if known else None
+            message = printable(answers.message_of(error)) if known else "unknown tool"
+            data = {"error": answers.told(error)} if known else None
             raise MCPError(INVALID_PARAMS, message, data) from None
         except CarrelError as error:
             return self.failure(error, name, revision)

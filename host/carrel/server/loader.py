@@ -53,7 +53,6 @@ class ToolboxLoader:
         toolbox = self._make()
         # The first listing may have to load plugins: here, and not on the event loop.
         toolbox.tools()
-        toolbox.resources()
         toolbox.offers.templates()
         toolbox.offers.prompts()
         return toolbox

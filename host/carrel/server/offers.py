@@ -32,7 +32,7 @@ from mcp_types import Prompt as WirePrompt
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
 from carrel.printable import printable
 
-from .answers import CONTENT_LABEL, UNTRUSTED
+from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
 from .listing import only_page
 from .loader import ToolboxLoader
@@ -173,8 +173,8 @@ class _as_protocol_errors:  # noqa: N801 - reads as a statement
             fault = isinstance(error, UnknownNameError | ArgumentError)
             raise MCPError(
                 INVALID_PARAMS if fault else INTERNAL_ERROR,
-                printable(error.message, 2000),
-                {"error": error.to_dict()},
+                printable(message_of(error), 2000),
+                {"error": told(error)},
             ) from None
 
 

@@ -323,7 +323,7 @@ class Toolbox(Protocol):
         ...
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; cheap, because it runs on the event loop."""
+        """The documents that plugins offer by URI and that can be read; may take a while."""
         ...
 
     async def read_resource(
