@@ -10,8 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+
+from .waiting import run_in_thread
 
 if TYPE_CHECKING:
     from .config import Config
@@ -183,22 +186,18 @@ class AsyncCarrel:
         lookup = self._carrel.toolbox.lookup
         call = lookup.new_call(on_progress)
         try:
-            return await asyncio.to_thread(lookup.run, ids, call, sources=sources)
+            return await run_in_thread(partial(lookup.run, ids, call, sources=sources))
         except asyncio.CancelledError:
             call.cancel()
             raise
 
     async def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
-        import asyncio
-
-        return await asyncio.to_thread(self._carrel.parse, plugin, document_format, document)
+        return await run_in_thread(self._carrel.parse, plugin, document_format, document)
 
     async def aclose(self) -> None:
         """Ends threads and connections."""
-        import asyncio
-
-        await asyncio.to_thread(self._carrel.close)
+        await run_in_thread(self._carrel.close)
 
     async def __aenter__(self) -> Self:
         return self

@@ -17,6 +17,7 @@
     │   ├── Cancelled          the client gave up                          cancelled
     │   └── ContractViolation  the guest returned what it must not         contract_violation
     ├── SourceError            the plugin's own, well-behaved report       any code open to plugins
+    │   └── ModuleError        an Extism module's own words                upstream_error
     ├── NotRecordedError       a replay has no such exchange               not_recorded
     ├── StorageError           a file of Carrel's own                      storage
     ├── BusyError              too many calls in flight                    busy
@@ -72,7 +73,7 @@ ACTIONS: Mapping[str, str] = {
     "record_again": "record the exchange with --record first",
     "fix_configuration": "correct the configuration as the message says",
     "free_or_fix_storage": "free space or fix permissions of the named path",
-    "none": "nothing needs to be done",
+    "none": "no action is suggested",
 }
 
 
@@ -110,7 +111,7 @@ class CarrelError(Exception):
 
     @property
     def advice(self) -> str:
-        """What to do, in words for a person; empty when nothing needs to be done."""
+        """What to do, in words for a person; empty when no action is suggested."""
         if self.action == "none":
             return ""
         seconds = self.details().get("retry_after_seconds")
@@ -130,6 +131,11 @@ class CarrelError(Exception):
             error["source"] = self.plugin
         error.update(self.details())
         return error
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of this machine that the message names; clients of a server do not see them."""
+        return ()
 
     def details(self) -> dict[str, Any]:
         """Further members of the error object; each class adds its own."""
@@ -156,6 +162,11 @@ class ConfigError(CarrelError):
         self.path = path
         where = f"{path}: " if path else ""
         super().__init__(where + "; ".join(self.faults))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The configuration file."""
+        return (self.path,) if self.path else ()
 
 
 class ArgumentError(CarrelError):
@@ -438,6 +449,30 @@ class SourceError(CarrelError):
         return self.extra
 
 
+class ModuleError(SourceError):
+    """What an Extism module reports: its own words, and no advice.
+
+    A module's interface has no codes, so nothing is known of the fault beyond its text.
+
+    Attributes:
+        content: the content blocks of a result that says it failed; empty for an error text.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        plugin: str,
+        tool: str,
+        content: Sequence[Mapping[str, Any]] = (),
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.content = tuple(dict(block) for block in content)
+        super().__init__(
+            "upstream_error", message, plugin=plugin, tool=tool, action="none", extra=extra
+        )
+
+
 class NotRecordedError(CarrelError):
     """A replay was asked for an exchange that was never recorded."""
 
@@ -449,6 +484,11 @@ class NotRecordedError(CarrelError):
         self.directory = directory
         super().__init__(f"no recording of {method} {url} in {directory}")
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The folder of the recordings."""
+        return (self.directory,)
+
 
 class StorageError(CarrelError):
     """A file or folder of Carrel's own cannot be read or written. `path` names it."""
@@ -458,6 +498,11 @@ class StorageError(CarrelError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(f"{path}: {reason}")
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file or folder."""
+        return (self.path,)
 
 
 class BusyError(CarrelError):

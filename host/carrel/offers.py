@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, CarrelError, UnknownNameError
 from .resources import matches_any
-from .waiting import settled
+from .waiting import run_in_thread, settled
 
 if TYPE_CHECKING:
     from .config import Config
@@ -90,25 +91,33 @@ def find_prompts(registry: Registry, config: Config) -> dict[str, Prompt]:
 class Offers:
     """Templates, prompts and completion of a configuration. Thread-safe.
 
-    Nothing here is looked at unless a client asks, or a module is configured.
+    What is offered is found once; the first look may have to load plugins.
     """
 
     def __init__(self, registry: Registry, config: Config) -> None:
         self._registry = registry
         self._config = config
 
+    @cached_property
+    def _templates(self) -> dict[str, Template]:
+        return find_templates(self._registry, self._config)
+
+    @cached_property
+    def _prompts(self) -> dict[str, Prompt]:
+        return find_prompts(self._registry, self._config)
+
     @property
     def completes(self) -> bool:
         """Whether some plugin completes arguments."""
-        return any(self._completes(plugin) for plugin in self._registry.names())
+        return any(self._completing(plugin) is not None for plugin in self._registry.names())
 
     def templates(self) -> Sequence[Template]:
         """All templates."""
-        return list(find_templates(self._registry, self._config).values())
+        return list(self._templates.values())
 
     def prompts(self) -> Sequence[Prompt]:
         """All prompts."""
-        return list(find_prompts(self._registry, self._config).values())
+        return list(self._prompts.values())
 
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str], *, call_started: Started | None = None
@@ -117,17 +126,17 @@ class Offers:
 
         Raises:
             UnknownNameError: no such prompt.
-            ArgumentError: a required argument is missing, or one is unknown.
+            ArgumentError: a required argument is missing.
             CarrelError: the plugin or its source failed.
         """
-        prompts = find_prompts(self._registry, self._config)
+        prompts = await run_in_thread(lambda: self._prompts)
         if name not in prompts:
             raise UnknownNameError("prompt", name, known=list(prompts))
         prompt = prompts[name]
         faults = _argument_faults(prompt.spec, arguments)
         if faults:
             raise ArgumentError(faults, plugin=prompt.plugin, tool=name)
-        plugin = self._module(prompt.plugin)
+        plugin = await run_in_thread(self._module, prompt.plugin)
         call = plugin.new_call(prompt.spec.name)
         pending = plugin.submit_prompt(prompt.spec.name, arguments, call)
         return plugin.prompt(await _outcome(plugin, call, pending, call_started))
@@ -152,10 +161,10 @@ class Offers:
             UnknownNameError: no such prompt or template.
             CarrelError: the plugin or its source failed.
         """
-        name, own = self._referred(reference)
-        if not self._completes(name):
+        name, own = await run_in_thread(self._referred, reference)
+        plugin = await run_in_thread(self._completing, name)
+        if plugin is None:
             return {"values": []}
-        plugin = self._module(name)
         call = plugin.new_call("complete")
         pending = plugin.submit_completion(own, argument, known, call)
         return plugin.completion(await _outcome(plugin, call, pending, call_started))
@@ -163,23 +172,26 @@ class Offers:
     def _referred(self, reference: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The plugin that a reference means, and the reference in that plugin's own words."""
         if reference["type"] == "ref/prompt":
-            prompts = find_prompts(self._registry, self._config)
+            prompts = self._prompts
             prompt = prompts.get(reference["name"])
             if prompt is None:
                 raise UnknownNameError("prompt", reference["name"], known=list(prompts))
             return prompt.plugin, {"type": "prompt", "name": prompt.spec.name}
         uri = reference["uri"]
-        templates = find_templates(self._registry, self._config)
+        templates = self._templates
         if uri in templates:
             return templates[uri].plugin, {"type": "resource", "uri": uri}
         raise UnknownNameError("resource template", uri, known=list(templates))
 
-    def _completes(self, name: str) -> bool:
+    def _completing(self, name: str) -> ModulePlugin | None:
+        """The plugin of that name, loaded, if it completes arguments."""
         try:
-            plugin = self._registry.manifest(name).contract.startswith("hyper-mcp")
-            return plugin and self._module(name).completes
+            if not self._registry.manifest(name).contract.startswith("hyper-mcp"):
+                return None
+            plugin = self._module(name)
         except CarrelError:
-            return False
+            return None
+        return plugin if plugin.completes else None
 
     def _module(self, name: str) -> ModulePlugin:
         from .plugins.extism.plugin import ModulePlugin
@@ -190,12 +202,11 @@ class Offers:
 
 
 def _argument_faults(prompt: PromptSpec, arguments: Mapping[str, str]) -> list[str]:
-    known = {argument.name for argument in prompt.arguments}
-    faults = [f"unknown argument {name[:100]!r}" for name in arguments if name not in known]
-    faults += [
+    """Required arguments that are missing; the module judges whatever was sent."""
+    faults = [
         f"{argument.name} is required"
         for argument in prompt.arguments
-        if argument.required and not arguments.get(argument.name, "").strip()
+        if argument.required and argument.name not in arguments
     ]
     return faults[:20]
 

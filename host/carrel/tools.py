@@ -14,9 +14,9 @@ from .document import Document, as_utf8
 from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameError
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
-from .plugins.registry import PluginState, Registry
+from .plugins.registry import PluginState, Registry, notes_of
 from .result import Result
-from .waiting import settled
+from .waiting import run_in_thread, settled
 
 if TYPE_CHECKING:
     from .config import Config
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .resources import Resource
     from .runtime.pending import Pending
 
-__all__ = ["Result", "Tool", "Toolbox", "check_arguments"]
+__all__ = ["Result", "Tool", "Toolbox", "accepted_arguments", "check_arguments"]
 
 _log = logging.getLogger("carrel.tools")
 
@@ -46,6 +46,8 @@ class Tool:
         idempotent: calling twice is calling once.
         open_world: reaches the network; its results hold content from outside.
         plugin: the plugin's name in the configuration; `carrel` for a tool of the host's own.
+        hints: the annotations that an Extism module gave, by MCP's names; None for another tool,
+            which has all of them.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Tool:
     idempotent: bool
     open_world: bool
     plugin: str
+    hints: Mapping[str, bool | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ class Toolbox:
         self._hidden: dict[str, tuple[str, str]] = {}
         self._lookup: Lookup | None = None
         self._offers: Offers | None = None
+        self._resources: list[Resource] | None = None
 
     def successor(self, config: Config) -> Toolbox:
         """The toolbox of another configuration, loaded beside this one; both are closed."""
@@ -155,7 +159,8 @@ class Toolbox:
 
         Args:
             name: as listed.
-            arguments: as the client sent them; blank optional ones count as absent.
+            arguments: as the client sent them; blank optional ones count as absent, except for a
+                module.
             on_progress: called from worker threads with done, total or None, and a message.
             call_started: is given the call as soon as its clocks run.
 
@@ -163,6 +168,8 @@ class Toolbox:
             UnknownNameError: no such tool.
             CarrelError: everything else that can go wrong, with a code for clients.
         """
+        if self._entries is None:
+            await run_in_thread(self._tools)
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
@@ -219,10 +226,29 @@ class Toolbox:
             raise
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI."""
-        from .resources import find_resources
+        """The documents that plugins offer by URI; found once. Of a replay, those it holds."""
+        if self._resources is None:
+            from .resources import find_resources
 
-        return list(find_resources(self._registry, self._config).values())
+            found = find_resources(self._registry, self._config).values()
+            self._resources = [one for one in found if self._is_readable(one)]
+        return self._resources
+
+    def _is_readable(self, resource: Resource) -> bool:
+        """Whether a document can be read: of a replay, whether it was recorded."""
+        if self._config.replay_dir is None:
+            return True
+        from .resources import start_reading
+
+        try:
+            plugin, call, pending = start_reading(self._registry, resource.plugin, resource.uri)
+            plugin.document(resource.uri, pending.utf8())
+        except CarrelError:
+            return False
+        except Exception as report:  # noqa: BLE001 - what a plugin reports is told when it is read
+            _log.debug("%s: %s", resource.uri, plugin.reported(report, call))
+            return not call.has_ended()
+        return True
 
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
@@ -233,12 +259,10 @@ class Toolbox:
             UnknownNameError: no plugin offers it.
             CarrelError: the plugin or its source failed.
         """
-        import asyncio
-
         from .resources import find_plugin, start_reading
 
-        name = await asyncio.to_thread(find_plugin, self._registry, self._config, uri)
-        plugin, call, pending = await asyncio.to_thread(start_reading, self._registry, name, uri)
+        name = await run_in_thread(find_plugin, self._registry, self._config, uri)
+        plugin, call, pending = await run_in_thread(start_reading, self._registry, name, uri)
         if call_started is not None:
             call_started(call)
         await settled(pending, call)
@@ -262,6 +286,10 @@ class Toolbox:
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
         """Has changes told, see `plugins.registry.Changes`; from a worker thread."""
         self._registry.changed.listener = listener
+
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
+        """Has the URIs of documents told that modules say have changed; from a worker thread."""
+        self._registry.updated.listener = listener
 
     @property
     def lookup(self) -> Lookup:
@@ -318,8 +346,11 @@ class Toolbox:
             for plugin, manifest in self._registry.manifests(_log_unreadable):
                 looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
+                if entry is not None:
+                    for note in notes_of(entry, manifest):
+                        _log.warning("%s: %s", plugin, note)
                 for spec in manifest.tools:
-                    name = f"{manifest.namespace}_{spec.name}"
+                    name = manifest.client_name(spec.name)
                     grant = entry.grant_of_tool(spec.name) if entry is not None else None
                     if grant is not None:
                         self._hidden[name] = (plugin, grant)
@@ -361,9 +392,7 @@ class Toolbox:
         plugin = self._entry(name).tool.plugin
         ready = self._registry.loaded(plugin)
         if ready is None:
-            import asyncio
-
-            ready = await asyncio.to_thread(self._registry.plugin, plugin)
+            ready = await run_in_thread(self._registry.plugin, plugin)
         return ready
 
     def _start(
@@ -375,7 +404,7 @@ class Toolbox:
         call_started: Callable[[Call], None] | None,
     ) -> Started:
         entry = self._entry(name)
-        checked = check_arguments(entry.tool, arguments)
+        checked = accepted_arguments(plugin, entry.tool, arguments)
         faults = plugin.argument_faults(entry.own_name, checked)
         if faults:
             raise ArgumentError(faults, plugin=plugin.name, tool=name)
@@ -419,7 +448,19 @@ def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
         idempotent=spec.idempotent,
         open_world=spec.open_world,
         plugin=plugin,
+        hints=spec.hints,
     )
+
+
+def accepted_arguments(plugin: Plugin, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that a plugin is given: as sent for a module, else see `check_arguments`.
+
+    Raises:
+        ArgumentError: the tool of a component has no argument of some name.
+    """
+    if plugin.takes_arguments_as_sent:
+        return dict(arguments)
+    return check_arguments(tool, arguments)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

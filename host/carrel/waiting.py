@@ -1,12 +1,19 @@
-"""Waiting for a call from an event loop, without blocking it."""
+"""Waiting for a call or a thread from an event loop, without blocking it."""
 
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    import asyncio
+
     from .exchange import Call
+
+
+T = TypeVar("T")
 
 
 class Ending(Protocol):
@@ -40,3 +47,40 @@ async def settled(pending: Ending, call: Call) -> None:
     except asyncio.CancelledError:
         call.cancel()
         raise
+
+
+def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
+    """Runs `function` in a daemon thread of its own and returns a future of what it gives.
+
+    Not the loop's executor: its threads are joined at exit, so one that hangs would keep the
+    process alive.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: T | None, error: Exception | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]  # T where there is no error
+
+    def work() -> None:
+        outcome: tuple[T | None, Exception | None]
+        try:
+            outcome = context.run(function, *args), None
+        except Exception as error:  # noqa: BLE001  # it is handed to the waiting task
+            outcome = None, error
+        except BaseException as error:  # noqa: BLE001  # an exit of one thread is not the loop's
+            outcome = None, RuntimeError(f"the thread ended with {error!r}")
+        try:
+            loop.call_soon_threadsafe(settle, *outcome)
+        except RuntimeError:
+            pass  # the loop has ended; nobody waits any more
+
+    threading.Thread(target=work, name="carrel-work", daemon=True).start()
+    return future

@@ -37,6 +37,7 @@ EXAMPLES: list[CarrelError] = [
     errors.Cancelled(plugin="p", tool="t"),
     errors.ContractViolation("p: not JSON", plugin="p", tool="t"),
     SourceError("not_found", "no such paper", plugin="p", tool="t", extra={"x": 1}),
+    errors.ModuleError("p: alas", plugin="p", tool="t", content=[{"type": "text", "text": "x"}]),
     errors.NotRecordedError("GET", "https://example.org/", "recordings"),
     errors.StorageError("/path", "disk full"),
     errors.BusyError(64),

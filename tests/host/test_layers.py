@@ -89,7 +89,8 @@ ALLOWED: dict[str, set[str]] = {
         "tools",
         "wholefile",
     },
-    "server": {"__version__", "errors", "exchange", "printable"},
+    "server": {"__version__", "errors", "exchange", "localpaths", "printable", "waiting"},
+    "localpaths": set(),
 }
 
 

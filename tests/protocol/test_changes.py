@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from carrel.server.loader import ToolboxLoader
 from carrel.server.settings import ServerSettings
 from carrel.server.transport import Transport
 from support.mcp_schema import assert_frames_valid
-from support.scripted_toolbox import ScriptedToolbox
+from support.scripted_toolbox import ScriptedTool, ScriptedToolbox
 from support.stdio_client import MODERN, envelope
 
 
@@ -108,6 +108,36 @@ def test_a_changed_list_of_tools_is_told_in_the_way_of_the_era(revision: str) ->
     methods = {1: "subscriptions/listen" if revision == MODERN else "initialize", 2: "ping"}
     frames = asyncio.run(run())
     assert_frames_valid(revision, [(frame, methods.get(frame.get("id", 0))) for frame in frames])
+
+
+def test_a_list_of_tools_is_made_once_and_again_when_the_tools_have_changed() -> None:
+    looks: list[int] = []
+
+    class Counting(ScriptedToolbox):
+        def tools(self) -> Sequence[ScriptedTool]:
+            looks.append(1)
+            return super().tools()
+
+    async def run() -> None:
+        connection = Connection(Counting)
+        number = 0
+
+        async def listed() -> Any:
+            nonlocal number
+            number += 1
+            connection.input.send(id=number, method="tools/list", params={"_meta": envelope()})
+            return (await connection.output.frame(number - 1))["result"]
+
+        first = await listed()
+        before = len(looks)
+        assert [await listed() for _ in range(3)] == [first] * 3
+        assert len(looks) == before
+        await connection.app.notify_tools_changed()
+        assert await listed() == first
+        assert len(looks) == before + 1
+        await connection.end()
+
+    asyncio.run(run())
 
 
 def test_the_first_answer_does_not_wait_for_the_toolbox() -> None:

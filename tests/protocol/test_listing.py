@@ -54,3 +54,11 @@ def test_the_default_list_costs_at_most_twelve_thousand_tokens(
     assert all(tool["outputSchema"]["type"] == "object" for tool in tools)
     listing = json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
     assert len(listing) / 4 <= MOST_TOKENS
+
+
+def test_every_list_of_an_era_is_the_same_and_a_cursor_is_refused(era_client: StdioClient) -> None:
+    lists = [era_client.request("tools/list")["result"] for _ in range(4)]
+    assert lists[1:] == lists[:1] * 3
+    assert {"echo", "fetch"} <= {tool["name"] for tool in lists[0]["tools"]}
+    refused = era_client.request("tools/list", {"cursor": "2"})
+    assert refused["error"]["message"] == "unknown cursor; the list has one page"

@@ -62,6 +62,7 @@ class Tool:
     idempotent: bool = True
     open_world: bool = True
     plugin: str = "fake"
+    hints: dict[str, bool | str] | None = None
 
 
 @dataclass(frozen=True)

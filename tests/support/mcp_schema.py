@@ -32,6 +32,7 @@ _NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
     "notifications/message": "LoggingMessageNotification",
     "notifications/tools/list_changed": "ToolListChangedNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification",
     "notifications/prompts/list_changed": "PromptListChangedNotification",
     "notifications/resources/list_changed": "ResourceListChangedNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",

@@ -46,6 +46,7 @@ class ScriptedTool:
     idempotent: bool = True
     open_world: bool = False
     plugin: str = "scripted"
+    hints: Mapping[str, bool | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +349,9 @@ class ScriptedToolbox:
         return ScriptedOffers()
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
+        pass
+
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
         pass
 
     def health(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from carrel.lookup.sources import LOOKUP
 from carrel.records import Id
 from carrel.resources import RESOURCE
 from carrel.result import Result
-from carrel.tools import Tool, check_arguments
+from carrel.tools import Tool, accepted_arguments
 
 from .reserved import reserved_faults, reserved_tools
 
@@ -71,7 +71,7 @@ def call_plugin(
     else:
         spec = plugin.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
-        checked = check_arguments(_listed(spec, plugin), arguments)
+        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments)
         faults = plugin.argument_faults(tool, checked)
     if faults:
         raise ArgumentError(faults, plugin=plugin.name, tool=tool)
@@ -124,5 +124,5 @@ def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
 def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
     """The tool as clients see it."""
     fields = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec)}
-    name = f"{plugin.manifest.namespace}_{spec.name}"
+    name = plugin.manifest.client_name(spec.name)
     return Tool(**{**fields, "name": name, "plugin": plugin.name})

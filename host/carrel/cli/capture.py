@@ -164,7 +164,7 @@ def _names(host: Host, tool: str) -> tuple[str, str]:
         if state.manifest is None:
             continue
         for spec in state.manifest.tools:
-            name = f"{state.manifest.namespace}_{spec.name}"
+            name = state.manifest.client_name(spec.name)
             if tool == name or (tool == spec.name and len(host.plugins()) == 1):
                 return name, spec.name
     return tool, tool  # unknown: the call says so, and names the nearest

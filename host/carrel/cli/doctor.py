@@ -177,6 +177,9 @@ def _show(told: Mapping[str, Any]) -> None:
         )
     out = console()
     out.print()
+    for plugin in told.get("plugins", []):
+        for note in plugin.get("notes", []):
+            out.print(text(f"note: {plugin['name']}: {note}", "yellow"))
     for warning in told.get("warnings", []):
         out.print(text(f"not offered: {warning}", "yellow"))
     for problem in told["problems"]:

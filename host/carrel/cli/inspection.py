@@ -49,7 +49,7 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
         "limits": limits_of(config, entry, manifest),
         "tools": [
             {
-                "name": f"{manifest.namespace}_{tool.name}",
+                "name": manifest.client_name(tool.name),
                 "title": tool.title,
                 "skipped": entry.skips(tool.name),
                 "read_only": tool.read_only,

@@ -53,17 +53,32 @@ def _as_json(tool: Tool) -> dict[str, Any]:
         "plugin": tool.plugin,
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
-        "annotations": {
+        "annotations": _annotations(tool),
+    }
+
+
+def _annotations(tool: Tool) -> dict[str, bool | None]:
+    """What the plugin says of the tool; null where a module says nothing."""
+    if tool.hints is None:
+        return {
             "read_only": tool.read_only,
             "destructive": tool.destructive,
             "idempotent": tool.idempotent,
             "open_world": tool.open_world,
-        },
+        }
+    given = {key: value for key, value in tool.hints.items() if isinstance(value, bool)}
+    return {
+        "read_only": given.get("readOnlyHint"),
+        "destructive": given.get("destructiveHint"),
+        "idempotent": given.get("idempotentHint"),
+        "open_world": given.get("openWorldHint"),
     }
 
 
-def _reach(annotations: dict[str, bool]) -> str:
-    reach = "network" if annotations["open_world"] else "local"
+def _reach(annotations: dict[str, bool | None]) -> str:
+    reach = "local" if annotations["open_world"] is False else "network"
+    if annotations["read_only"] is None:
+        return f"{reach}, may write"
     return reach if annotations["read_only"] else f"{reach}, writes"
 
 

@@ -1,7 +1,8 @@
 """hyper-mcp's configuration files, put into Carrel's words.
 
-A file that holds nothing but hyper-mcp's keys is one of hyper-mcp's; TOML, which is Carrel's own
-format, only when one of them is a key that Carrel does not have. It loads as it stands: what Carrel
+A file that holds nothing but hyper-mcp's keys, and perhaps `limits`, is one of hyper-mcp's; TOML,
+which is Carrel's own format, or one with `limits`, only when one of them is a key that Carrel does
+not have. It loads as it stands: what Carrel
 offers is translated, what it does not offer becomes a warning that names the key and says why
 nothing happens. Where passing over a key could take something from a plugin, the plugin's own notes
 say so too. No grant becomes wider than what the file says.
@@ -15,10 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _TOP = frozenset({"auths", "dynamic_loading", "oci", "plugins"})
-_ENTRY = frozenset({"url", "path", "description", "runtime_config"})
+#: `limits` is Carrel's own, and a file of hyper-mcp's may have it beside `memory_limit`.
+_ENTRY = frozenset({"url", "path", "description", "runtime_config", "limits"})
 _SKIPS = ("skip_tools", "skip_prompts", "skip_resources", "skip_resource_templates")
 _RUNTIME_CONFIG = frozenset(
-    {*_SKIPS, "allowed_hosts", "allowed_paths", "allowed_secrets", "env_vars", "memory_limit"}
+    {
+        *_SKIPS,
+        "allowed_hosts",
+        "allowed_paths",
+        "allowed_secrets",
+        "env_vars",
+        "limits",
+        "memory_limit",
+    }
 )
 _FOREIGN = frozenset({"allowed_paths", "memory_limit"})
 _OCI_UNUSED = ("fulcio_certs", "rekor_pub_keys", "use_sigstore_tuf_data")
@@ -56,7 +66,9 @@ class Translation:
 
 def translate(document: object, *, is_toml: bool) -> Translation | None:
     """The document in Carrel's words; None when it is no file of hyper-mcp's."""
-    if not _is_hyper(document) or (is_toml and not _has_foreign_key(document)):
+    if not _is_hyper(document):
+        return None
+    if (is_toml or _has_own_key(document)) and not _has_foreign_key(document):
         return None
     assert isinstance(document, dict), "just looked at"
     told = Translation()
@@ -88,6 +100,15 @@ def _is_hyper(document: object) -> bool:
         if isinstance(hosts, list) and any(isinstance(host, dict) for host in hosts):
             return False
     return True
+
+
+def _has_own_key(document: object) -> bool:
+    """Whether a key stands in it that only Carrel has."""
+    assert isinstance(document, dict), "just looked at"
+    entries = document["plugins"].values() if isinstance(document["plugins"], dict) else ()
+    return any(
+        "limits" in entry or "limits" in _present(entry.get("runtime_config")) for entry in entries
+    )
 
 
 def _has_foreign_key(document: object) -> bool:
@@ -144,7 +165,7 @@ def _entry(name: str, entry: Mapping[str, Any], told: Translation) -> dict[str, 
             key: str(value) if isinstance(value, int | float) else value
             for key, value in granted["env_vars"].items()
         }
-    _translate_memory(granted, place, name, told)
+    _translate_memory(kept, granted, place, name, told)
     _translate_hosts(granted, place, name, told)
     return {**kept, "runtime_config": granted}
 
@@ -163,7 +184,10 @@ def _anchored(pattern: object) -> object:
     return pattern
 
 
-def _translate_memory(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
+def _translate_memory(
+    entry: dict[str, Any], granted: dict[str, Any], place: str, name: str, told: Translation
+) -> None:
+    """`memory_limit` as the limit of that name; one that `limits` names itself wins."""
     size = granted.pop("memory_limit", None)
     if size is None:
         return
@@ -176,7 +200,13 @@ def _translate_memory(granted: dict[str, Any], place: str, name: str, told: Tran
     given = min(max(wanted, 2**20), 2**32)
     if given != wanted:
         told.warn(f"{place}.memory_limit", f"limited to {given:,} bytes", name)
-    granted["limits"] = {"memory_bytes": given}
+    above = entry if "limits" in entry else granted
+    limits = above.setdefault("limits", {})
+    if not isinstance(limits, dict):
+        return  # its fault is found where limits are read
+    if "memory_bytes" in limits:
+        told.warn(f"{place}.memory_limit", "not used: `limits.memory_bytes` stands beside it", name)
+    above["limits"] = {"memory_bytes": given, **limits}
 
 
 def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:

@@ -164,6 +164,13 @@ class Gate:
                 self._buckets.take, self.upstream, self._interval, self._burst
             )
 
+    async def give_back(self, turn: Turn) -> None:
+        """Gives back the slot of a request that never left, unless another was taken since."""
+        if self._interval == 0:
+            return
+        await self._in_thread(self._buckets.give_back, self.upstream, self._interval, turn.slot)
+        self._next_slot = min(self._next_slot, self._clock.monotonic())
+
     async def _in_thread(self, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 

@@ -9,6 +9,7 @@ from carrel.errors import NotRecordedError, StorageError
 from carrel.exchange import (
     AnswerSettler,
     Call,
+    Failure,
     FailureKind,
     Fetcher,
     Outcome,
@@ -19,7 +20,9 @@ from carrel.exchange import (
 
 from . import failures
 from .budget import charge_bytes, charge_requests
+from .policy import Policy, check_headers
 from .recording import Recordings
+from .url import UrlFault, parse_url
 
 
 class RecordingFetcher:
@@ -67,13 +70,16 @@ class ReplayingFetcher:
 
     Args:
         recordings: the folder, or what was read of it.
+        policy: refuses what the network would refuse, wherever a redirect led; None refuses
+            nothing.
 
     Raises:
         StorageError: the folder cannot be read or is no recording.
     """
 
-    def __init__(self, recordings: Recordings | Path) -> None:
+    def __init__(self, recordings: Recordings | Path, policy: Policy | None = None) -> None:
         self._recordings = Recordings(recordings) if isinstance(recordings, Path) else recordings
+        self._policy = policy
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Looks the requests up; see `carrel.exchange.Fetcher`."""
@@ -81,7 +87,23 @@ class ReplayingFetcher:
             return [failures.not_made(request.url) for request in requests]
         return [self._replay(request, call) for request in requests]
 
+    def _refusal(self, request: Request) -> Failure | None:
+        """Why policy refuses a request, if it does."""
+        if self._policy is None:
+            return None
+        target = parse_url(request.url)
+        if isinstance(target, UrlFault):
+            return failures.denied(request.url, target.reason, target.message)
+        allowed = self._policy.check(request.method, target)
+        return (
+            allowed if isinstance(allowed, Failure) else check_headers(target.url, request.headers)
+        )
+
     def _replay(self, request: Request, call: Call) -> Outcome:
+        refusal = self._refusal(request)
+        if refusal is not None:
+            call.denial = refusal
+            return refusal
         try:
             outcome = self._recordings.find(request)
         except StorageError as fault:
@@ -93,6 +115,12 @@ class ReplayingFetcher:
             )
             return failures.unreachable(request.url, "the request was not recorded")
         if isinstance(outcome, Response):
+            refusal = self._refusal(
+                Request("HEAD" if request.method == "HEAD" else "GET", outcome.url)
+            )
+            if outcome.url != request.url and refusal is not None:
+                call.denial = refusal
+                return refusal
             if outcome.size > call.limits.response_bytes:
                 return failures.too_large(request.url, "the recording", call.limits.response_bytes)
             charge_bytes(call, outcome.size)

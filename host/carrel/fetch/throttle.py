@@ -101,6 +101,14 @@ class Buckets:
 
         return self._update(upstream, decide)
 
+    def give_back(self, upstream: str, interval: float, slot: Slot) -> None:
+        """Undoes the taking of a slot, unless another was taken or a pause was asked for since."""
+
+        def decide(full_at: float, _now: float) -> tuple[Slot, float | None]:
+            return Slot(0.0), full_at - interval if full_at == slot.full_at else None
+
+        self._update(upstream, decide)
+
     def penalise(self, upstream: str, interval: float, burst: int, seconds: float) -> None:
         """Lets nobody take a slot for so many seconds, and no burst right after them."""
         pause = seconds + (burst - 1) * interval

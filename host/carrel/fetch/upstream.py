@@ -327,7 +327,11 @@ class _Attempts:
         if not self._addresses:
             try:
                 self._addresses = await self._connections.resolve(host, self._partition)
+            except (NoAddressError, PrivateAddressError):
+                await self._give_back()
+                raise
             except OSError as fault:
+                await self._give_back()
                 raise _BrokenError(
                     "name not resolved", f"the name {host} cannot be looked up; check the network"
                 ) from fault
@@ -349,6 +353,11 @@ class _Attempts:
             raise broken from fault
         self._errand.note(host, f"status {answer.status}", self._clock.monotonic() - started)
         return answer
+
+    async def _give_back(self) -> None:
+        """Gives the slots back of a request that did not leave."""
+        for gate, turn in self._turns:
+            await gate.give_back(turn)
 
     async def _exchange(self) -> Answer:
         host, partition = self._target.host, self._partition

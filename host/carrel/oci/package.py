@@ -127,13 +127,22 @@ def _annotations(told: Mapping[str, Any], name: str, created: str) -> dict[str, 
     return annotations
 
 
+#: Of the year 9999, the last that RFC 3339 can write.
+_LAST_SECOND = 253_402_300_799
+
+
 def _now() -> datetime:
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given is None:
         return datetime.now(UTC)
-    if not (given.isascii() and given.isdigit() and len(given) < 12):
+    if not (given.isascii() and given.isdigit()):
         raise ConfigError([f"SOURCE_DATE_EPOCH: expected whole seconds since 1970, got {given!r}"])
-    return datetime.fromtimestamp(int(given), UTC)
+    try:
+        return datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ConfigError(
+            [f"SOURCE_DATE_EPOCH: {given:.40} is out of range; the last second is {_LAST_SECOND}"]
+        ) from None
 
 
 def _rfc3339(moment: datetime) -> str:

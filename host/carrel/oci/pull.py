@@ -53,9 +53,10 @@ def pull(
     tell(0, None, "manifest")
     document = repository.manifest(reference.wanted)
     if document is None:
+        kind = "manifest" if reference.digest else "tag"
         raise RegistryError(
-            f"{reference.host} has no {reference.repository} with "
-            f"{'digest' if reference.digest else 'tag'} {reference.wanted}; check the name"
+            f"{reference.host}/{reference.repository} has no {kind} {reference.wanted}; check the "
+            f"name and the {'digest' if reference.digest else 'tag'}"
         )
     if reference.digest and document.digest != reference.digest:
         raise RegistryError(f"{document.digest} was handed out in place of {reference.digest}")

@@ -60,12 +60,14 @@ class PluginStore:
     Attributes:
         folder: where it is.
         partial_blobs: where blobs are kept that have not come whole yet.
+        altered: digests of content that was found altered, and removed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._blobs = folder / "blobs" / "sha256"
         self._names = folder / "names"
         self.folder = folder
+        self.altered: list[str] = []
         self.partial_blobs = PartialBlobs(folder, self._blobs)
 
     def repository(self, reference: Reference) -> StoredRepository:
@@ -96,6 +98,7 @@ class PluginStore:
                 return None
             if sha256(data) == digest:
                 return data
+            self.altered.append(digest)
             self._discard(path, kept)
         return None
 
@@ -236,6 +239,11 @@ class StoredRepository:
     def blob(self, descriptor: Descriptor, *, max_bytes: int) -> bytes:
         """A blob that was pulled."""
         data = self._store.read(descriptor.digest, max_bytes=max_bytes)
+        if data is None and descriptor.digest in self._store.altered:
+            raise RegistryError(
+                f"the blob {descriptor.digest} of {self._name} was altered on this machine, and is "
+                "removed; pull it again"
+            )
         if data is None or len(data) != descriptor.size:
             raise RegistryError(
                 f"the blob {descriptor.digest} of {self._name} is not on this machine; pull it"

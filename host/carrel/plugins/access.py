@@ -59,7 +59,7 @@ class Access:
                 self._recordings = Recordings(folder, create=config.replay_dir is None)
             if config.replay_dir is not None:
                 assert self._recordings is not None, "just opened"
-                return ReplayingFetcher(self._recordings)
+                return ReplayingFetcher(self._recordings, policy)
             if self._client is None:
                 self._client = _make_client(config)
         fetcher = self._client.for_plugin(policy, secrets)

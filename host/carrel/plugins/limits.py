@@ -12,6 +12,17 @@ from carrel.exchange import Limits
 #: copy of an answer on its way to the guest: a millisecond for each MiB.
 STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 
+#: Fetches of a module's call. A module cannot ask for several at once or declare a limit, and one
+#: request for each entry of a list is what modules are written to make.
+MODULE_FETCHES = 1_000
+
+
+def module_limits(overrides: Mapping[str, float]) -> Limits:
+    """The limits that hold for an Extism module's calls; `overrides` as of `effective_limits`."""
+    return effective_limits(
+        {}, {"fetches": MODULE_FETCHES, **overrides}, trusted=False, defaults=STRANGERS_LIMITS
+    )
+
 
 def effective_limits(
     asked: Mapping[str, float],

@@ -20,6 +20,7 @@ from carrel.fetch.policy import HostRule
 from carrel.jsontext import decode_object
 from carrel.printable import printable
 
+from .naming import client_names
 from .schema import compile_schema, schema_faults, validation_faults
 
 #: A manifest is read into memory and shown to people and models; this is far above any real one.
@@ -41,6 +42,8 @@ class ToolSpec:
 
     Attributes:
         output_schema: None only for a tool of an Extism module, which need not have one.
+        hints: the annotations that an Extism module gave, by MCP's names; None for a component,
+            whose manifest has all of them.
     """
 
     name: str
@@ -52,6 +55,7 @@ class ToolSpec:
     destructive: bool
     idempotent: bool
     open_world: bool
+    hints: Mapping[str, bool | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,15 @@ class Manifest:
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name, without namespace."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def client_name(self, tool: str) -> str:
+        """The name that clients call a tool by."""
+        return client_names(self.namespace, tuple(one.name for one in self.tools))[tool]
+
+    def renamed(self) -> dict[str, str]:
+        """Tools whose name for clients is not just the namespace and their own, with that name."""
+        names = client_names(self.namespace, tuple(one.name for one in self.tools))
+        return {own: name for own, name in names.items() if name != f"{self.namespace}_{own}"}
 
     def format(self, name: str) -> Format | None:
         """The format of that name."""

@@ -27,8 +27,16 @@ if TYPE_CHECKING:
 ProgressHandler = Callable[[float, float | None, str], None]
 
 
-def read_locked(config: Config, entry: PluginConfig, locked: LockEntry) -> Source | None:
+def read_locked(
+    config: Config, entry: PluginConfig, locked: LockEntry, *, altered: list[str] | None = None
+) -> Source | None:
     """The bytes that were approved, from the store; None when they are not on this machine.
+
+    Args:
+        config: names the store.
+        entry: the plugin's.
+        locked: what was approved.
+        altered: gets the digests of content that was found altered.
 
     Raises:
         LoadError: they are there and not what was approved, or nobody's signature counts.
@@ -36,13 +44,18 @@ def read_locked(config: Config, entry: PluginConfig, locked: LockEntry) -> Sourc
     from carrel.oci.layout import read_plugin
 
     digest = _locked_digest(entry, locked)
-    stored = plugin_store(config).repository(_reference(entry))
-    if stored.manifest(digest) is None:
+    store = plugin_store(config)
+    stored = store.repository(_reference(entry))
+    artifact = None
+    if stored.manifest(digest) is not None:
+        try:
+            artifact = read_plugin(stored, digest, max_bytes=config.runtime.max_component_bytes)
+        except RegistryError:
+            pass  # a part of it is missing or damaged, and was discarded
+    if altered is not None:
+        altered += store.altered
+    if artifact is None:
         return None
-    try:
-        artifact = read_plugin(stored, digest, max_bytes=config.runtime.max_component_bytes)
-    except RegistryError:
-        return None  # a part of it is missing or damaged, and was discarded
     return _source(config, entry, artifact, stored)
 
 

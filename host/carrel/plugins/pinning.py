@@ -79,13 +79,17 @@ class Pins:
         from .oci_source import read_locked
 
         approved = self._approved(entry)
-        if read_locked(self._config, entry, approved) is None:
+        altered: list[str] = []
+        if read_locked(self._config, entry, approved, altered=altered) is None:
             pull = self._pulls.get((entry.name, approved.digest or ""))
             if pull is not None and pull.error is not None:
                 raise pull.error
+            state = f"{approved.digest} is not on this machine yet; it is fetched"
+            if altered:
+                state = f"{altered[0]} was altered on this machine, and is removed; it is fetched"
             raise LoadError(
-                f"{entry.name}: {approved.digest} is not on this machine yet; it is fetched when "
-                f"it is needed, or now by: carrel plugin lock {entry.name}",
+                f"{entry.name}: {state} when it is needed, or now by: carrel plugin lock "
+                f"{entry.name}",
                 plugin=entry.name,
             )
 

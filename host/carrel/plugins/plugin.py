@@ -13,7 +13,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from carrel.errors import (
     CODES,
@@ -84,7 +84,11 @@ class Plugin(ABC):
         limits: of every call.
         trusted: whether its JSON may leave by a pipe unread: so for built-in components, whose
             bytes are pinned and whose output the project's own tests check.
+        takes_arguments_as_sent: whether arguments pass unchanged, blank and unknown ones too, and
+            only the tool's own schema decides; so for Extism modules.
     """
+
+    takes_arguments_as_sent: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -253,8 +257,11 @@ class Plugin(ABC):
     ) -> jsonschema_rs.Validator:
         validator = self._validators.get(key)
         if validator is None:
-            validator = self._validators[key] = compile_schema(schema)
+            validator = self._validators[key] = self._compiled(schema)
         return validator
+
+    def _compiled(self, schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+        return compile_schema(schema)
 
 
 class ComponentPlugin(Plugin):

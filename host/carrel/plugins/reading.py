@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
-#: Seconds that a listing waits for one plugin.
+#: Seconds after the beginning of a reading for which a listing waits; all of them run at once.
 PATIENCE = 3.0
 
 
@@ -42,6 +43,7 @@ class Reading:
         self._done = threading.Event()
         self._missed = False
         self._outcome: Manifest | CarrelError | None = None
+        self._until = time.monotonic() + PATIENCE
         threading.Thread(target=self._run, name=f"carrel-{name}-manifest", daemon=True).start()
 
     @property
@@ -50,12 +52,12 @@ class Reading:
         return isinstance(self._outcome, CarrelError)
 
     def result(self) -> Manifest:
-        """The manifest.
+        """The manifest; waits for it until the reading's patience is over.
 
         Raises:
             LoadError: it is not there yet, or cannot be read.
         """
-        self._done.wait(PATIENCE)
+        self._done.wait(max(0.0, self._until - time.monotonic()))
         with self._lock:
             outcome = self._outcome
             self._missed = outcome is None

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
-from .limits import STRANGERS_LIMITS, effective_limits
+from .limits import STRANGERS_LIMITS, effective_limits, module_limits
 from .machinery import Machinery
+from .naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
-from .source import MANIFEST_SECTION, Source, read_source
+from .source import MANIFEST_SECTION, Source, builtin_names, read_source
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
+#: Things of which it is remembered when they were told; as many can be told in a second.
+_REMEMBERED = 100
+
 
 @dataclass(frozen=True, slots=True)
 class PluginState:
@@ -43,7 +47,8 @@ class PluginState:
         manifest: None when it could not be read.
         granted: hosts that both the manifest declares and the operator grants.
         error: why it cannot be used; None when it can.
-        notes: what the configuration asks for and it does not get, for a person.
+        notes: what the configuration asks for and it does not get, whose place it takes, and which
+            names of its tools were changed, for a person.
         locked: whether it is what the lock says; None when there is no lock for it.
     """
 
@@ -63,11 +68,33 @@ class PluginState:
         return self.error is None and self.enabled
 
 
+def notes_of(entry: PluginConfig, manifest: Manifest | None) -> list[str]:
+    """What an operator should know of a plugin that works, one sentence each.
+
+    Args:
+        entry: the plugin's.
+        manifest: None when it could not be read.
+    """
+    notes = []
+    if not entry.is_builtin and entry.name in builtin_names():
+        note = f"{entry.name} takes the place of the built-in plugin of that name"
+        if manifest is not None and manifest.lookup is None:
+            note += ", and work_lookup goes without it"
+        notes.append(f"{note}; another key in `plugins` keeps both")
+    if manifest is not None:
+        notes += [
+            f"the tool {own!r} is offered as {name}: clients take letters, digits, _ and -, and "
+            f"{MAX_NAME} characters"
+            for own, name in manifest.renamed().items()
+        ]
+    return notes
+
+
 class Changes:
-    """Passes on that a list changed, at most once a second for each list.
+    """Passes on that something changed, at most once a second for each thing.
 
     Attributes:
-        listener: is told `tools`, `prompts` or `resources`.
+        listener: is told `tools`, `prompts` or `resources`, or the URI of a document.
     """
 
     def __init__(self) -> None:
@@ -78,8 +105,11 @@ class Changes:
         """Tells the listener, unless that was done just now; from any thread."""
         now = time.monotonic()
         if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
-            self._told[what] = now
-            self.listener(what)
+            if len(self._told) >= _REMEMBERED:
+                self._told = {one: at for one, at in self._told.items() if now - at < 1.0}
+            if len(self._told) < _REMEMBERED:
+                self._told[what] = now
+                self.listener(what)
 
 
 class Registry:
@@ -122,6 +152,8 @@ class Registry:
         self._sources: dict[str, Source] = {}
         #: Told what changed when a module says so: `tools`, `prompts` or `resources`.
         self.changed = Changes()
+        #: Told the URI of a document that changed when a module says so.
+        self.updated = Changes()
         self._closed = False
 
     def successor(self, config: Config) -> Registry:
@@ -218,6 +250,7 @@ class Registry:
         Args:
             on_unreadable: is given the name of each that is left out, and why it is.
         """
+        self._begin_readings()
         for name in self.names():
             try:
                 manifest = self.manifest(name)
@@ -239,6 +272,23 @@ class Registry:
         except CarrelError as error:
             self._unreadable[entry.name] = error  # compiling a bomb again would not help
             raise
+
+    def _begin_readings(self) -> None:
+        """Begins to ask every plugin that has to be compiled first, all at once."""
+        on_ready = self._on_pulled
+        if on_ready is None:
+            return
+        for name in self.names():
+            try:
+                entry = self._entry(name)
+                with self._loading(name):
+                    if name in self._manifests or entry.is_builtin:
+                        continue
+                    source = self._source(entry)
+                    if custom_section(source.wasm, MANIFEST_SECTION) is None:
+                        self._reading(entry, source, on_ready)
+            except CarrelError:
+                continue  # told when the plugin's turn comes
 
     def _reading(
         self, entry: PluginConfig, source: Source, on_ready: Callable[[], None]
@@ -263,9 +313,7 @@ class Registry:
         name = entry.name
         if is_core_module(source.wasm):
             overrides = {**self._config.limits, **entry.limits}
-            module = self._module(
-                entry, source, lambda _: effective_limits({}, overrides, trusted=False)
-            )
+            module = self._module(entry, source, lambda _: module_limits(overrides))
             try:
                 return module.manifest
             finally:
@@ -337,12 +385,16 @@ class Registry:
         if not source.builtin:
             self.manifest(entry.name)  # nothing runs that says other than what was approved
         machinery, config = self._machinery, self._config
+        # Not the source itself: its bytes need not stay once they are code.
+        builtin, digest, is_module = source.builtin, source.digest, is_core_module(source.wasm)
 
         def limits(manifest: Manifest | None) -> Limits:
             overrides = {**config.limits, **entry.limits}
-            if manifest is None or source.builtin:
+            if is_module:
+                return module_limits(overrides)
+            if manifest is None or builtin:
                 asked = manifest.limits if manifest is not None else {}
-                return effective_limits(asked, overrides, trusted=source.builtin)
+                return effective_limits(asked, overrides, trusted=builtin)
             return effective_limits(
                 manifest.limits, overrides, trusted=False, defaults=STRANGERS_LIMITS
             )
@@ -357,12 +409,10 @@ class Registry:
                 entry.name,
                 component,
                 lambda: self.manifest(entry.name),
-                make_fetcher=lambda manifest: machinery.access().fetcher(
-                    entry, manifest, source.digest
-                ),
+                make_fetcher=lambda manifest: machinery.access().fetcher(entry, manifest, digest),
                 limits=limits,
                 settings=entry.settings,
-                trusted=source.builtin,
+                trusted=builtin,
                 result_bytes=config.runtime.result_bytes,
             )
         )
@@ -377,14 +427,15 @@ class Registry:
         """A plugin that is a module; without `manifest` it makes its own of what it lists."""
         from .extism.load import load_module
 
-        machinery = self._machinery
+        machinery, digest = self._machinery, source.digest
         return load_module(
             entry,
             machinery.runtime().load_module(entry.name, source.wasm, source.digest),
             manifest=manifest,
-            make_fetcher=lambda made: machinery.access().fetcher(entry, made, source.digest),
+            make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
             limits=limits,
             changed=self.changed,
+            updated=self.updated,
         )
 
     def _component(self, name: str, source: Source) -> SandboxedComponent:
@@ -432,7 +483,7 @@ class Registry:
             manifest=manifest,
             granted=tuple(granted),
             error=error,
-            notes=entry.notes,
+            notes=(*entry.notes, *notes_of(entry, manifest)),
             locked=self._pins.locked(entry, error),
         )
 

@@ -15,7 +15,7 @@ from carrel.fetch.grants import HostGrant, common_host, narrow
 from carrel.fetch.policy import HostRule, Policy
 
 from .access import effective_policy
-from .limits import STRANGERS_LIMITS, effective_limits
+from .limits import STRANGERS_LIMITS, effective_limits, module_limits
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -83,6 +83,8 @@ def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
 def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, float]:
     """The limits that hold for a call of the plugin, by the names of `Limits`."""
     overrides = {**config.limits, **entry.limits}
+    if manifest.contract.startswith("hyper-mcp"):
+        return asdict(module_limits(overrides))
     builtin = entry.is_builtin
     defaults = None if builtin else STRANGERS_LIMITS
     return asdict(effective_limits(manifest.limits, overrides, trusted=builtin, defaults=defaults))
@@ -178,7 +180,7 @@ def _secrets(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
 def _tools(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
     for tool in manifest.tools:
         grant = entry.grant_of_tool(tool.name)
-        yield _shown("tool", f"{manifest.namespace}_{tool.name}", "listed", grant)
+        yield _shown("tool", manifest.client_name(tool.name), "listed", grant)
 
 
 def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:

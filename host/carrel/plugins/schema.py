@@ -26,6 +26,8 @@ MAX_PATTERN = 500
 MAX_FAULTS = 20
 #: Longer messages are those that quote a long value.
 _QUOTED = 300
+#: Characters of the allowed values that a message names.
+_CHOICE = 2_000
 #: Values in what is checked up to which all faults are listed; the first one is, of more. Listing
 #: builds a message for each before the first can be looked at.
 _LISTED = 1_000
@@ -57,8 +59,12 @@ def schema_faults(schema: Mapping[str, Any]) -> list[str]:
     return faults[:MAX_FAULTS]
 
 
-def compile_schema(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+def compile_schema(schema: Mapping[str, Any], *, formats: bool = True) -> jsonschema_rs.Validator:
     """A validator that follows no remote reference and whose patterns take linear time.
+
+    Args:
+        schema: within the bounds of `schema_faults`.
+        formats: whether a value that is not of its `format` is a fault.
 
     Raises:
         ValueError: not a valid schema.
@@ -67,7 +73,7 @@ def compile_schema(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
 
     return jsonschema_rs.validator_for(
         dict(schema),
-        validate_formats=True,
+        validate_formats=formats,
         pattern_options=jsonschema_rs.RegexOptions(size_limit=2**20),
         offline=True,
     )
@@ -81,7 +87,12 @@ def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[st
     for error in _errors(validator, value):
         place = printable(".".join(str(part) for part in error.instance_path), 300)
         message = printable(error.message, 300)
-        if len(error.message) > _QUOTED:
+        allowed = _allowed(error)
+        if allowed is not None and len(allowed) > 1:
+            given = printable(_json(error.instance), _QUOTED + 1)
+            subject = given if len(given) <= _QUOTED else "the value"
+            message = f"{subject} is not one of {_choice(allowed)}"
+        elif len(error.message) > _QUOTED:
             # Not the value: it would hide the rule, and may be written for whoever reads errors.
             rule = next((str(part) for part in reversed(error.schema_path)), "schema")
             message = f"is refused by {printable(rule, 100)}"
@@ -103,6 +114,57 @@ def _errors(
     except jsonschema_rs.ValidationError as error:
         return [error]
     return []
+
+
+def _allowed(error: jsonschema_rs.ValidationError) -> list[Any] | None:
+    """The values that an enumeration allows, however it is written; None for another fault.
+
+    An optional enumeration is often `anyOf` of the values and null, a described one `oneOf` of
+    constants.
+    """
+    kind: Any = error.kind
+    if kind.name == "enum":
+        return list(kind.options)
+    if kind.name == "const":
+        return [kind.expected_value]
+    if kind.name not in ("anyOf", "oneOf") or not hasattr(kind, "context"):
+        return None
+    values: list[Any] = []
+    for branch in kind.context:
+        found = [_allowed(one) for one in branch if one.instance_path == error.instance_path]
+        known = next((one for one in found if one is not None), None)
+        if known is not None:
+            values += known
+        elif len(branch) == 1 and _refuses_all_but_null(branch[0], error):
+            values.append(None)
+        else:
+            return None
+    return values
+
+
+def _refuses_all_but_null(
+    fault: jsonschema_rs.ValidationError, error: jsonschema_rs.ValidationError
+) -> bool:
+    kind: Any = fault.kind
+    same_place = fault.instance_path == error.instance_path
+    return kind.name == "type" and list(kind.types) == ["null"] and same_place
+
+
+def _choice(values: list[Any]) -> str:
+    """Values as JSON, the last after `or`; cut where there are too many to read."""
+    texts = list(dict.fromkeys(printable(_json(one), _QUOTED) for one in values))
+    kept: list[str] = []
+    room = _CHOICE
+    while texts and len(texts[0]) <= room:
+        room -= len(texts[0])
+        kept.append(texts.pop(0))
+    if texts:
+        kept.append(f"{len(texts)} others")
+    return " or ".join(filter(None, (", ".join(kept[:-1]), kept[-1])))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:

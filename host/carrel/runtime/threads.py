@@ -1,64 +1,98 @@
-"""The worker threads of one component: started when needed, kept, bounded.
+"""The worker threads of one component: started when needed, bounded, ended after a rest.
 
 Daemon threads, because a guest that hangs must not keep the process from ending.
 """
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
+from .memory import give_back
 from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
+
+#: Seconds after which a thread without a job ends, and gives back the memory of its engine.
+REST_SECONDS = 60.0
 
 #: Is given the worker it runs in, and what it calls when it needs the worker no more. A client that
 #: has its answer may call again before the job has returned, and finds the worker free.
 Job = Callable[[Worker, Callable[[], None]], None]
 
 
+class _Thread:
+    """A thread's name, and where it waits for a job; None ends it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inbox: SimpleQueue[Job | None] = SimpleQueue()
+
+
 class WorkerThreads:
     """Runs jobs in at most `limit` threads, each with a `Worker` of its own.
+
+    The thread that ended a job last gets the next one, so that those that were needed only when
+    more ran at once can end.
 
     Args:
         name: of the component, for the names of the threads.
         limit: how many threads there may be.
         make_worker: is called in each thread, with its native id.
+        rest: seconds without a job after which a thread ends.
     """
 
-    def __init__(self, name: str, limit: int, make_worker: Callable[[int], Worker]) -> None:
+    def __init__(
+        self,
+        name: str,
+        limit: int,
+        make_worker: Callable[[int], Worker],
+        *,
+        rest: float = REST_SECONDS,
+    ) -> None:
         self._name = name
         self._limit = limit
         self._make_worker = make_worker
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._rest = rest
+        self._closed = False
         self._lock = threading.Lock()
+        self._waiting: deque[Job] = deque()
+        self._idle: list[_Thread] = []
         self._threads = 0
+        self._started = 0
         self._unfinished = 0
 
     def submit(self, job: Job) -> None:
         """Queues a job; it must not raise."""
         with self._lock:
             self._unfinished += 1
+            if self._idle:
+                self._idle.pop().inbox.put(job)
+                return
+            self._waiting.append(job)
             if self._threads < min(self._unfinished, self._limit):
                 self._threads += 1
-                self._start(f"carrel-{self._name}-{self._threads}")
-        self._jobs.put(job)
+                self._started += 1
+                self._start(_Thread(f"carrel-{self._name}-{self._started}"))
 
     def close(self) -> None:
         """Ends the threads after the jobs that are queued now."""
         with self._lock:
-            threads, self._limit = self._threads, 0
-        for _ in range(threads):
-            self._jobs.put(None)
+            self._closed, self._limit = True, 0
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.inbox.put(None)
 
-    def _start(self, name: str) -> None:
-        threading.Thread(target=self._run, name=name, daemon=True).start()
+    def _start(self, thread: _Thread) -> None:
+        threading.Thread(target=self._run, args=(thread,), name=thread.name, daemon=True).start()
 
-    def _run(self) -> None:
+    def _run(self, thread: _Thread) -> None:
         worker = self._make_worker(threading.get_native_id())
-        while (job := self._jobs.get()) is not None:
+        while (job := self._next_job(thread)) is not None:
             try:
                 job(worker, self._finish)
             except Exception:  # noqa: BLE001 - the thread serves other calls
@@ -67,8 +101,34 @@ class WorkerThreads:
             if worker.turn.slow:
                 worker.close()
                 # A thread cannot raise its priority again, so another one takes its place.
-                self._start(threading.current_thread().name)
+                self._start(thread)
                 return
+        worker.close()
+        del worker
+        if not self._closed and not self._threads:
+            # What a worker was made of refers to itself in circles.
+            gc.collect()
+            give_back()
+
+    def _next_job(self, thread: _Thread) -> Job | None:
+        """The next job, waited for; None when the thread is to end."""
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            if self._closed:
+                self._threads -= 1
+                return None
+            self._idle.append(thread)
+        try:
+            return thread.inbox.get(timeout=self._rest)
+        except Empty:
+            pass
+        with self._lock:
+            if thread in self._idle:
+                self._idle.remove(thread)
+                self._threads -= 1
+                return None
+        return thread.inbox.get()  # given to it just now
 
     def _finish(self) -> None:
         with self._lock:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, ModuleError, SourceError
+from carrel.localpaths import without_paths
 from carrel.printable import escaped_json, printable
 
 from .frames import RawJson
@@ -59,14 +60,30 @@ def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:
     return block
 
 
-def failure(error: CarrelError) -> dict[str, Any]:
-    """The wire form of a failure: a line a person can act on, then the error object."""
-    details = error.to_dict()
-    line = printable(error.message, _LINE_LENGTH)
+def told(error: CarrelError) -> dict[str, Any]:
+    """The error object as clients get it: without paths of this machine."""
+    return {**error.to_dict(), "message": message_of(error)}
+
+
+def message_of(error: CarrelError) -> str:
+    """The message of an error, likewise; what a source or a module said stays as it is."""
+    if isinstance(error, SourceError):
+        return error.message
+    return without_paths(error.message, error.paths)
+
+
+def failure(error: CarrelError, *, revision: str) -> dict[str, Any]:
+    """The wire form of a failure: a line a person can act on, then the error object.
+
+    A module's own content blocks stand in place of the line when a text is among them.
+    """
+    details = told(error)
+    line = printable(details["message"], _LINE_LENGTH)
     if error.advice:
         line = f"{line} ({error.advice})"
     body = json.dumps({"error": details}, separators=(",", ":"), default=str)
-    return {
-        "content": [{"type": "text", "text": line}, {"type": "text", "text": body}],
-        "isError": True,
-    }
+    own = error.content if isinstance(error, ModuleError) else ()
+    blocks = [_known_block(block, revision) for block in own]
+    if not any(block["type"] == "text" and block["text"].strip() for block in blocks):
+        blocks.insert(0, {"type": "text", "text": line})
+    return {"content": [*blocks, {"type": "text", "text": body}], "isError": True}

@@ -20,6 +20,7 @@ from mcp.server.subscriptions import (
     ListenHandler,
     PromptsListChanged,
     ResourcesListChanged,
+    ResourceUpdated,
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
@@ -35,6 +36,8 @@ from mcp_types import (
     ReadResourceResult,
     Resource,
     SetLevelRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
     TextResourceContents,
     ToolAnnotations,
 )
@@ -45,13 +48,15 @@ from pydantic_core import to_json
 
 from carrel import __version__
 from carrel.errors import CarrelError, UnknownNameError
+from carrel.localpaths import without_paths_inside
 from carrel.printable import escaped_json, printable
+from carrel.waiting import run_in_thread
 
-from .answers import CONTENT_LABEL, UNTRUSTED
+from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
 from .clientlog import ClientLog
-from .listing import only_page, without_prose
-from .loader import ToolboxLoader, run_in_thread
+from .listing import ToolLists, only_page, without_prose
+from .loader import ToolboxLoader
 from .offers import OfferHandlers
 from .settings import ServerSettings
 from .toolbox import Resource as PluginResource
@@ -84,6 +89,7 @@ class App:
     Attributes:
         sdk: the SDK's server, to be run on a transport.
         calls: the tool calls that run.
+        tool_lists: answers to `tools/list` that were made already.
         last_reload: gives how the last change of the configuration went.
     """
 
@@ -101,15 +107,18 @@ class App:
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_read_resource=self._read_resource,
-            on_subscriptions_listen=self._listen,
+            on_subscriptions_listen=self._subscribe,
         )
         # Registered here because the constructor's keyword warns on every start: logging is
         # deprecated since 2026-07-28, and is what older clients have.
         self.sdk.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
         # In place of the SDK's tracing, which costs a span per message and goes nowhere here.
         self.sdk.middleware[:] = [self._guard]
+        self.tool_lists = ToolLists()
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
-        self.offers = OfferHandlers(self.sdk, loader, self.calls, self.notify_changed)
+        self.offers = OfferHandlers(
+            self.sdk, loader, self.calls, self.notify_changed, self.notify_updated
+        )
         self.sdk.add_request_handler(
             "resources/templates/list", PaginatedRequestParams, self.offers.list_templates
         )
@@ -118,12 +127,15 @@ class App:
 
     def initialization_options(self) -> InitializationOptions:
         """What `initialize` answers."""
-        changes = NotificationOptions(tools_changed=True, resources_changed=True)
+        changes = NotificationOptions(
+            tools_changed=True, prompts_changed=True, resources_changed=True
+        )
         return self.sdk.create_initialization_options(changes)
 
     async def notify_tools_changed(self) -> None:
         """Tells every client that the list of tools has changed, in the way of its era."""
         self.calls.forget_tools()
+        self.tool_lists.forget()
         await self._bus.publish(ToolsListChanged())
         if self._session is not None:
             await self._session.send_tool_list_changed()
@@ -140,6 +152,10 @@ class App:
         elif self._session is not None:
             await self._session.send_resource_list_changed()
 
+    async def notify_updated(self, uri: str) -> None:
+        """Tells the clients that have subscribed to a document that it has changed."""
+        await self._bus.publish(ResourceUpdated(uri=uri))
+
     def close_subscriptions(self) -> None:
         """Ends every subscription, each with its result, so that clients know it was meant."""
         self._listen.close()
@@ -154,7 +170,8 @@ class App:
                 if plain is not None:
                     with self.log.request(ctx):
                         return await self.calls.answer(ctx, *plain, raw=True)
-            await self.offers.before(ctx.method)
+            if ctx.method == "tools/list" and _is_plain_list(ctx):
+                return await self._listed(ctx, call_next)
             with self.log.request(ctx):
                 result = self.offers.after(ctx.method, await call_next(ctx))
             if ctx.method == "notifications/initialized" and ctx.request_id is None:
@@ -167,6 +184,16 @@ class App:
             raise MCPError(INTERNAL_ERROR, "internal error") from None
         return result
 
+    async def _subscribe(
+        self, ctx: Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Serves a subscription to what is sent here; the acknowledgement names no more."""
+        wanted = params.notifications
+        if not self.offers.may_update and wanted.resource_subscriptions:
+            wanted = wanted.model_copy(update={"resource_subscriptions": None})
+            params = params.model_copy(update={"notifications": wanted})
+        return await self._listen(ctx, params)
+
     # Tools
 
     async def _toolbox(self) -> Toolbox:
@@ -175,7 +202,7 @@ class App:
         except CarrelError as error:
             logger.warning("the tools cannot be offered: %s", error)
             raise MCPError(
-                INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
+                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}
             ) from None
 
     async def _list_tools(
@@ -184,6 +211,24 @@ class App:
         only_page(params)
         toolbox = await self._toolbox()
         return ListToolsResult(tools=[_wire_tool(tool) for tool in toolbox.tools()])
+
+    def known_list(self, revision: str) -> dict[str, Any] | None:
+        """The answer to `tools/list` for a revision, if it was made before."""
+        toolbox = self._loader.loaded
+        return None if toolbox is None else self.tool_lists.find(toolbox, revision)
+
+    async def _listed(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """The answer to `tools/list`, made by the SDK once for each toolbox and revision."""
+        toolbox = await self._toolbox()
+        revision = ctx.protocol_version
+        known = self.tool_lists.find(toolbox, revision)
+        if known is not None:
+            return known
+        with self.log.request(ctx):
+            result = await call_next(ctx)
+        if isinstance(result, dict) and self._loader.loaded is toolbox:
+            return self.tool_lists.keep(toolbox, revision, result)
+        return result
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
         """A call with members the plain way does not know; the SDK has checked them."""
@@ -206,16 +251,16 @@ class App:
             toolbox = await self._loader.get()
         except CarrelError:  # then there is nothing but health, which says why
             return ListResourcesResult(resources=[health])
-        return ListResourcesResult(
-            resources=[health, *(_wire_resource(one) for one in toolbox.resources())]
-        )
+        offered = await run_in_thread(toolbox.resources)
+        return ListResourcesResult(resources=[health, *(_wire_resource(one) for one in offered)])
 
     async def _read_resource(
         self, ctx: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         uri = str(params.uri)
         if uri == HEALTH_URI:
-            text = to_json(await self._health(), inf_nan_mode="null", fallback=str).decode()
+            health = without_paths_inside(await self._health())
+            text = to_json(health, inf_nan_mode="null", fallback=str).decode()
             contents = TextResourceContents(uri=uri, mime_type=_JSON, text=text)
             return ReadResourceResult(contents=[contents])
         try:
@@ -227,7 +272,7 @@ class App:
             raise MCPError(code, message, {"uri": uri[:1000]}) from None
         except CarrelError as error:
             raise MCPError(
-                INTERNAL_ERROR, printable(error.message, 2000), {"error": error.to_dict()}
+                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}
             ) from None
         if result.content is not None:
             labelled = [{**one, "_meta": {CONTENT_LABEL: UNTRUSTED}} for one in result.content]
@@ -255,7 +300,7 @@ class App:
         try:
             toolbox = await self._loader.get()
         except CarrelError as error:
-            return {"ok": False, **report, "error": error.to_dict()}
+            return {"ok": False, **report, "error": told(error)}
         # In a thread, because it looks at disks.
         return {**await run_in_thread(toolbox.health), **report}
 
@@ -283,6 +328,13 @@ def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any]] | None:
     return name, arguments
 
 
+def _is_plain_list(ctx: Context) -> bool:
+    """Whether a listing asks for nothing but the one page, on a connection that is ready."""
+    params = ctx.params or {}
+    ready = ctx.session.client_capabilities is not None
+    return ready and params.keys() <= {"_meta"} and not ("_meta" in params and ctx.meta is None)
+
+
 def _wire_resource(resource: PluginResource) -> Resource:
     return Resource(
         uri=resource.uri,
@@ -301,12 +353,19 @@ def _wire_tool(tool: Tool) -> WireTool:
         description=tool.description or None,
         input_schema=tool.input_schema,
         output_schema=without_prose(tool.output_schema),
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=tool.open_world,
-        ),
+        annotations=_annotations(tool),
         _meta={"carrel/plugin": tool.plugin},
+    )
+
+
+def _annotations(tool: Tool) -> ToolAnnotations | None:
+    """A component's annotations, or those that a module gave."""
+    if tool.hints is not None:
+        return ToolAnnotations.model_validate(tool.hints) if tool.hints else None
+    return ToolAnnotations(
+        title=tool.title,
+        read_only_hint=tool.read_only,
+        destructive_hint=tool.destructive,
+        idempotent_hint=tool.idempotent,
+        open_world_hint=tool.open_world,
     )

@@ -88,8 +88,8 @@ class ToolCalls:
             if error.kind != "tool":
                 return self.failure(error, name, revision)
             known = len(name) <= _NAME_LENGTH
-            message = printable(error.message) if known else "unknown tool"
-            data = {"error": error.to_dict()} if known else None
+            message = printable(answers.message_of(error)) if known else "unknown tool"
+            data = {"error": answers.told(error)} if known else None
             raise MCPError(INVALID_PARAMS, message, data) from None
         except CarrelError as error:
             return self.failure(error, name, revision)
@@ -136,7 +136,7 @@ class ToolCalls:
 
     def failure(self, error: CarrelError, name: str, revision: str) -> dict[str, Any]:
         """A failure in its wire form."""
-        return self._finish(answers.failure(error), name, revision)
+        return self._finish(answers.failure(error, revision=revision), name, revision)
 
     async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Result:
         await self._pace.turn()

@@ -24,6 +24,7 @@ from mcp_types import (
     RequestId,
 )
 
+from carrel.localpaths import without_paths
 from carrel.printable import printable
 
 from .calls import Context
@@ -120,10 +121,9 @@ class ClientLog(logging.Handler):
         for name, number in _LEVELS.items():
             if number <= record.levelno:
                 level = name
+        line = printable(without_paths(text), _LINE_LENGTH)
         try:
-            self._loop.call_soon_threadsafe(
-                self._send, listener, level, record.name, printable(text, _LINE_LENGTH)
-            )
+            self._loop.call_soon_threadsafe(self._send, listener, level, record.name, line)
         except RuntimeError:
             pass  # the loop has ended; nobody listens
 

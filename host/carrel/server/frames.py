@@ -188,14 +188,15 @@ def encode(message: JSONRPCMessage) -> bytes:
 
 
 def encode_response(id_: RequestId, result: dict[str, Any]) -> bytes:
-    """The line for a result; a `RawJson` in it goes out as it stands."""
-    raw = result.get("structuredContent")
-    if not isinstance(raw, RawJson):
+    """The line for a result; every `RawJson` among its members goes out as it stands."""
+    raw = {key: value for key, value in result.items() if isinstance(value, RawJson)}
+    if not raw:
         return _dump({"jsonrpc": "2.0", "id": id_, "result": result})
-    rest = {key: value for key, value in result.items() if key != "structuredContent"}
-    head = _dump({"jsonrpc": "2.0", "id": id_, "result": rest})
-    joint = b',"structuredContent":' if rest else b'"structuredContent":'
-    return b"".join((head[:-2], joint, raw.text, b"}}"))
+    rest = {key: value for key, value in result.items() if key not in raw}
+    parts = [_dump({"jsonrpc": "2.0", "id": id_, "result": rest})[:-2]]
+    for key, value in raw.items():
+        parts += [b"," if rest or len(parts) > 1 else b"", b'"', key.encode(), b'":', value.text]
+    return b"".join((*parts, b"}}"))
 
 
 def encode_rejection(rejection: Rejection, *, null_id: bool) -> bytes:
@@ -212,6 +213,11 @@ def encode_rejection(rejection: Rejection, *, null_id: bool) -> bytes:
     if rejection.id is None and not null_id:
         return _dump({"jsonrpc": "2.0", "error": error})
     return _dump({"jsonrpc": "2.0", "id": rejection.id, "error": error})
+
+
+def raw_json(value: Any) -> RawJson:
+    """A value as the text that stands for it in a line."""
+    return RawJson(_dump(value))
 
 
 def _dump(value: Any) -> bytes:

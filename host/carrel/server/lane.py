@@ -1,9 +1,10 @@
-"""The short way for ordinary tool calls: from the line to the worker thread, and back to the line.
+"""Fast path of ordinary requests: a tool call goes from the line to its worker thread and back.
 
 The SDK makes a task, a cancel scope and a context of each request, which costs more than a small
-call itself. A tool call of the plainest shape, on a connection that is open, needs none of them.
-Everything else goes the SDK's way: a call that asks for progress or log lines, one that must wait
-its turn, one of a plugin that is still to be loaded, one of a tool that does not exist.
+call itself. A tool call of the plainest shape, on a connection that is open, needs none of them,
+and neither does a list of tools that was made before. Everything else goes the SDK's way: a call
+that asks for progress or log lines, one that must wait its turn, one of a plugin that is still to
+be loaded, one of a tool that does not exist.
 """
 
 from __future__ import annotations
@@ -13,19 +14,12 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-from mcp_types import (
-    CONNECTION_CLOSED,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    RequestId,
-)
+from mcp_types import JSONRPCNotification, JSONRPCRequest, RequestId
 
 from carrel.errors import CarrelError, InternalError
 
 from .calls import ToolCalls
-from .frames import encode, encode_response
+from .frames import encode_response
 from .toolbox import Started
 
 logger = logging.getLogger(__name__)
@@ -39,17 +33,27 @@ class Lane:
     Args:
         calls: runs them.
         answer: takes a request's id and the line that answers it; None for no answer.
+        find_list: gives the answer to `tools/list` for a revision, if it was made before.
     """
 
-    def __init__(self, calls: ToolCalls, answer: Callable[[RequestId, bytes | None], None]) -> None:
+    def __init__(
+        self,
+        calls: ToolCalls,
+        answer: Callable[[RequestId, bytes | None], None],
+        *,
+        find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._calls = calls
         self._answer = answer
+        self._find_list = find_list
         self._running: dict[RequestId, Started] = {}
 
     def take(self, request: JSONRPCRequest, revision: str) -> bool:
         """Takes a request that can go this way; False for any other."""
         params = request.params
+        if request.method == "tools/list" and not params:
+            return self._list(request.id, revision)
         if request.method != "tools/call" or not params or not params.keys() <= _PLAIN:
             return False
         name, arguments = params.get("name"), params.get("arguments", {})
@@ -68,6 +72,12 @@ class Lane:
             return False
         self._run(request.id, started, name, revision)
         return True
+
+    def _list(self, id_: RequestId, revision: str) -> bool:
+        known = self._find_list(revision)
+        if known is not None:
+            self._answer(id_, encode_response(id_, known))
+        return known is not None
 
     def _refuse(self, id_: RequestId, failure: dict[str, Any]) -> None:
         self._answer(id_, encode_response(id_, failure))
@@ -104,15 +114,14 @@ class Lane:
         for id_ in list(self._running):
             # As in the SDK, a number may come back as a string.
             if id_ == wanted or str(id_) == wanted:
-                self._interrupt(id_, None)
+                self._interrupt(id_)
 
     def close(self) -> None:
-        """Interrupts every call; the connection ends."""
-        closed = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
+        """Interrupts every call, and answers none; the connection ends."""
         for id_ in list(self._running):
-            self._interrupt(id_, encode(JSONRPCError(jsonrpc="2.0", id=id_, error=closed)))
+            self._interrupt(id_)
 
-    def _interrupt(self, id_: RequestId, line: bytes | None) -> None:
+    def _interrupt(self, id_: RequestId) -> None:
         started = self._running[id_]
         started.call.cancel()
-        self._finish(id_, started, line)
+        self._finish(id_, started, None)

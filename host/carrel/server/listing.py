@@ -8,6 +8,9 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams
 
+from .frames import raw_json
+from .toolbox import Toolbox
+
 #: Keywords that say something to a person and nothing to a validator.
 _PROSE = frozenset({"$schema", "$comment", "title", "description", "examples"})
 #: Keywords whose value maps names to schemas: a property may well be called title.
@@ -33,6 +36,30 @@ def without_prose(schema: Any) -> Any:
     if isinstance(schema, list):
         return [without_prose(one) for one in schema]
     return schema
+
+
+class ToolLists:
+    """Answers to `tools/list`, one for each revision, of the toolbox that is in use."""
+
+    def __init__(self) -> None:
+        self._toolbox: Toolbox | None = None
+        self._answers: dict[str, dict[str, Any]] = {}
+
+    def find(self, toolbox: Toolbox, revision: str) -> dict[str, Any] | None:
+        """The answer of this toolbox for a revision, if it was made."""
+        return self._answers.get(revision) if toolbox is self._toolbox else None
+
+    def keep(self, toolbox: Toolbox, revision: str, answer: dict[str, Any]) -> dict[str, Any]:
+        """Keeps an answer, the tools in it as JSON text; returns it so."""
+        if toolbox is not self._toolbox:
+            self._toolbox, self._answers = toolbox, {}
+        kept = {**answer, "tools": raw_json(answer["tools"])}
+        self._answers[revision] = kept
+        return kept
+
+    def forget(self) -> None:
+        """Forgets all answers; the tools have changed."""
+        self._toolbox, self._answers = None, {}
 
 
 def only_page(params: PaginatedRequestParams | None) -> None:

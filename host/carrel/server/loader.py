@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+
+from carrel.waiting import run_in_thread
 
 from .toolbox import Toolbox
 
-T = TypeVar("T")
-
 logger = logging.getLogger(__name__)
-
-
-def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Runs `function` in a daemon thread of its own and returns a future of what it gives.
-
-    Not the loop's executor: its threads are joined at exit, so one that hangs would keep the
-    process alive.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def settle(result: T | None, error: Exception | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]  # T where there is no error
-
-    def work() -> None:
-        outcome: tuple[T | None, Exception | None]
-        try:
-            outcome = context.run(function, *args), None
-        except Exception as error:  # noqa: BLE001  # it is handed to the waiting task
-            outcome = None, error
-        except BaseException as error:  # noqa: BLE001  # an exit of one thread is not the loop's
-            outcome = None, RuntimeError(f"the thread ended with {error!r}")
-        try:
-            loop.call_soon_threadsafe(settle, *outcome)
-        except RuntimeError:
-            pass  # the loop has ended; nobody waits any more
-
-    threading.Thread(target=work, name="carrel-server", daemon=True).start()
-    return future
 
 
 class ToolboxLoader:
@@ -67,6 +29,8 @@ class ToolboxLoader:
         """
         self._make = make
         self.may_offer = may_offer
+        #: Is given each toolbox that comes into use, on the event loop.
+        self.on_loaded: Callable[[Toolbox], None] = lambda _toolbox: None
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
         self._leases: Counter[int] = Counter()  # by identity: a toolbox is no value
@@ -87,7 +51,10 @@ class ToolboxLoader:
 
     def _made(self) -> Toolbox:
         toolbox = self._make()
-        toolbox.tools()  # the first listing may have to load plugins: better here than on the loop
+        # The first listing may have to load plugins: here, and not on the event loop.
+        toolbox.tools()
+        toolbox.offers.templates()
+        toolbox.offers.prompts()
         return toolbox
 
     def _keep(self, making: asyncio.Future[Toolbox]) -> None:
@@ -95,6 +62,7 @@ class ToolboxLoader:
         # again, and is told, when a request needs the toolbox.
         if making.exception() is None and self._toolbox is None:
             self._toolbox = making.result()
+            self.on_loaded(self._toolbox)
 
     async def get(self) -> Toolbox:
         """The toolbox, made if need be.
@@ -121,6 +89,7 @@ class ToolboxLoader:
         """Puts another toolbox in place; the one before is closed when its last lease ends."""
         before = self._toolbox
         self._toolbox = toolbox
+        self.on_loaded(toolbox)
         if before is not None:
             self._retired[id(before)] = before
             self._close_unused(id(before))

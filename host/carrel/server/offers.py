@@ -1,8 +1,7 @@
 """Prompts, resource templates and completion: what only some configurations offer.
 
-A capability is advertised when some plugin has it. Plugins are loaded behind the first answer, so
-with a plugin that may be an Extism module the first answer waits for them, and with others it does
-not.
+Only Extism modules have prompts and complete arguments. Plugins are loaded behind the first answer,
+which therefore advertises both when some plugin may be a module; a list may turn out empty.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from mcp.server.context import HandlerResult
-from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -33,29 +32,33 @@ from mcp_types import Prompt as WirePrompt
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
 from carrel.printable import printable
 
-from .answers import CONTENT_LABEL, UNTRUSTED
+from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
 from .listing import only_page
 from .loader import ToolboxLoader
-from .toolbox import Offers, Prompt, Template
+from .toolbox import Offers, Prompt, Template, Toolbox
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that the first answer waits for plugins that may have prompts.
-_PATIENCE: Final = 10.0
-_OPENING: Final = frozenset({"initialize", "server/discover"})
 #: The handshake's first revision knows no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
+_OPENING: Final = frozenset({"initialize", "server/discover"})
+
+Told = Callable[[str], Awaitable[None]]
 
 
 class OfferHandlers:
     """The handlers, and the capabilities that go with them.
 
     Args:
-        sdk: gets the handlers once it is known that they are needed.
+        sdk: gets the handlers if they may be needed.
         loader: gives the toolbox.
         calls: runs what plugins are asked.
         changed: is told which list changed, on the event loop.
+        updated: is told the URI of a document that changed, likewise.
+
+    Attributes:
+        may_update: whether some plugin may tell of documents that changed: only modules do.
     """
 
     def __init__(
@@ -63,49 +66,39 @@ class OfferHandlers:
         sdk: Server[Any],
         loader: ToolboxLoader,
         calls: ToolCalls,
-        changed: Callable[[str], Awaitable[None]],
+        changed: Told,
+        updated: Told,
     ) -> None:
-        self._sdk = sdk
         self._loader = loader
         self._calls = calls
         self._changed = changed
-        self._known = False
+        self._updated = updated
+        self.may_update = loader.may_offer()
         self._telling: set[asyncio.Future[None]] = set()
-
-    async def before(self, method: str) -> None:
-        """Learns what is offered before the request that opens a connection is answered."""
-        if method not in _OPENING or self._known or not self._loader.may_offer():
-            return
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                toolbox = await self._loader.get()
-        except TimeoutError:
-            logger.warning("plugins are not loaded yet; their prompts are not advertised")
-            return
-        except CarrelError:
-            return  # there is nothing to offer, and the request that needs it says why
-        self._known = True
-        offers = toolbox.offers
-        if offers.prompts():
-            self._sdk.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
-            self._sdk.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
-        if offers.completes:
-            self._sdk.add_request_handler(
-                "completion/complete", CompleteRequestParams, self._complete
-            )
-        loop = asyncio.get_running_loop()
-        toolbox.on_list_changed(lambda what: self._tell(loop, what))
+        loader.on_loaded = self._listen
+        if self.may_update:
+            sdk.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
+            sdk.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
+            sdk.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
 
     def after(self, method: str, result: HandlerResult) -> HandlerResult:
-        """The answer to `initialize` with what was learnt; the SDK made it before that."""
-        if method != "initialize" or not self._known or not isinstance(result, dict):
+        """The first answer without capabilities that the revision, or no plugin, has."""
+        if method not in _OPENING or not isinstance(result, dict):
             return result
-        capabilities = self._sdk.get_capabilities(
-            NotificationOptions(tools_changed=True, prompts_changed=True, resources_changed=True)
-        ).model_dump(by_alias=True, mode="json", exclude_none=True)
+        capabilities = dict(result["capabilities"])
         if result.get("protocolVersion") == _NO_COMPLETIONS:
             capabilities.pop("completions", None)
+        if not self.may_update:
+            resources = dict(capabilities["resources"])
+            resources.pop("subscribe", None)
+            capabilities["resources"] = resources
         return {**result, "capabilities": capabilities}
+
+    def _listen(self, toolbox: Toolbox) -> None:
+        """Has changes told of each toolbox that comes into use."""
+        loop = asyncio.get_running_loop()
+        toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
+        toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri))
 
     async def list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None
@@ -152,11 +145,14 @@ class OfferHandlers:
         with _as_protocol_errors():
             return (await self._loader.get()).offers
 
-    def _tell(self, loop: asyncio.AbstractEventLoop, what: str) -> None:
+    def _tell(self, loop: asyncio.AbstractEventLoop, told: Told, what: str) -> None:
         """Takes news from a worker thread to the event loop."""
 
+        async def run() -> None:
+            await told(what)
+
         def tell() -> None:
-            telling = asyncio.ensure_future(self._changed(what))
+            telling = asyncio.ensure_future(run())
             self._telling.add(telling)
             telling.add_done_callback(self._telling.discard)
 
@@ -177,8 +173,8 @@ class _as_protocol_errors:  # noqa: N801 - reads as a statement
             fault = isinstance(error, UnknownNameError | ArgumentError)
             raise MCPError(
                 INVALID_PARAMS if fault else INTERNAL_ERROR,
-                printable(error.message, 2000),
-                {"error": error.to_dict()},
+                printable(message_of(error), 2000),
+                {"error": told(error)},
             ) from None
 
 

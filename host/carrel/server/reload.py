@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError
+from carrel.waiting import run_in_thread
 
-from .loader import ToolboxLoader, run_in_thread
+from .loader import ToolboxLoader
 from .toolbox import Renewal, Toolbox
 from .watch import Watcher
 
@@ -111,14 +112,11 @@ def _make(renew: Callable[[Toolbox], Toolbox], old: Toolbox) -> tuple[Toolbox, s
 
 
 def _offered(toolbox: Toolbox) -> dict[str, list[Any]]:
-    offered: dict[str, list[Any]] = {
+    return {
         "tools": list(toolbox.tools()),
-        "resources": list(toolbox.resources()),
+        "resources": [*toolbox.resources(), *toolbox.offers.templates()],
+        "prompts": list(toolbox.offers.prompts()),
     }
-    prompts = getattr(toolbox, "prompts", None)
-    if prompts is not None:
-        offered["prompts"] = list(prompts())
-    return offered
 
 
 def _words(changed: set[str]) -> str:

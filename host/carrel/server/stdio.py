@@ -37,6 +37,10 @@ def serve(
     may_offer: Callable[[], bool] = lambda: False,
 ) -> int:
     """As `carrel.server.serve_stdio`."""
+    # Imported here, before the loop runs: they bring the MCP SDK, which is most of the time to a
+    # first answer and would keep the loop from everything else.
+    from . import app, reload, transport  # noqa: F401
+
     watchdog = Watchdog(settings.shutdown_seconds)
     with standard_streams_taken() as (stdin, stdout), logging_to_stderr(settings.log_level):
         try:
@@ -59,7 +63,6 @@ async def _serve(
     streams: tuple[int, int],
     watchdog: Watchdog,
 ) -> None:
-    # Imported here: these bring the MCP SDK, which is most of the time to a first answer.
     from .app import App
     from .loader import ToolboxLoader
     from .pipes import open_sink, open_source
@@ -83,7 +86,7 @@ async def _serve(
     transport = Transport(
         open_source(loop, stdin), open_sink(loop, stdout), settings, on_first_answer=when_answered
     )
-    transport.use_lane(app.calls)
+    transport.use_lane(app.calls, find_list=app.known_list)
     hurry = asyncio.Event()
 
     def stop() -> None:
@@ -105,6 +108,7 @@ async def _serve(
         end = Countdown(loop, settings.shutdown_seconds)
         app.close_subscriptions()
         await end.until(_CANCEL_AT, transport.settled(), serving, hurry.wait())
+        transport.abandon()
         app.calls.cancel_all()
         if not transport.broken:
             await end.until(_DROP_AT, transport.settled(), serving)
@@ -120,7 +124,7 @@ async def _serve(
 
 
 async def _close(loader: ToolboxLoader, end: Countdown) -> None:
-    from .loader import run_in_thread
+    from carrel.waiting import run_in_thread
 
     for toolbox in (loader.loaded, *loader.retired()):
         if toolbox is None:

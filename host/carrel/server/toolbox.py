@@ -61,6 +61,11 @@ class Tool(Protocol):
         ...
 
     @property
+    def hints(self) -> Mapping[str, bool | str] | None:
+        """The only annotations to list, by MCP's names; None lists what the four above say."""
+        ...
+
+    @property
     def plugin(self) -> str:
         """The plugin it belongs to."""
         ...
@@ -318,7 +323,7 @@ class Toolbox(Protocol):
         ...
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; cheap, because it runs on the event loop."""
+        """The documents that plugins offer by URI and that can be read; may take a while."""
         ...
 
     async def read_resource(
@@ -339,6 +344,10 @@ class Toolbox(Protocol):
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
         """Calls `listener` with `tools`, `prompts` or `resources`, from any thread."""
+        ...
+
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
+        """Calls `listener` with the URI of a document that has changed, from any thread."""
         ...
 
     def health(self) -> dict[str, Any]:

@@ -25,11 +25,21 @@ from mcp_types import (
     JSONRPCResponse,
     RequestId,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from carrel.errors import BusyError
 
 from .calls import ToolCalls
-from .frames import LineCutter, Rejection, TooLong, classify, encode, encode_rejection, parse
+from .frames import (
+    LineCutter,
+    Rejection,
+    TooLong,
+    classify,
+    encode,
+    encode_rejection,
+    encode_response,
+    parse,
+)
 from .lane import Lane
 from .pipes import Sink, Source
 from .settings import ServerSettings
@@ -51,6 +61,8 @@ _QUEUE_LIMIT: Final = 1024
 _UNREAD_LIMIT: Final = 16 * 2**20
 #: The same, at which what only informs is dropped.
 _UNREAD_INFORMATION: Final = 2**20
+#: Requests that the revision of 2026-07-28 no longer has, and that cost nothing to answer.
+_OF_THE_HANDSHAKE: Final = frozenset({"ping", "logging/setLevel"})
 _INFORMATION: Final = frozenset({"notifications/progress", "notifications/message"})
 
 
@@ -89,6 +101,8 @@ class Transport:
         self._paused = False
         self._in_flight: dict[RequestId, Batch | None] = {}
         self._listening: set[RequestId] = set()
+        self._abandoned: set[RequestId] = set()
+        self._quiet = False
         self._revision: str | None = None
         self._handshake: RequestId | None = None
         self._on_first_answer: Callable[[], object] | None = on_first_answer
@@ -104,9 +118,14 @@ class Transport:
         sink.start(self._on_written, self._on_broken)
         source.start(self._on_data, self._on_end)
 
-    def use_lane(self, calls: ToolCalls) -> None:
-        """Lets ordinary tool calls go the short way, past the SDK, once a client is connected."""
-        self._lane = Lane(calls, self._answer_lane)
+    def use_lane(
+        self,
+        calls: ToolCalls,
+        *,
+        find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
+    ) -> None:
+        """Lets ordinary requests take the fast path past the SDK; see `lane.Lane`."""
+        self._lane = Lane(calls, self._answer_lane, find_list=find_list)
 
     # Input
 
@@ -160,6 +179,9 @@ class Transport:
 
     def _take(self, message: JSONRPCMessage | Rejection | None, batch: Batch | None = None) -> None:
         if isinstance(message, JSONRPCRequest):
+            if batch is None and self._is_keep_alive(message):
+                self._write(encode_response(message.id, {"resultType": "complete"}))
+                return
             rejection = self._admit(message, batch)
             if rejection is None:
                 if batch is None and self._goes_by_lane(message):
@@ -175,6 +197,19 @@ class Transport:
             if self._lane is not None and isinstance(message, JSONRPCNotification):
                 self._lane.notice(message)
             self._put(SessionMessage(message))
+
+    def _is_keep_alive(self, request: JSONRPCRequest) -> bool:
+        """Whether it is a request of the handshake's, without `_meta`, on a later connection.
+
+        Clients that know both eras send them all the same, and take an error for a broken
+        connection.
+        """
+        return (
+            request.method in _OF_THE_HANDSHAKE
+            and self._revision in MODERN_PROTOCOL_VERSIONS
+            and "_meta" not in (request.params or {})
+            and request.id not in self._in_flight
+        )
 
     def _goes_by_lane(self, request: JSONRPCRequest) -> bool:
         lane, revision = self._lane, self._revision
@@ -238,8 +273,24 @@ class Transport:
             self._balance()
         return message
 
+    def abandon(self) -> None:
+        """Writes nothing more for requests that still run; subscriptions end with their results.
+
+        For a client that has closed its end, or has sent a signal, an answer to a call that was
+        cancelled is a frame that it does not expect.
+        """
+        self._quiet = True
+        for id_, batch in self._in_flight.items():
+            if id_ in self._listening or id_ in self._abandoned:
+                continue
+            self._abandoned.add(id_)
+            if batch is not None:
+                batch.waiting.discard(id_)
+                self._send_if_complete(batch)
+
     def finish(self) -> None:
         """Ends the stream of messages for the SDK, and cancels whatever still runs."""
+        self.abandon()
         self._finished = True
         if self._lane is not None:
             self._lane.close()
@@ -250,6 +301,8 @@ class Transport:
     def deliver(self, message: JSONRPCMessage) -> None:
         """Writes a message of the server's; never waits."""
         if isinstance(message, JSONRPCNotification | JSONRPCRequest):
+            if self._quiet and message.method in _INFORMATION:
+                return
             if self._sink.pending < _UNREAD_INFORMATION or message.method not in _INFORMATION:
                 self._write(encode(message))
             return
@@ -268,6 +321,9 @@ class Transport:
             batch.answers.append(line)
 
     def _answer(self, id_: RequestId | None, line: bytes) -> None:
+        if id_ in self._abandoned:
+            self._leave_unanswered(id_)
+            return
         batch = self._release(id_)
         if batch is None:
             self._write(line)
@@ -295,7 +351,7 @@ class Transport:
     async def _settle_unanswered(self, id_: RequestId) -> None:
         self._leave_unanswered(id_)
 
-    def _leave_unanswered(self, id_: RequestId) -> None:
+    def _leave_unanswered(self, id_: RequestId | None) -> None:
         """A cancelled request gets no answer, and its batch stops waiting for one."""
         batch = self._release(id_)
         if batch is not None:
@@ -303,7 +359,8 @@ class Transport:
 
     def _send_if_complete(self, batch: Batch) -> None:
         if not batch.waiting and batch.answers:
-            self._write(b"[" + b",".join(batch.answers) + b"]")
+            answers, batch.answers = batch.answers, []
+            self._write(b"[" + b",".join(answers) + b"]")
 
     def _write(self, line: bytes) -> None:
         self._flushed.clear()

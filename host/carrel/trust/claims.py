@@ -36,6 +36,15 @@ def statement(digest: str) -> bytes:
     )
 
 
+def predicate_type(payload: bytes) -> str:
+    """What kind of thing an in-toto statement says; empty where it cannot be read."""
+    try:
+        told = json_object(payload, "the statement").get("predicateType")
+    except (RefusedError, ValueError):
+        return ""
+    return told if isinstance(told, str) else ""
+
+
 def check_statement(payload_type: str, payload: bytes, digest: str) -> None:
     """Checks that a signed payload says: `digest` is signed.
 

@@ -38,6 +38,7 @@ class Candidate:
         hint: which key may have made it; empty when nothing says so.
         certificates: in DER, the signer's first, then those on the way up.
         older: it is of the older layout.
+        is_signature: whether it says, proven or not, that a digest is signed, and nothing else.
         document: the bundle's own bytes; empty in the older layout.
     """
 
@@ -48,6 +49,7 @@ class Candidate:
     hint: str = ""
     certificates: tuple[bytes, ...] = ()
     older: bool = False
+    is_signature: bool = True
     document: bytes = field(default=b"", repr=False)
 
 
@@ -57,7 +59,8 @@ Found = Candidate | tuple[str, str]
 def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found]:
     """Each signature of `digest`, or the place of one that cannot be read, and why.
 
-    The older layout counts only where no bundle can be read, as it does for cosign.
+    The older layout counts only where no bundle is a signature, as it does for cosign. A bundle
+    that says something else about the digest, such as how it was built, takes nothing's place.
 
     Raises:
         RegistryError: the repository cannot say what there is.
@@ -72,7 +75,7 @@ def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found
             yield place, str(error)
         else:
             if found is not None:
-                has_bundle = True
+                has_bundle = has_bundle or found.is_signature
                 yield found
     if len(referrers) > MAX_REFERRERS:
         yield "referrers", f"only the first {MAX_REFERRERS} of {len(referrers)} were read"
@@ -112,6 +115,7 @@ def _from_referrer(
         check_claim=lambda digest: claims.check_statement(read.payload_type, read.payload, digest),
         hint=read.hint,
         certificates=read.certificates,
+        is_signature=claims.predicate_type(read.payload) == claims.PREDICATE_TYPE,
         document=data,
     )
 

@@ -80,7 +80,11 @@ def test_a_core_module_of_another_plugin_system_is_published_as_it_is(
     ("words", "code", "says"),
     [
         (["pull", "arxiv:1"], 2, "no registry host"),
-        (["pull", "{host}/plugins/none:1", "--plain-http"], 1, "has no plugins/none with tag 1"),
+        (
+            ["pull", "{host}/plugins/none:1", "--plain-http"],
+            1,
+            "/plugins/none has no tag 1; check",
+        ),
         (["pull", "{host}/plugins/none:1"], 1, "a registry that speaks http only"),
         (
             ["push", "none.wasm", "{host}/a:1", "--plain-http"],

@@ -158,6 +158,27 @@ class TestTranslated:
         entry = load.granted(memory_limit=size)
         assert entry.limits == {"memory_bytes": number}
 
+    @pytest.mark.parametrize("place", ["entry", "runtime_config"])
+    def test_limits_may_stand_beside_a_memory_limit(self, load: Loader, place: str) -> None:
+        limits = {"fetches": 5}
+        granted: dict[str, Any] = {"memory_limit": "64MiB", "skip_tools": ["^a"]}
+        if place == "entry":
+            entry = load.plugin(limits=limits, runtime_config=granted)
+        else:
+            entry = load.granted(limits=limits, **granted)
+        assert entry.limits == {"fetches": 5, "memory_bytes": 2**26}
+        assert entry.skips("also")  # read as a file of hyper-mcp's
+        assert entry.notes == ()
+
+    def test_a_memory_limit_gives_way_to_the_limit_of_that_name(self, load: Loader) -> None:
+        entry = load.granted(memory_limit="64MiB", limits={"memory_bytes": 2**25})
+        assert entry.limits == {"memory_bytes": 2**25}
+        assert "memory_limit: not used" in entry.notes[0]
+
+    def test_limits_alone_make_no_file_of_hyper_mcps(self, load: Loader) -> None:
+        entry = load.granted(limits={"fetches": 5}, skip_tools=["^a"])
+        assert not entry.skips("also")
+
     @pytest.mark.requirement("sandbox:hosts:grant-hyper-globs")
     def test_globs_grant_no_more_than_they_say(self, load: Loader) -> None:
         entry = load.granted(allowed_hosts=["a.example.org", "*.b.example.org", "api.*.org", "x*"])

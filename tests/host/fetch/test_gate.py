@@ -192,3 +192,25 @@ def test_a_request_that_leaves_late_waits_anew_where_others_went_by(
                 await gate.leave(Turn(late.slot, late.since, hasty))
 
     run(work)
+
+
+def test_a_slot_that_is_given_back_is_there_for_the_next_request(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(3.0)
+
+    async def work() -> None:
+        late = clock.monotonic() + 100
+        async with gate.slot("a", late) as unused:
+            await gate.give_back(unused)
+        before = clock.skipped
+        async with gate.slot("a", clock.monotonic() + 1) as used:
+            assert clock.skipped == before
+        async with gate.slot("b", late):
+            assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
+            await gate.give_back(used)  # another was taken since: the pace holds
+        before = clock.skipped
+        async with gate.slot("a", late):
+            assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
+
+    run(work)

@@ -18,6 +18,7 @@ from carrel.exchange import (
     Response,
 )
 from carrel.fetch import RecordingFetcher, ReplayingFetcher
+from carrel.fetch.policy import HostRule, Policy
 from carrel.fetch.recording import Recordings
 from support.desk import ARXIV, MakeDesk
 from support.upstream import Reply, Upstream
@@ -300,3 +301,29 @@ def test_recording_over_a_file_of_ones_own_touches_no_other(tmp_path: Path) -> N
     names = {path.name for path in tmp_path.iterdir()}
     body = recorded["response"]["body"]
     assert names == {"lamps.json", body, "lamps.second.json", "[x].json"}
+
+
+@pytest.mark.requirement("sandbox:hosts:replay")
+def test_a_replay_refuses_what_the_network_would_refuse(tmp_path: Path) -> None:
+    away = "https://elsewhere.example.org/x"
+    asked: dict[Request, Outcome] = {
+        Request("GET", URL): FEED,
+        Request("GET", away): Response(200, away, (), "loot", 4),
+        Request("GET", f"https://{ARXIV}/away"): Response(200, away, (), "loot", 4),
+        Request("GET", f"https://{ARXIV}/cookie", (("cookie", "x"),)): FEED,
+    }
+    record(tmp_path, asked)
+    policy = Policy("arxiv", [HostRule(ARXIV, frozenset({"GET"}))])
+    for request, reason in zip(
+        asked, ("", "host_not_declared", "host_not_declared", "header_not_allowed"), strict=True
+    ):
+        call = Call("arxiv", "query")
+        (outcome,) = ReplayingFetcher(tmp_path, policy).fetch_all([request], call)
+        if not reason:
+            assert outcome == FEED
+            assert call.denial is None
+        else:
+            assert isinstance(outcome, Failure)
+            assert outcome.reason == reason
+            assert call.denial == outcome
+        assert call.fatal is None

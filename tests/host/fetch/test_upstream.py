@@ -326,3 +326,17 @@ def test_the_systems_resolver_knows_names_and_says_when_there_is_none() -> None:
         assert asyncio.run(system_resolver("no-such-name.invalid")) == []
     except OSError:
         pass  # without a network nobody can say so
+
+
+def test_a_request_without_an_address_takes_no_slot_of_the_pace(
+    make_desk: MakeDesk, upstream: Upstream
+) -> None:
+    upstream.on("/a", GOOD)
+    clock = SkippingClock()
+    desk = make_desk(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
+    for addresses in ([], ["127.0.0.1"]):
+        upstream.names.table[ARXIV] = addresses
+        desk.failure("/a")
+    del upstream.names.table[ARXIV]
+    assert desk.answer("/a").body == "good"
+    assert clock.skipped == 0

@@ -302,6 +302,10 @@ class TestWriting:
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
         annotations = self.body(write_plugin(COMPONENT, name="x"))["annotations"]
         assert annotations["org.opencontainers.image.created"] == "1970-01-01T00:00:00Z"
+        for late in ("253402300800", "9" * 30, "9" * 5000):
+            monkeypatch.setenv("SOURCE_DATE_EPOCH", late)
+            with pytest.raises(ConfigError, match=f"{late[:40]} is out of range"):
+                write_plugin(COMPONENT, name="x")
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "today")
         with pytest.raises(ConfigError, match="SOURCE_DATE_EPOCH"):
             write_plugin(COMPONENT, name="x")

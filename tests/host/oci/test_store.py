@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from carrel.errors import StorageError
+from carrel.errors import RegistryError, StorageError
 from carrel.oci.documents import sha256
 from carrel.oci.layout import read_plugin, write_plugin
 from carrel.oci.pull import pull
 from carrel.oci.reference import parse_reference
+from carrel.oci.repository import Descriptor
 from carrel.oci.store import PluginStore
 from support.memory_repository import MemoryRepository
 
@@ -58,8 +59,13 @@ def test_content_that_was_changed_is_a_miss_and_is_fetched_again(
         "swap": OTHER,
     }[damage]
     path.write_bytes(changed)
+    descriptor = Descriptor("application/wasm", sha256(COMPONENT), len(COMPONENT))
+    with pytest.raises(RegistryError, match="was altered on this machine, and is removed"):
+        store.repository(REFERENCE).blob(descriptor, max_bytes=MAX)
     assert store.read(sha256(COMPONENT)) is None
     assert not path.exists()
+    with pytest.raises(RegistryError, match="is not on this machine"):
+        PluginStore(tmp_path).repository(REFERENCE).blob(descriptor, max_bytes=MAX)
     pulled(store)
     kept = read_plugin(store.repository(REFERENCE), digest, max_bytes=MAX)
     assert kept.wasm == COMPONENT

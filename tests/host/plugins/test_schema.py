@@ -75,3 +75,52 @@ def test_faults_name_their_places_and_hide_nothing_harmful() -> None:
     assert fault.startswith("a.1: ")
     assert "\x1b" not in fault
     assert len(fault) < 400
+
+
+COLOURS = {"enum": ["red", "green", "blue"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "says"),
+    [
+        (COLOURS, "pink", '"pink" is not one of "red", "green" or "blue"'),
+        (
+            {"anyOf": [COLOURS, {"type": "null"}]},
+            "pink",
+            '"pink" is not one of "red", "green", "blue" or null',
+        ),
+        (
+            {"anyOf": [{"$ref": "#/$defs/colour"}, {"type": "null"}]},
+            7,
+            '7 is not one of "red", "green", "blue" or null',
+        ),
+        (
+            {"oneOf": [{"const": "a", "description": "first"}, {"const": "b"}]},
+            "c",
+            '"c" is not one of "a" or "b"',
+        ),
+        (COLOURS, "x" * 400, 'the value is not one of "red", "green" or "blue"'),
+        ({"enum": list(range(30))}, 99, f"99 is not one of {', '.join(map(str, range(29)))} or 29"),
+    ],
+)
+def test_every_allowed_value_of_an_enumeration_is_named(
+    schema: dict[str, Any], value: Any, says: str
+) -> None:
+    whole = {
+        "type": "object",
+        "properties": {"kind": schema},
+        "$defs": {"colour": {"type": "string", **COLOURS}},
+    }
+    assert validation_faults(compile_schema(whole), {"kind": value}) == [f"kind: {says}"]
+
+
+def test_a_choice_between_other_schemas_is_no_enumeration() -> None:
+    schema = {"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}
+    [fault] = validation_faults(compile_schema(schema), 3)
+    assert "anyOf" in fault
+
+
+def test_allowed_values_are_cut_where_nobody_reads_on() -> None:
+    [fault] = validation_faults(compile_schema({"enum": [f"{n:050}" for n in range(500)]}), "x")
+    assert fault.endswith(" others")
+    assert len(fault) < 2_200

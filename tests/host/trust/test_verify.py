@@ -92,6 +92,20 @@ def test_it_is_told_that_the_older_layout_does_not_count_beside_a_bundle(
     assert told == "older signatures: not read, because there is a bundle"
 
 
+@pytest.mark.requirement("plugin:signed:beside-attestations")
+def test_an_attestation_does_not_take_the_place_of_the_older_layout(
+    memory: MemoryRepository, lab: Lab
+) -> None:
+    digest = put_artifact(memory)
+    provenance = "https://slsa.dev/provenance/v1"
+    for key in (lab.key, lab.other_key):
+        attach(memory, digest, bundle(key, statement(digest, predicateType=provenance)))
+    attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
+    verify(memory, digest, lab.by_key().policy)
+    told = refusal(memory, digest, lab.by_key(lab.ed25519).policy).tried
+    assert not any("not read" in one for one in told)
+
+
 def test_a_wrong_identity_is_told_what_the_certificate_says(
     memory: MemoryRepository, lab: Lab
 ) -> None:

@@ -37,6 +37,7 @@ from .texts import (
 T = TypeVar("T")
 
 MAX_ITEMS = 500
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 METHODS = ("GET", "HEAD", "POST")
 #: Schemes that are the host's own, or name what is no plugin's.
 RESERVED_SCHEMES = frozenset({"carrel", "research", "file", "ui"})
@@ -171,7 +172,19 @@ def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
         idempotent=hints.get("idempotentHint") is True,
         # Whatever it says: what a stranger's module returns is content from outside.
         open_world=True,
+        hints=_given(hints),
     )
+
+
+def _given(raw: Mapping[str, Any]) -> dict[str, bool | str]:
+    """The annotations that MCP knows, as far as they are there and of their type."""
+    given: dict[str, bool | str] = {
+        key: raw[key] for key in _HINTS if isinstance(raw.get(key), bool)
+    }
+    title = title_of(dict(raw))
+    if title is not None:
+        given["title"] = title
+    return given
 
 
 def _words_hide(value: Any) -> bool:
@@ -193,8 +206,8 @@ def _resource(raw: dict[str, Any], faults: list[str]) -> ResourceSpec:
     uri, size = raw.get("uri"), raw.get("size")
     if not is_uri(uri):
         faults.append("has no URI")
-    elif _scheme(uri) in RESERVED_SCHEMES:
-        faults.append(f"has a URI of the scheme {_scheme(uri)}, which is not a plugin's")
+    elif scheme_of(uri) in RESERVED_SCHEMES:
+        faults.append(f"has a URI of the scheme {scheme_of(uri)}, which is not a plugin's")
     return ResourceSpec(
         uri=str(uri),
         name=name,
@@ -214,8 +227,8 @@ def _template(raw: dict[str, Any], faults: list[str]) -> TemplateSpec:
         faults.append(f"has a uriTemplate that {fault}")
     elif hides(template):
         faults.append("has a uriTemplate with invisible characters")
-    elif _scheme(template) in RESERVED_SCHEMES:
-        faults.append(f"has a URI of the scheme {_scheme(template)}, which is not a plugin's")
+    elif scheme_of(template) in RESERVED_SCHEMES:
+        faults.append(f"has a URI of the scheme {scheme_of(template)}, which is not a plugin's")
     return TemplateSpec(
         uri_template=str(template),
         name=name,
@@ -243,7 +256,8 @@ def _mime_type(raw: dict[str, Any], faults: list[str]) -> str | None:
     return str(mime_type)
 
 
-def _scheme(uri: Any) -> str:
+def scheme_of(uri: Any) -> str:
+    """The scheme of a URI or template, in lower case."""
     return str(uri).partition(":")[0].lower()
 
 

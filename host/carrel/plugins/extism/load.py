@@ -10,7 +10,9 @@ from carrel.credentials import find_keyring_entry
 from carrel.runtime.extism.services import ModuleContext
 
 from .fetcher import ModuleFetcher
+from .listing import RESERVED_SCHEMES, scheme_of
 from .plugin import ModulePlugin
+from .texts import is_uri
 
 if TYPE_CHECKING:
     from carrel.config import PluginConfig
@@ -27,6 +29,7 @@ def load_module(
     make_fetcher: Callable[[Manifest], Fetcher],
     limits: Callable[[Manifest | None], Limits],
     changed: Callable[[str], None],
+    updated: Callable[[str], None],
 ) -> ModulePlugin:
     """The plugin of an entry.
 
@@ -37,7 +40,12 @@ def load_module(
         make_fetcher: gives the fetcher for the manifest.
         limits: of calls, by the manifest.
         changed: is told of lists that changed.
+        updated: is told the URIs of documents that changed.
     """
+
+    def tell_updated(uri: str) -> None:
+        if is_uri(uri) and scheme_of(uri) not in RESERVED_SCHEMES:
+            updated(uri)
 
     def secret(service: str, user: str) -> str | None:
         if (service, user) not in entry.allowed_secrets:
@@ -54,7 +62,7 @@ def load_module(
         config={**{key: _text(value) for key, value in entry.settings.items()}, **entry.env_vars},
         make_fetcher=lambda manifest: ModuleFetcher(entry.name, make_fetcher(manifest)),
         limits=limits,
-        context=lambda: ModuleContext(secret=secret, changed=changed),
+        context=lambda: ModuleContext(secret=secret, changed=changed, updated=tell_updated),
     )
 
 

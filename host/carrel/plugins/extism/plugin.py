@@ -16,6 +16,7 @@ from carrel.errors import (
     ContractViolation,
     InternalError,
     LoadError,
+    ModuleError,
     PluginError,
     SourceError,
     UnknownNameError,
@@ -23,7 +24,7 @@ from carrel.errors import (
 from carrel.exchange import Call, Fetcher, Limits, Verdict
 from carrel.jsontext import decode_object
 from carrel.plugins.plugin import Plugin
-from carrel.plugins.schema import validation_faults
+from carrel.plugins.schema import compile_schema, validation_faults
 from carrel.printable import printable
 from carrel.result import Result
 from carrel.runtime.component import PluginReport
@@ -36,6 +37,8 @@ from . import content
 from .listing import module_manifest
 
 if TYPE_CHECKING:
+    import jsonschema_rs
+
     from carrel.plugins.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
@@ -68,6 +71,8 @@ class ModulePlugin(Plugin):
         limits: of calls, by the manifest.
         context: makes what the host keeps of a call.
     """
+
+    takes_arguments_as_sent = True
 
     def __init__(
         self,
@@ -118,11 +123,11 @@ class ModulePlugin(Plugin):
         blocks = content.checked(content.read_blocks, answer, self.name, tool)
         if answer.get("isError") is True:
             said = printable(content.texts_of(blocks), _MAX_MESSAGE)
-            raise SourceError(
-                "upstream_error",
+            raise ModuleError(
                 f"{self.name}: {said or 'the module says that the call failed'}",
                 plugin=self.name,
                 tool=tool,
+                content=blocks,
             )
         structured = answer.get("structuredContent")
         if spec.output_schema is not None:
@@ -219,13 +224,16 @@ class ModulePlugin(Plugin):
             return InternalError()
         said = printable(error.text.strip(), _MAX_MESSAGE)
         extra: dict[str, Any] = {"attempts": call.attempts[-20:]} if call.attempts else {}
-        return SourceError(
-            "upstream_error",
+        return ModuleError(
             f"{self.name}: {said or 'the module failed and did not say why'}",
             plugin=self.name,
             tool=call.tool,
             extra=extra,
         )
+
+    def _compiled(self, schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+        """JSON Schema's own defaults: `format` is an annotation and refuses nothing."""
+        return compile_schema(schema, formats=False)
 
     def _submit(self, export: str, request: dict[str, Any], call: Call) -> Pending:
         if export not in self._module.exports:

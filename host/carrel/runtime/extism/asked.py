@@ -71,6 +71,9 @@ def answer(execution: Execution, which: int, argument: str) -> str:
         return _secret(execution, context, told)
     if name == "notify_progress":
         _progress(execution, told)
+    elif name == "notify_resource_updated":
+        if isinstance(told.get("uri"), str):
+            context.updated(told["uri"])
     elif name == "notify_logging_message":
         level = _MCP_LEVELS.get(str(told.get("level")), "info")
         data = told.get("data")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from carrel.server.app import _wire_tool
 from support.guests import guest
 from support.manifests import manifest_text
 from support.modules import answering_module
@@ -115,8 +116,59 @@ def test_documents_and_prompts_that_mislead_are_refused(
 def test_hints_are_taken_over_and_content_is_always_from_outside(open_box: Open) -> None:
     hints = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False, "title": "Ask"}
     [plain, hinted] = open_box(
-        one=listing(TOOL), two=listing({**TOOL, "annotations": hints})
+        one=listing(TOOL), two=listing({**TOOL, "annotations": {**hints, "else": 1}})
     ).tools()
     assert (plain.read_only, plain.destructive, plain.open_world) == (False, True, True)
     assert (hinted.read_only, hinted.destructive, hinted.open_world) == (True, False, True)
     assert hinted.title == "Ask"
+    assert hinted.hints == hints
+
+
+@pytest.mark.requirement("result:typed:module-annotations")
+def test_only_the_annotations_that_a_module_gave_are_listed(open_box: Open) -> None:
+    hinted = {**TOOL, "annotations": {"idempotentHint": True, "readOnlyHint": "yes"}}
+    box = open_box(
+        none=listing(TOOL), some=listing(hinted), component=guest(manifest=manifest_text())
+    )
+    listed = {
+        tool.name: _wire_tool(tool).model_dump(by_alias=True, exclude_none=True)
+        for tool in box.tools()
+    }
+    assert "annotations" not in listed["none_ask"]
+    assert listed["some_ask"]["annotations"] == {"idempotentHint": True}
+    assert listed["sample_echo"]["annotations"].keys() >= {"readOnlyHint", "destructiveHint"}
+
+
+@pytest.mark.requirement("result:typed:tool-names")
+def test_names_of_tools_that_some_client_refuses_are_changed_and_told(
+    open_box: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = {"content": [{"type": "text", "text": "here"}]}
+    box = open_box(one=listing({**TOOL, "name": "works.search"}, answer=answer))
+    assert [tool.name for tool in box.tools()] == ["one_works_search"]
+    assert box.call_sync("one_works_search", {}).content == tuple(answer["content"])
+    [state] = box.plugins()
+    told = "the tool 'works.search' is offered as one_works_search"
+    assert told in state.notes[0]
+    assert told in caplog.text
+
+
+def test_a_module_may_fetch_once_for_each_of_a_hundred_entries(open_box: Open) -> None:
+    box = open_box(one=listing(TOOL))
+    assert box._registry.plugin("one").limits.fetches == 1_000
+    limited = open_box({"limits": {"fetches": 7}}, one=listing(TOOL))
+    assert limited._registry.plugin("one").limits.fetches == 7
+
+
+@pytest.mark.parametrize("kind", ["module", "component"])
+def test_a_plugin_that_takes_a_built_in_ones_place_is_told(
+    open_box: Open, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    box = open_box(arxiv=listing(TOOL) if kind == "module" else guest(manifest=manifest_text()))
+    box.tools()
+    [state] = box.plugins()
+    told = "arxiv takes the place of the built-in plugin of that name, and work_lookup goes without"
+    assert told in state.notes[0]
+    assert told in caplog.text
+    [plugin] = box.health()["plugins"]
+    assert told in plugin["notes"][0]

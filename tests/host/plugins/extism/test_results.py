@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from carrel.errors import ArgumentError, CarrelError, ContractViolation
+from carrel.errors import ArgumentError, CarrelError, ContractViolation, ModuleError
+from carrel.server.answers import failure
+from support.modules import answering_module, text_at
 
 from .conftest import TOOL, Open, listing
 
@@ -87,13 +89,51 @@ def test_a_result_that_says_it_failed_is_an_error_with_its_words(open_box: Open)
     assert caught.value.error_code == "upstream_error"
 
 
+@pytest.mark.requirement("result:typed:module-advice")
+def test_a_modules_error_suggests_no_action(open_box: Open) -> None:
+    answer = {"isError": True, "content": [{"type": "text", "text": "try again\nat noon"}]}
+    reporting = answering_module(
+        {"list_tools": {"tools": [TOOL]}},
+        "(call $error_set (call $put (i32.const 0) (i32.const 5))) (return (i32.const 1))",
+        export="call_tool",
+        data=text_at(0, "alas!"),
+    )
+    for guest, words in ((listing(TOOL, answer=answer), "try again at noon"), (reporting, "alas!")):
+        with pytest.raises(ModuleError) as caught:
+            open_box(one=guest).call_sync("one_ask", {})
+        told = caught.value.to_dict()
+        assert told["message"] == f"one: {words}"
+        assert (told["code"], told["retryable"], told["action"]) == (
+            "upstream_error",
+            False,
+            "none",
+        )
+        assert caught.value.advice == ""
+
+
+def test_a_modules_failed_result_reaches_the_client_with_its_own_content() -> None:
+    blocks = [
+        {"type": "text", "text": "no such paper\nsee the list"},
+        {"type": "resource_link", "uri": "a:b", "name": "list"},
+    ]
+    error = ModuleError("one: no such paper see the list", plugin="one", tool="ask", content=blocks)
+    answer = failure(error, revision="2025-11-25")
+    assert answer["content"][:2] == blocks
+    assert json.loads(answer["content"][2]["text"])["error"] == error.to_dict()
+    old = failure(error, revision="2025-03-26")
+    assert old["content"][1] == {"type": "text", "text": "list: a:b"}
+    silent = ModuleError("one: the module says that the call failed", plugin="one", tool="ask")
+    assert failure(silent, revision="2025-11-25")["content"][0]["text"] == silent.message
+
+
 def test_arguments_are_checked_by_the_modules_own_schema(open_box: Open) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     closed = open_box(one=listing({**TOOL, "inputSchema": schema}))
     closed.call_sync("one_ask", {"n": 1})
-    for wrong in ({}, {"n": "x"}, {"n": 1, "m": 2}):
+    for wrong in ({}, {"n": "x"}, {"n": None}):
         with pytest.raises(ArgumentError):
             closed.call_sync("one_ask", wrong)
+    closed.call_sync("one_ask", {"n": 1, "m": 2})  # nothing in the schema is against it
     open_ended = {**schema, "additionalProperties": {"type": "string"}}
     tool = {**TOOL, "inputSchema": open_ended}
     open_box(one=listing(tool)).call_sync("one_ask", {"n": 1, "m": "anything"})
