@@ -10,6 +10,7 @@ import html
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -86,6 +87,10 @@ def comparable(expected: str, found: str) -> tuple[str, str]:
 
 
 def _work(item: dict[str, Any]) -> dict[str, Any]:
+    def itself(update: dict[str, Any]) -> bool:
+        """A work that names itself is what was updated."""
+        return bool(update["DOI"].lower() == item.get("DOI", "").lower())
+
     work = {
         "ids": _filled({"doi": item.get("DOI"), "isbn": _isbns(item), "issn": _issns(item)}),
         "type": _CSL.get(item.get("type") or "", "document"),
@@ -111,12 +116,26 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
         "references": [_reference(one) for one in item.get("reference") or []],
         "references_count": item.get("reference-count", item.get("references-count")),
         "cited_by_count": item.get("is-referenced-by-count"),
-        "updates": [_update(one) for one in item.get("update-to") or []],
-        "updated_by": [_update(one) for one in item.get("updated-by") or []],
+        "updates": [_update(one) for one in item.get("update-to") or [] if not itself(one)],
+        "updated_by": _once(
+            _update(one)
+            for one in [
+                *(item.get("updated-by") or []),
+                *filter(itself, item.get("update-to") or []),
+            ]
+        ),
         "relations": _relations(item.get("relation") or {}),
         "source": "crossref",
     }
     return {**_filled(work), "ids": work["ids"], "authors": work["authors"]}
+
+
+def _once(members: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
+    for member in members:
+        if member not in told:
+            told.append(member)
+    return told
 
 
 def _filled(members: dict[str, Any]) -> dict[str, Any]:

@@ -193,6 +193,13 @@ def _article(record: Any) -> dict[str, Any]:
             fields(one, ref_type="@RefType", pmid="PMID", ref_source="RefSource", note="Note")
             for one in citation.xpath("CommentsCorrectionsList/CommentsCorrections")
         ],
+        is_retracted=bool(
+            citation.xpath(
+                "CommentsCorrectionsList/CommentsCorrections[@RefType='RetractionIn']"
+                " | Article/PublicationTypeList/PublicationType[.='Retracted Publication']"
+            )
+        )
+        or None,
         references=_references(record, "PubmedData//ReferenceList/Reference"),
         coi_statement=text_of(citation, "CoiStatement"),
         notes=texts_of(citation, "GeneralNote"),

@@ -44,6 +44,18 @@ def test_the_abstract_and_what_belongs_to_it(pubmed: Call, upstream: Upstream) -
     }
 
 
+@pytest.mark.requirement("result:typed:retractions")
+@pytest.mark.parametrize("level", ["abstract_plus", "citation_data"])
+def test_a_retracted_article_is_flagged_at_every_level(
+    pubmed: Call, upstream: Upstream, level: str
+) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1", "2", retracted=("2",))))
+    sound, retracted = pubmed("fetch", pmids=["1", "2"], detail_level=level).data["articles"]
+    assert "is_retracted" not in sound
+    assert retracted["is_retracted"] is True
+    assert retracted["comments_corrections"][0]["pmid"] == "99"
+
+
 def test_what_is_switched_off_is_left_out(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
     [article] = pubmed("fetch", pmids=["1"], include_mesh_terms=False).data["articles"]

@@ -139,7 +139,8 @@ class Update(_Json):
     """A correction, retraction or replacement: its kind, the other work, and who says so."""
 
     type: str
-    doi: str
+    doi: str | None = None
+    pmid: str | None = None
     date: str | None = None
     source: str | None = None
 

@@ -4,7 +4,7 @@
 //! every candidate is compared with the reference, word by word, and only what agrees counts: the
 //! result is evidence, never a guess.
 
-use carrel_pdk::record::{Text, Work};
+use carrel_pdk::record::{Text, Update, Work};
 use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,6 +55,12 @@ pub struct Candidate<'d> {
     /// CSL type.
     #[serde(rename = "type")]
     pub kind: Text<'d>,
+    /// True when a retraction, withdrawal or removal is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// What corrected or retracted it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Update<'d>>,
 }
 
 /// Runs the tool.
@@ -117,6 +123,8 @@ fn candidates<'d>(
                 issued: work.issued,
                 container_title: work.container_title,
                 kind: work.kind,
+                is_retracted: work.updated_by.iter().any(Update::is_retraction),
+                updated_by: work.updated_by,
             })
         })
         .filter(|candidate| candidate.score >= LEAST_SCORE)

@@ -8,6 +8,9 @@ use crate::arguments::{WorksArguments, invalid};
 /// Where works are.
 const WORKS: &str = "https://api.crossref.org/works";
 
+/// The members that tell of retractions and corrections; a work that retracts itself is known by its DOI.
+const FATE: [&str; 3] = ["DOI", "update-to", "updated-by"];
+
 /// Bytes a URL may have: what common servers refuse beyond.
 const LONGEST_URL: usize = 8000;
 
@@ -81,7 +84,15 @@ pub fn works(arguments: &WorksArguments) -> Result<Request, Error> {
         parameters.push(("cursor", cursor.clone()));
     }
     if !arguments.select.is_empty() {
-        parameters.push(("select", names("select", &arguments.select, is_name)?));
+        names("select", &arguments.select, is_name)?;
+        let mut select = arguments.select.clone();
+        // A list that leaves them out would show a retracted work as any other.
+        for name in FATE {
+            if !select.iter().any(|known| known == name) {
+                select.push(name.to_owned());
+            }
+        }
+        parameters.push(("select", select.join(",")));
     }
     if !arguments.facets.is_empty() {
         parameters.push(("facet", facets(&arguments.facets)?));
@@ -160,12 +171,13 @@ fn filter(name: &str, value: &str) -> Result<String, Error> {
     Ok(format!("{name}:{value}"))
 }
 
-fn names(argument: &str, names: &[String], fits: fn(&str) -> bool) -> Result<String, Error> {
+/// Refuses what cannot be one of Crossref's names.
+fn names(argument: &str, names: &[String], fits: fn(&str) -> bool) -> Result<(), Error> {
     if let Some(other) = names.iter().find(|name| !fits(name)) {
         let other = carrel_pdk::text::excerpt(other);
         return Err(invalid(format!("{argument}: expected Crossref's names but found {other:?}")));
     }
-    Ok(names.join(","))
+    Ok(())
 }
 
 /// The facets, each with how many values to list.
@@ -229,7 +241,7 @@ mod tests {
              funder:10.13039/100000001,prefix:10.5555,member:78,\
              license.url:https://creativecommons.org/licenses/by/4.0/,update-type:retraction,\
              is-update:true,has-abstract:false,has-full-text:true,has-references:true\
-             &sort=is-referenced-by-count&order=asc&rows=5&offset=10&select=DOI,title\
+             &sort=is-referenced-by-count&order=asc&rows=5&offset=10&select=DOI,title,update-to,updated-by\
              &facet=type-name:10,published:20,issn:*"
                 .replace(":*", ":%2A")
         );

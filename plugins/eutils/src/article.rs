@@ -36,6 +36,12 @@ pub struct Article<'d> {
     /// PubMed identifier; absent from records that have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmid: Option<Text<'d>>,
+    /// True when it was retracted, with or without a notice on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
     /// Title in English; in brackets when it is NLM's translation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text<'d>>,

@@ -110,7 +110,7 @@ pub(crate) fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error>
     }
     article.issued = parts::iso_date(&book.publication_date);
     article.book_info = Some(book);
-    ids.into_article(&mut article);
+    parts::complete(&mut article, ids);
     Ok(article)
 }
 

@@ -122,7 +122,7 @@ fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
             _ => xml.skip()?,
         }
     }
-    ids.into_article(&mut article);
+    parts::complete(&mut article, ids);
     Ok(article)
 }
 
@@ -131,7 +131,7 @@ fn lone_citation<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
     let mut article = Article::with_lists();
     let mut ids = Ids::default();
     citation(xml, &mut article, &mut ids)?;
-    ids.into_article(&mut article);
+    parts::complete(&mut article, ids);
     Ok(article)
 }
 

@@ -11,6 +11,7 @@ use crate::article::{
 };
 
 pub(crate) use crate::dates::iso_date;
+use crate::fate::Fate;
 
 /// The text of a field that is there once; the first one counts.
 pub(crate) fn once<'d>(field: &mut Option<Text<'d>>, text: Option<Text<'d>>) {
@@ -380,7 +381,7 @@ impl<'d> Ids<'d> {
 
     /// Gives the article its identifiers: of DOIs the valid one of the article itself first, then any
     /// of the article, then what the lists of identifiers say.
-    pub(crate) fn into_article(self, article: &mut Article<'d>) {
+    fn into_article(self, article: &mut Article<'d>) {
         article.doi = self.valid_doi.or(self.any_doi).or(self.listed_doi);
         article.pmcid = self.pmcid;
         article.pii = self.pii;
@@ -391,6 +392,13 @@ impl<'d> Ids<'d> {
             book.accession = self.accession;
         }
     }
+}
+
+/// Completes an article that has been read: its identifiers, and what became of it.
+pub(crate) fn complete<'d>(article: &mut Article<'d>, ids: Ids<'d>) {
+    ids.into_article(article);
+    let fate = Fate::of(article);
+    (article.is_retracted, article.is_of_concern) = (fate.is_retracted, fate.is_of_concern());
 }
 
 /// The text when it is a DOI, without what people put in front of one.

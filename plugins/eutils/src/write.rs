@@ -24,6 +24,13 @@ impl Article<'_> {
     /// Writes the article's members into an object.
     pub fn write(&self, object: &mut Object<'_>) {
         object.optional("pmid", self.pmid.as_deref());
+        for (key, is) in
+            [("is_retracted", self.is_retracted), ("is_of_concern", self.is_of_concern)]
+        {
+            if is {
+                object.boolean(key, true);
+            }
+        }
         object.optional("title", self.title.as_deref());
         object.optional("vernacular_title", self.vernacular_title.as_deref());
         object.optional("abstract_text", self.abstract_text.as_deref());

@@ -171,6 +171,8 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
     let whole = arguments.detail_level == DetailLevel::AbstractPlus;
     let mut reduced = Article {
         pmid: article.pmid,
+        is_retracted: article.is_retracted,
+        is_of_concern: article.is_of_concern,
         title: article.title,
         vernacular_title: article.vernacular_title,
         abstract_text: article.abstract_text.filter(|_| whole),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::brief::{self, Brief};
 use super::invalid;
 use crate::ask::{self, Query};
+use crate::fate::{self, Fate, Notice};
 use crate::{cite, efetch, elink, report};
 
 /// Which article, and what of it.
@@ -74,6 +75,15 @@ pub(crate) struct RelatedResult {
     pub related_articles: Vec<RelatedArticle>,
     /// Citations by style, for citation_formats.
     pub citations: Citations,
+    /// True when the article of the citations was retracted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
+    /// Notices about it: retractions, concerns, corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Notice<'static>>,
     /// Articles in this result.
     pub retrieved_count: usize,
     /// Articles that NCBI links to in all.
@@ -114,6 +124,15 @@ pub(crate) struct Citations {
 pub(crate) struct RelatedArticle {
     /// PubMed identifier.
     pub pmid: String,
+    /// True when it was retracted, with or without a notice on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
+    /// Notices about it: retractions, concerns, corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Notice<'static>>,
     /// Title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -173,7 +192,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult, Error> {
     let pmid = &arguments.source_pmid;
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&[pmid]);
-    let citations = ask::ask(host, &query, |body| {
+    let (citations, fate) = ask::ask(host, &query, |body| {
         let found = efetch::parse(body)?;
         let Some(article) = found.articles.first() else {
             return Err(Error::new(Code::NotFound, format!("PubMed has no article {pmid}")));
@@ -192,14 +211,20 @@ fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedRes
                 Style::MlaString => citations.mla_string = Some(cite::mla(article)),
             }
         }
-        Ok(citations)
+        let fate = Fate::of(article);
+        let (is_retracted, is_of_concern) = (fate.is_retracted, fate.is_of_concern());
+        Ok((citations, (is_retracted, is_of_concern, fate::in_brief(fate.notices))))
     })?;
+    let (is_retracted, is_of_concern, updated_by) = fate;
     Ok(RelatedResult {
         source_pmid: pmid.clone(),
         relationship_type: arguments.relationship_type,
         related_articles: Vec::new(),
         retrieved_count: 0,
         citations,
+        is_retracted,
+        is_of_concern,
+        updated_by,
         total_found: None,
         e_link_url: None,
         e_fetch_url: Some(query.url()),
@@ -257,7 +282,10 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
                 notices.extend(errors.into_iter().map(|error| format!("no summary of {error}")));
                 describe(&mut related, summaries);
             }
-            Err(error) => notices.push(format!("no titles and authors: {}", error.message)),
+            Err(error) => notices.push(format!(
+                "no titles and authors, so retractions among them are not known: {}",
+                error.message
+            )),
         }
     }
     host.progress(2, 2, "done");
@@ -267,6 +295,9 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
         retrieved_count: related.len(),
         related_articles: related,
         citations: Citations::default(),
+        is_retracted: false,
+        is_of_concern: false,
+        updated_by: Vec::new(),
         total_found: Some(total),
         e_link_url: Some(query.url()),
         e_fetch_url: None,
@@ -277,6 +308,9 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
 fn describe(related: &mut [RelatedArticle], summaries: Vec<Brief>) {
     for summary in summaries {
         if let Some(article) = related.iter_mut().find(|article| article.pmid == summary.pmid) {
+            article.is_retracted = summary.is_retracted;
+            article.is_of_concern = summary.is_of_concern;
+            article.updated_by = summary.updated_by;
             article.title = summary.title;
             article.authors = summary.authors;
             article.source = summary.source;

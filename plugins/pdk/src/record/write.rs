@@ -109,7 +109,8 @@ fn agent(agent: &Agent<'_>, item: &mut Object<'_>) {
 fn updates(object: &mut Object<'_>, key: &'static str, values: &[Update<'_>]) {
     object.some_objects(key, values, |update, item| {
         item.string("type", &update.kind);
-        item.string("doi", &update.doi);
+        item.optional("doi", update.doi.as_deref());
+        item.optional("pmid", update.pmid.as_deref());
         item.optional("date", update.date.as_deref());
         item.optional("source", update.source.as_deref());
     });
@@ -133,7 +134,8 @@ mod tests {
         };
         let update = Update {
             kind: "retraction".into(),
-            doi: "10.5555/n".into(),
+            doi: some("10.5555/n"),
+            pmid: some("2"),
             date: some("2024-01"),
             source: some("publisher"),
         };
