@@ -185,9 +185,9 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     if wanted > 0 {
         host.progress(1, steps, "reading summaries");
         let pmids = found.pmids.get(..wanted).unwrap_or_default();
-        let (found_summaries, url, errors) = summarise(host, &found, pmids, &arguments)?;
+        let (found_summaries, url, missing) = summarise(host, &found, pmids, &arguments);
         (summaries, summary_url) = (found_summaries, Some(url));
-        notices.extend(errors.into_iter().map(|error| format!("no summary of {error}")));
+        notices.extend(missing);
     }
     let next = arguments.offset + u32::try_from(found.pmids.len()).unwrap_or(u32::MAX);
     let more = !found.pmids.is_empty() && u64::from(next) < found.count && next < REACH;
@@ -316,13 +316,15 @@ fn dates(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
 }
 
 /// Summaries of `pmids` in their order, by way of the history server, and of those it does not give
-/// by identifier.
+/// by identifier; the request; and notices of what is missing.
+///
+/// The PMIDs are what was searched for, so that no failure here is one of the call.
 fn summarise(
     host: &dyn Host,
     found: &Found<'_>,
     pmids: &[crate::article::Text<'_>],
     arguments: &SearchArguments,
-) -> Result<(Vec<Brief>, String, Vec<String>), Error> {
+) -> (Vec<Brief>, String, Vec<String>) {
     let history = match (&found.web_env, &found.query_key) {
         (Some(web_env), Some(query_key)) => Some(
             Query::new("esummary")
@@ -336,14 +338,14 @@ fn summarise(
         _ => None,
     };
     let mut url = String::new();
-    let (mut summaries, mut errors) = (Vec::new(), Vec::new());
+    let (mut summaries, mut errors, mut failure) = (Vec::new(), Vec::new(), None);
     if let Some(query) = history {
         url = query.url();
-        // A session that has ended is no reason to fail: the identifiers are known.
         match brief::ask(host, &query) {
             Ok((found, reported)) => (summaries, errors) = (found, reported),
+            // A session that has ended leaves the identifiers, which are known.
             Err(error) if matches!(error.code, Code::UpstreamError | Code::UpstreamInvalid) => {}
-            Err(error) => return Err(error),
+            Err(error) => failure = Some(error),
         }
     }
     let has = |summaries: &[Brief], pmid: &str| summaries.iter().any(|one| one.pmid == pmid);
@@ -355,12 +357,26 @@ fn summarise(
         .map(AsRef::as_ref)
         .filter(|pmid| !has(&summaries, pmid) && !reported(&errors, pmid))
         .collect();
-    if !missing.is_empty() {
+    // Whoever could not be reached is not asked again.
+    if !missing.is_empty() && failure.is_none() {
         let query = brief::by_ids(&missing);
         url = query.url();
-        let (more, reported) = brief::ask(host, &query)?;
-        summaries.extend(more);
-        errors.extend(reported);
+        match brief::ask(host, &query) {
+            Ok((more, reported)) => {
+                summaries.extend(more);
+                errors.extend(reported);
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    let mut notices: Vec<String> =
+        errors.into_iter().map(|error| format!("no summary of {error}")).collect();
+    if let Some(error) = failure {
+        let lost = pmids.iter().filter(|pmid| !has(&summaries, pmid)).count();
+        notices.push(format!(
+            "no summaries of {lost} articles, so retractions among them are not known: {}",
+            error.message
+        ));
     }
     let mut ordered = Vec::with_capacity(pmids.len());
     for pmid in pmids {
@@ -368,7 +384,7 @@ fn summarise(
             ordered.push(summaries.swap_remove(at));
         }
     }
-    Ok((ordered, url, errors))
+    (ordered, url, notices)
 }
 
 /// What a reader of the result should know.
