@@ -76,6 +76,21 @@ def test_citation_data_is_what_a_citation_needs(pubmed: Call, upstream: Upstream
     assert article["mesh_terms"]
 
 
+@pytest.mark.parametrize("pmid", [1, "1", " 1 ", "PMID:1", "pmid: 1"])
+def test_a_pmid_is_understood_as_people_write_it(
+    pubmed: Call, upstream: Upstream, pmid: object
+) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
+    data = pubmed("fetch", pmids=[pmid]).data
+    assert parameters(upstream.seen[0])["id"] == "1"
+    assert (data["requested_pmids"], data["not_found_pmids"]) == (["1"], [])
+
+
+def test_too_many_pmids_are_told_the_limit(pubmed: Call) -> None:
+    with pytest.raises(CarrelError, match="pmids: at most 200 pmids, 201 given"):
+        pubmed("fetch", pmids=["1"] * 201)
+
+
 def test_full_xml_is_the_record_as_it_stands(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1", "2")))
     data = pubmed("fetch", pmids=["1", "2"], detail_level="full_xml").data

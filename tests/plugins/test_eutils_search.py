@@ -146,6 +146,15 @@ def test_what_ncbi_ignored_or_replaced_is_a_notice(pubmed: Call, upstream: Upstr
     assert any("9999" in notice for notice in notices)
 
 
+def test_a_query_with_a_loose_end_is_sent_alone_with_a_notice(
+    pubmed: Call, upstream: Upstream
+) -> None:
+    upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1")))
+    data = pubmed("search", query_term='5" nail').data
+    assert parameters(upstream.seen[0])["term"] == '5" nail'
+    assert any("odd number of double quotes" in notice for notice in data["notices"])
+
+
 def test_nothing_found_is_an_empty_result(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found()))
     data = pubmed("search", query_term="oak", fetch_brief_summaries=5).data
@@ -163,6 +172,11 @@ def test_nothing_found_is_an_empty_result(pubmed: Call, upstream: Upstream) -> N
         {"query_term": "oak", "date_range": {"min_date": "24"}},
         {"query_term": "oak", "date_range": {"min_date": "2024/13"}},
         {"query_term": "oak", "date_range": {"min_date": "2024", "max_date": "2023"}},
+        {"query_term": "oak", "date_range": {"min_date": "2020/02/30"}},
+        {"query_term": "oak", "date_range": {"max_date": "2021-02-29"}},
+        {"query_term": "a) OR (b", "filter_by_publication_types": ["Review"]},
+        {"query_term": "(oak", "filter_by_publication_types": ["Review"]},
+        {"query_term": 'oak "desk', "filter_by_publication_types": ["Review"]},
         {"query_term": "oak", "fetch_brief_summaries": 101},
         {"query_term": "oak", "web_env": "MCID_1"},
         {"query_term": "oak", "queryTerm": "oak"},

@@ -30,11 +30,11 @@ pub fn parse(id_list: &str) -> Result<Vec<String>, Error> {
     order.sort_unstable();
     let unique: Vec<String> = order.into_iter().map(|at| std::mem::take(&mut ids[at])).collect();
     if unique.is_empty() {
-        return Err(invalid("id_list names no id"));
+        return Err(invalid("id_list: at least 1 id is needed, 0 given"));
     }
     if unique.len() > MAX_RESULTS as usize {
         let count = unique.len();
-        return Err(invalid(format!("expected at most {MAX_RESULTS} ids but found {count}")));
+        return Err(invalid(format!("id_list: at most {MAX_RESULTS} ids, {count} given")));
     }
     Ok(unique)
 }
@@ -83,7 +83,7 @@ mod tests {
         let many: Vec<String> = (0..2001).map(|number| format!("2301.{number:05}")).collect();
         let error = parse(&many.join(",")).unwrap_err();
         assert_eq!(error.code, Code::InvalidArguments);
-        assert_eq!(error.message, "expected at most 2000 ids but found 2001");
+        assert_eq!(error.message, "id_list: at most 2000 ids, 2001 given");
         assert_eq!(parse(&many[..2000].join(",")).unwrap().len(), 2000);
         assert_eq!(parse(" , arXiv: ").unwrap_err().code, Code::InvalidArguments);
     }

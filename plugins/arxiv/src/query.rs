@@ -40,7 +40,7 @@ pub fn plan(arguments: &QueryArguments) -> Result<(Plan, Vec<String>), Error> {
     if one.len() <= URL_BYTES || ids.len() < 2 {
         if one.len() > LONGEST_URL {
             return Err(crate::arguments::invalid(format!(
-                "expected a query that fits into a URL of {LONGEST_URL} bytes but it makes {}",
+                "search_query: expected a query that fits into a URL of {LONGEST_URL} bytes but it makes {}",
                 one.len()
             )));
         }

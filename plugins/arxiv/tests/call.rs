@@ -196,12 +196,12 @@ fn every_status_has_its_code() {
     for (status, code) in [
         (400, Code::UpstreamError),
         (403, Code::UpstreamError),
-        (404, Code::NotFound),
-        (410, Code::NotFound),
+        (404, Code::UpstreamUnavailable),
+        (410, Code::UpstreamUnavailable),
         (429, Code::RateLimited),
         (500, Code::UpstreamUnavailable),
         (503, Code::UpstreamUnavailable),
-        (304, Code::UpstreamError),
+        (304, Code::UpstreamInvalid),
     ] {
         let error = refused(&arguments, || answer(status, "<html>no feed</html>"));
         assert_eq!(error.code, code, "{status}: {error}");

@@ -9,6 +9,7 @@ use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::answer::Asked;
 use crate::arguments::CitationArguments;
 use crate::compare::{Agreement, Reference};
 use crate::{answer, parse, query};
@@ -79,12 +80,12 @@ pub(crate) fn citation_match(arguments: &str, host: &dyn Host) -> Result<String,
     let named = outcomes.next().and_then(Result::ok);
 
     let mut works = match &search {
-        Some(response) => answer::read(response, parse::works)?.works,
+        Some(response) => answer::read(response, Asked::ForMatches, parse::works)?.works,
         None => Vec::new(),
     };
     let mut notices = Vec::new();
     if let Some(doi) = reference.doi() {
-        match named.as_ref().map(|response| answer::read(response, parse::work)) {
+        match named.as_ref().map(|response| answer::read(response, Asked::ForWork, parse::work)) {
             // The search may have it too.
             Some(Ok(one)) if works.iter().all(|work| !reference.names(work)) => {
                 works.push(one.work)

@@ -121,7 +121,7 @@ fn filters(arguments: &WorksArguments) -> Result<Vec<String>, Error> {
         if let Some(date) = date {
             if !is_date(date) {
                 return Err(invalid(format!(
-                    "{}: expected YYYY, YYYY-MM or YYYY-MM-DD but found {date:?}",
+                    "{}: expected a day as YYYY, YYYY-MM or YYYY-MM-DD but found {date:?}",
                     name.replace('-', "_")
                 )));
             }
@@ -199,7 +199,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
 }
 
-/// Digits in groups of four, two and two.
+/// A day, month or year of the calendar: digits in groups of four, two and two.
 fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let lengths = [4, 2, 2];
@@ -207,6 +207,21 @@ fn is_date(text: &str) -> bool {
         && parts.iter().zip(lengths).all(|(part, length)| {
             part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())
         })
+        && on_calendar(&parts)
+}
+
+fn on_calendar(parts: &[&str]) -> bool {
+    let part = |at: usize| parts.get(at).and_then(|part| part.parse::<u16>().ok());
+    let leap = |year: u16| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let days = match (part(0).unwrap_or(0), part(1).unwrap_or(1)) {
+        (_, 1 | 3 | 5 | 7 | 8 | 10 | 12) => 31,
+        (_, 4 | 6 | 9 | 11) => 30,
+        (year, 2) => 28 + u16::from(leap(year)),
+        _ => return false,
+    };
+    (1..=days).contains(&part(2).unwrap_or(1))
 }
 
 #[cfg(test)]
@@ -278,6 +293,10 @@ mod tests {
             r#"{"facets": ["issn:1,license:2"]}"#,
             r#"{"from_pub_date": "last year"}"#,
             r#"{"until_pub_date": "2020-1"}"#,
+            r#"{"until_pub_date": "2020-02-30"}"#,
+            r#"{"until_pub_date": "2021-02-29"}"#,
+            r#"{"until_pub_date": "2020-13"}"#,
+            r#"{"until_pub_date": "2020-04-00"}"#,
         ] {
             assert!(!refused(json).is_empty(), "{json}");
         }

@@ -12,6 +12,7 @@ use carrel_pdk::{Code, Error, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::answer::Asked;
 use crate::arguments::DoiArguments;
 use crate::{answer, call, parse, query};
 
@@ -86,7 +87,7 @@ pub(crate) fn updates(arguments: &str, host: &dyn Host) -> Result<String, Error>
     let reverse = responses.next().transpose()?;
 
     let found = match &reverse {
-        Some(response) => answer::read(response, parse::works)?,
+        Some(response) => answer::read(response, Asked::ForMatches, parse::works)?,
         None => crate::page::Page::default(),
     };
     if found.total_results.is_some_and(|total| total > found.works.len() as u64) {
@@ -96,7 +97,7 @@ pub(crate) fn updates(arguments: &str, host: &dyn Host) -> Result<String, Error>
             found.total_results.unwrap_or_default()
         ));
     }
-    let work = match answer::read(&own, parse::work) {
+    let work = match answer::read(&own, Asked::ForWork, parse::work) {
         Ok(one) => one.work,
         Err(error) if error.code == Code::NotFound && !found.works.is_empty() => {
             notices.push("Crossref has notices about the work, but not the work itself".to_owned());

@@ -75,3 +75,30 @@ def test_faults_name_their_places_and_hide_nothing_harmful() -> None:
     assert fault.startswith("a.1: ")
     assert "\x1b" not in fault
     assert len(fault) < 400
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "words"),
+    [
+        ({"maxItems": 200}, ["1"] * 201, "pmids: at most 200 pmids, 201 given"),
+        ({"minItems": 1}, [], "pmids: at least 1 pmids, 0 given"),
+        ({"minLength": 3}, "ab", "pmids: at least 3 characters, 2 given"),
+        ({"maxLength": 2}, "x" * 5000, "pmids: at most 2 characters, 5000 given"),
+        (
+            {"enum": ["a", "b", "c", "d", "e"]},
+            "z",
+            'pmids: "z" is not one of "a", "b", "c", "d", "e"',
+        ),
+        (
+            {"anyOf": [{"enum": ["a", "b", "c", "d"]}, {"type": "null"}]},
+            "z",
+            'pmids: "z" is not one of "a", "b", "c", "d" and "z" is not of type "null"',
+        ),
+        ({"maximum": 50}, 51, "pmids: 51 is greater than the maximum of 50"),
+    ],
+)
+def test_a_fault_says_the_limit_and_every_allowed_value(
+    rule: dict[str, Any], value: Any, words: str
+) -> None:
+    validator = compile_schema({"type": "object", "properties": {"pmids": rule}})
+    assert validation_faults(validator, {"pmids": value}) == [words]

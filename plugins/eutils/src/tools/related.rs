@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::brief::{self, Brief};
-use super::invalid;
+use super::pmid::{IdText, pmid};
+use super::ranged;
 use crate::ask::{self, Query};
 use crate::fate::{self, Fate, Notice};
 use crate::{cite, efetch, elink, report};
@@ -14,9 +15,8 @@ use crate::{cite, efetch, elink, report};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RelatedArguments {
-    /// PubMed identifier to start from.
-    #[schemars(regex(pattern = "^[0-9]+$"))]
-    pub source_pmid: String,
+    /// PubMed identifier to start from, such as 31452104.
+    pub source_pmid: IdText,
     /// Similar articles, articles that cite it, articles it cites, or its citation.
     #[serde(default)]
     pub relationship_type: Relationship,
@@ -67,7 +67,7 @@ pub(crate) enum Style {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct RelatedResult {
-    /// As given.
+    /// The PMID that was asked about, as digits.
     pub source_pmid: String,
     /// As given.
     pub relationship_type: Relationship,
@@ -171,26 +171,20 @@ fn ris() -> Vec<Style> {
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: RelatedArguments = carrel_pdk::arguments(arguments)?;
-    let pmid = &arguments.source_pmid;
-    if !(1..=20).contains(&pmid.len()) || !pmid.bytes().all(|byte| byte.is_ascii_digit()) {
-        let found = carrel_pdk::text::excerpt(pmid);
-        return Err(invalid(format!("expected a source_pmid of digits but found {found:?}")));
-    }
-    if !(1..=50).contains(&arguments.max_related_results) {
-        let found = arguments.max_related_results;
-        return Err(invalid(format!(
-            "expected max_related_results from 1 to 50 but found {found}"
-        )));
-    }
+    let pmid = pmid("source_pmid", &arguments.source_pmid)?;
+    ranged("max_related_results", arguments.max_related_results, 1, 50)?;
     let result = match arguments.relationship_type {
-        Relationship::CitationFormats => citations(&arguments, host)?,
-        _ => links(&arguments, host)?,
+        Relationship::CitationFormats => citations(&pmid, &arguments, host)?,
+        _ => links(&pmid, &arguments, host)?,
     };
     Ok(crate::to_json(&result))
 }
 
-fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult, Error> {
-    let pmid = &arguments.source_pmid;
+fn citations(
+    pmid: &str,
+    arguments: &RelatedArguments,
+    host: &dyn Host,
+) -> Result<RelatedResult, Error> {
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&[pmid]);
     let (citations, fate) = ask::ask(host, &query, |body| {
         let found = efetch::parse(body)?;
@@ -217,7 +211,7 @@ fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedRes
     })?;
     let (is_retracted, is_of_concern, updated_by) = fate;
     Ok(RelatedResult {
-        source_pmid: pmid.clone(),
+        source_pmid: pmid.to_owned(),
         relationship_type: arguments.relationship_type,
         related_articles: Vec::new(),
         retrieved_count: 0,
@@ -232,8 +226,11 @@ fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedRes
     })
 }
 
-fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult, Error> {
-    let pmid = &arguments.source_pmid;
+fn links(
+    pmid: &str,
+    arguments: &RelatedArguments,
+    host: &dyn Host,
+) -> Result<RelatedResult, Error> {
     let name = match arguments.relationship_type {
         Relationship::PubmedCitedin => "pubmed_pubmed_citedin",
         Relationship::PubmedReferences => "pubmed_pubmed_refs",
@@ -246,12 +243,12 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
         .with("db", "pubmed")
         .with("cmd", command)
         .with("linkname", name)
-        .with("id", pmid.as_str());
+        .with("id", pmid);
     host.progress(0, 2, "asking for links");
     let (mut related, notices) = ask::ask(host, &query, |body| {
         let found = elink::parse(body)?;
         let named = found.links.iter().filter(|link| link.link_name == name);
-        let mut seen = std::collections::HashSet::from([pmid.as_str()]);
+        let mut seen = std::collections::HashSet::from([pmid]);
         let mut articles = Vec::new();
         for target in named.flat_map(|link| &link.to) {
             // The article itself is the first of those like it.
@@ -290,7 +287,7 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
     }
     host.progress(2, 2, "done");
     Ok(RelatedResult {
-        source_pmid: pmid.clone(),
+        source_pmid: pmid.to_owned(),
         relationship_type: arguments.relationship_type,
         retrieved_count: related.len(),
         related_articles: related,
