@@ -127,7 +127,7 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
         "relations": _relations(item.get("relation") or {}),
         "source": "crossref",
     }
-    return {**_filled(work), "ids": work["ids"], "authors": work["authors"]}
+    return {**_filled(work), "ids": work["ids"]}
 
 
 def _once(members: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -174,7 +174,7 @@ def _agent(given: dict[str, Any]) -> dict[str, Any]:
     agent["affiliations"] = [
         one.get("name") or one["id"][0]["id"] for one in given.get("affiliation") or []
     ]
-    return agent
+    return _filled(agent)
 
 
 def _date(given: dict[str, Any] | None) -> str | None:
@@ -224,10 +224,9 @@ def _licence(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _funder(given: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **_filled({"name": given.get("name"), "doi": given.get("DOI")}),
-        "awards": given.get("award") or [],
-    }
+    return _filled(
+        {"name": given.get("name"), "doi": given.get("DOI"), "awards": given.get("award")}
+    )
 
 
 def _reference(given: dict[str, Any]) -> dict[str, Any]:

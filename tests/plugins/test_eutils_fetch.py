@@ -71,7 +71,6 @@ def test_citation_data_is_what_a_citation_needs(pubmed: Call, upstream: Upstream
         "last_name": "Reader",
         "first_name": "Ada Mae",
         "initials": "AM",
-        "affiliations": [],
     }
     assert article["mesh_terms"]
 

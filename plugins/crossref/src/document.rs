@@ -241,9 +241,10 @@ fn report(message_type: &str, message: &Message<'_>) -> Error {
     let text = text.trim_end_matches(": ").chars().map(on_one_line);
     let text: String = text.take(LONGEST_REPORT).collect();
     // Of parameters and filters there is `not-found` too, and that is about the arguments.
-    let is_missing = message.problems.iter().any(|problem| {
-        matches!(said(&problem.kind).as_str(), "not-found" | "resource-not-found")
-    });
+    let is_missing = message
+        .problems
+        .iter()
+        .any(|problem| matches!(said(&problem.kind).as_str(), "not-found" | "resource-not-found"));
     match message_type {
         _ if is_missing => Error::new(Code::NotFound, text),
         // The API broke down, which is nothing the arguments could change.

@@ -35,7 +35,7 @@ pub struct Summaries<'d> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Summary<'d> {
-    /// PubMed identifier; of a record that is in another database only, its identifier there.
+    /// PubMed identifier; absent from records of other databases that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmid: Option<Text<'d>>,
     /// Identifier in the database that was asked.
@@ -53,6 +53,7 @@ pub struct Summary<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text<'d>>,
     /// Authors as NCBI prints them: Almeida MC.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<Text<'d>>,
     /// The journal's abbreviation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,7 +242,9 @@ impl<'d> Draft<'d> {
         if summary.doi.is_none() {
             summary.doi = self.location.as_deref().and_then(located);
         }
-        self.is_article |= summary.source.is_some() || summary.full_journal_name.is_some();
+        // Other databases have a `Source` as well, and no date of publication with it.
+        self.is_article |= summary.full_journal_name.is_some()
+            || summary.source.is_some() && summary.pub_date.is_some();
         if self.is_article {
             summary.fields.clear();
         }
@@ -249,9 +252,11 @@ impl<'d> Draft<'d> {
         let fate = Fate::new(types, &self.corrections);
         (summary.is_retracted, summary.is_of_concern) = (fate.is_retracted, fate.is_of_concern());
         summary.updated_by = fate.notices;
-        // A record of PMC names its PubMed identifier, if it has one; its own number is another's.
+        // A record of PMC names its PubMed identifier, if it has one; its own number is another's, and
+        // so is that of a record of any database whose records are no articles.
         let of_pmc = summary.pmcid.as_deref().and_then(|id| id.strip_prefix("PMC")) == Some(&*uid);
-        summary.pmid = self.pubmed.or_else(|| Some(uid.clone()).filter(|_| !of_pmc));
+        let of_pubmed = self.is_article && !of_pmc;
+        summary.pmid = self.pubmed.or_else(|| Some(uid.clone()).filter(|_| of_pubmed));
         summary.uid = uid;
         summary
     }

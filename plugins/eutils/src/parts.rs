@@ -139,7 +139,7 @@ pub(crate) fn abstract_of<'d>(
     xml: &mut XmlReader<'d>,
     article: &mut Article<'d>,
 ) -> Result<(), Error> {
-    let sections = article.abstract_sections.get_or_insert_with(Vec::new);
+    let sections = &mut article.abstract_sections;
     while let Some(element) = xml.child()? {
         match element.local {
             "AbstractText" => sections.extend(section(xml)?),
@@ -246,7 +246,7 @@ pub(crate) fn pagination<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Text<'d>>
 
 /// The open `GrantList`.
 pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> Result<(), Error> {
-    let list = article.grant_list.get_or_insert_with(Vec::new);
+    let list = &mut article.grant_list;
     while let Some(element) = xml.child()? {
         if element.local != "Grant" {
             xml.skip()?;
@@ -255,10 +255,10 @@ pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> 
         let mut grant = Grant::default();
         while let Some(element) = xml.child()? {
             match element.local {
-                "GrantID" => once(&mut grant.grant_id, xml.text()?),
-                "Acronym" => once(&mut grant.acronym, xml.text()?),
-                "Agency" => once(&mut grant.agency, xml.text()?),
-                "Country" => once(&mut grant.country, xml.text()?),
+                "GrantID" => once(&mut grant.grant_id, known(xml.text()?)),
+                "Acronym" => once(&mut grant.acronym, known(xml.text()?)),
+                "Agency" => once(&mut grant.agency, known(xml.text()?)),
+                "Country" => once(&mut grant.country, known(xml.text()?)),
                 _ => xml.skip()?,
             }
         }
@@ -267,6 +267,11 @@ pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> 
         }
     }
     Ok(())
+}
+
+/// The text, unless it is the word that NLM's data have where there is none.
+fn known(text: Option<Text<'_>>) -> Option<Text<'_>> {
+    text.filter(|text| *text != "NULL")
 }
 
 /// The open `ReferenceList`, lists inside it included.
@@ -324,7 +329,7 @@ pub(crate) fn pubmed_data<'d>(
             }
             "PublicationStatus" => once(&mut article.publication_status, xml.text()?),
             "ArticleIdList" => ids.list(xml)?,
-            "ReferenceList" => references(xml, article.references.get_or_insert_with(Vec::new))?,
+            "ReferenceList" => references(xml, &mut article.references)?,
             _ => xml.skip()?,
         }
     }

@@ -49,13 +49,12 @@ pub fn work(article: Article<'_>) -> Work<'_> {
         ..Link::default()
     });
     let mut subjects = article.keywords;
-    for term in article.mesh_terms.into_iter().flatten() {
+    for term in article.mesh_terms {
         if !subjects.contains(&term.descriptor_name) {
             subjects.push(term.descriptor_name);
         }
     }
-    let references: Vec<Reference<'_>> =
-        article.references.unwrap_or_default().into_iter().map(reference).collect();
+    let references: Vec<Reference<'_>> = article.references.into_iter().map(reference).collect();
     Work {
         ids: Ids {
             doi: article.doi,
@@ -91,7 +90,7 @@ pub fn work(article: Article<'_>) -> Work<'_> {
         subjects,
         url,
         links: full_text.into_iter().collect(),
-        funding: funders(article.grant_list.unwrap_or_default()),
+        funding: funders(article.grant_list),
         references_count: match references.len() {
             0 => article.number_of_references,
             count => Some(count as u64),

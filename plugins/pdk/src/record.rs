@@ -35,6 +35,7 @@ pub struct Work<'d> {
     #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
     pub summary: Option<Text<'d>>,
     /// Authors in the order of the source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<Agent<'d>>,
     /// Editors in the order of the source.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -142,6 +143,7 @@ pub struct Agent<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orcid: Option<Text<'d>>,
     /// Affiliations as the source words them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub affiliations: Vec<Text<'d>>,
 }
 
@@ -188,6 +190,7 @@ pub struct Funder<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doi: Option<Text<'d>>,
     /// Award numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awards: Vec<Text<'d>>,
 }
 
@@ -324,7 +327,7 @@ mod tests {
         let work = Work { kind: "article".into(), source: "test".into(), ..Work::default() };
         assert_eq!(
             serde_json::to_string(&work).unwrap(),
-            r#"{"ids":{},"type":"article","authors":[],"source":"test"}"#
+            r#"{"ids":{},"type":"article","source":"test"}"#
         );
     }
 }

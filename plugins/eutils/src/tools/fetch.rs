@@ -163,6 +163,7 @@ fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
 /// The article without what the level leaves out. The whole record is what `full_xml` is for.
 fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> {
     let whole = arguments.detail_level == DetailLevel::AbstractPlus;
+    let with_grants = whole && arguments.include_grant_info;
     let mut reduced = Article {
         pmid: article.pmid,
         is_retracted: article.is_retracted,
@@ -178,8 +179,8 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
         electronic_date: article.electronic_date,
         publication_types: article.publication_types,
         keywords: if whole { article.keywords } else { Vec::new() },
-        mesh_terms: article.mesh_terms.filter(|_| arguments.include_mesh_terms),
-        grant_list: article.grant_list.filter(|_| whole && arguments.include_grant_info),
+        mesh_terms: if arguments.include_mesh_terms { article.mesh_terms } else { Vec::new() },
+        grant_list: if with_grants { article.grant_list } else { Vec::new() },
         doi: article.doi,
         pmcid: article.pmcid,
         languages: article.languages,

@@ -22,7 +22,7 @@ impl Work<'_> {
         object.optional("title", self.title.as_deref());
         object.optional("subtitle", self.subtitle.as_deref());
         object.optional("abstract", self.summary.as_deref());
-        object.objects("authors", &self.authors, agent);
+        object.some_objects("authors", &self.authors, agent);
         object.some_objects("editors", &self.editors, agent);
         object.optional("container_title", self.container_title.as_deref());
         object.optional("publisher", self.publisher.as_deref());
@@ -74,7 +74,7 @@ impl Work<'_> {
         object.some_objects("funding", &self.funding, |funder, item| {
             item.string("name", &funder.name);
             item.optional("doi", funder.doi.as_deref());
-            item.strings("awards", &funder.awards);
+            item.some_strings("awards", &funder.awards);
         });
     }
 
@@ -103,7 +103,7 @@ fn agent(agent: &Agent<'_>, item: &mut Object<'_>) {
     item.optional("given", agent.given.as_deref());
     item.optional("literal", agent.literal.as_deref());
     item.optional("orcid", agent.orcid.as_deref());
-    item.strings("affiliations", &agent.affiliations);
+    item.some_strings("affiliations", &agent.affiliations);
 }
 
 fn updates(object: &mut Object<'_>, key: &'static str, values: &[Update<'_>]) {
