@@ -53,6 +53,18 @@ pub fn missing<'a>(asked: &'a [String], found: &[&str]) -> Vec<&'a str> {
     asked.iter().filter(|id| answers.binary_search(id).is_err()).map(String::as_str).collect()
 }
 
+/// Ids that a message names before it only counts.
+const NAMED: usize = 20;
+
+/// The ids as a text, the first ones by name.
+pub fn named(ids: &[&str]) -> String {
+    let shown = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

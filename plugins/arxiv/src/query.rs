@@ -53,6 +53,11 @@ pub fn plan(arguments: &QueryArguments) -> Result<(Plan, Vec<String>), Error> {
     Ok((Plan::Groups(requests), ids))
 }
 
+/// The request for all of `ids` in one page; they must fit into a URL.
+pub fn of_ids(ids: &[String]) -> Request {
+    Request::get(url(&QueryArguments::for_ids(), ids, 0, ids.len()))
+}
+
 /// Requests for all of `ids`, each with the ids it asks for: as many as fit into a URL.
 pub fn by_id(ids: &[String]) -> Vec<(&[String], Request)> {
     if ids.is_empty() {
