@@ -441,8 +441,16 @@ class SourceError(CarrelError):
 
     @property
     def action(self) -> str:
-        """What the plugin says, else what the code says."""
-        return CODES[self._code][1] if self._action is None else self._action
+        """What the plugin says, else what the code says, unless a retry can succeed: then it waits.
+
+        Other arguments are no advice for a call that can succeed as it is.
+        """
+        if self._action is not None:
+            return self._action
+        retryable, action = CODES[self._code]
+        if self.retryable and not retryable:
+            return "retry_after_delay" if "retry_after_seconds" in self.extra else "retry_later"
+        return action
 
     def details(self) -> dict[str, Any]:
         """Adds what the plugin and the host told further."""

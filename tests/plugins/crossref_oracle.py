@@ -10,6 +10,7 @@ import html
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -86,6 +87,10 @@ def comparable(expected: str, found: str) -> tuple[str, str]:
 
 
 def _work(item: dict[str, Any]) -> dict[str, Any]:
+    def itself(update: dict[str, Any]) -> bool:
+        """A work that names itself is what was updated."""
+        return bool(update["DOI"].lower() == item.get("DOI", "").lower())
+
     work = {
         "ids": _filled({"doi": item.get("DOI"), "isbn": _isbns(item), "issn": _issns(item)}),
         "type": _CSL.get(item.get("type") or "", "document"),
@@ -111,12 +116,26 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
         "references": [_reference(one) for one in item.get("reference") or []],
         "references_count": item.get("reference-count", item.get("references-count")),
         "cited_by_count": item.get("is-referenced-by-count"),
-        "updates": [_update(one) for one in item.get("update-to") or []],
-        "updated_by": [_update(one) for one in item.get("updated-by") or []],
+        "updates": [_update(one) for one in item.get("update-to") or [] if not itself(one)],
+        "updated_by": _once(
+            _update(one)
+            for one in [
+                *(item.get("updated-by") or []),
+                *filter(itself, item.get("update-to") or []),
+            ]
+        ),
         "relations": _relations(item.get("relation") or {}),
         "source": "crossref",
     }
-    return {**_filled(work), "ids": work["ids"], "authors": work["authors"]}
+    return {**_filled(work), "ids": work["ids"]}
+
+
+def _once(members: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
+    for member in members:
+        if member not in told:
+            told.append(member)
+    return told
 
 
 def _filled(members: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +174,7 @@ def _agent(given: dict[str, Any]) -> dict[str, Any]:
     agent["affiliations"] = [
         one.get("name") or one["id"][0]["id"] for one in given.get("affiliation") or []
     ]
-    return agent
+    return _filled(agent)
 
 
 def _date(given: dict[str, Any] | None) -> str | None:
@@ -205,10 +224,9 @@ def _licence(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _funder(given: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **_filled({"name": given.get("name"), "doi": given.get("DOI")}),
-        "awards": given.get("award") or [],
-    }
+    return _filled(
+        {"name": given.get("name"), "doi": given.get("DOI"), "awards": given.get("award")}
+    )
 
 
 def _reference(given: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _article(record: Any) -> dict[str, Any]:
             )
             for other in citation.xpath("OtherAbstract")
         ],
-        authors=_people(article, "AuthorList/Author"),
+        authors=_with_affiliation(article, _people(article, "AuthorList/Author")),
         investigators=_people(citation, "InvestigatorList/Investigator"),
         personal_name_subjects=_people(citation, "PersonalNameSubjectList/PersonalNameSubject"),
         journal_info=known(
@@ -181,7 +181,17 @@ def _article(record: Any) -> dict[str, Any]:
             for bank in article.xpath("DataBankList/DataBank")
         ],
         grant_list=[
-            fields(grant, grant_id="GrantID", acronym="Acronym", agency="Agency", country="Country")
+            {
+                key: value
+                for key, value in fields(
+                    grant,
+                    grant_id="GrantID",
+                    acronym="Acronym",
+                    agency="Agency",
+                    country="Country",
+                ).items()
+                if value != "NULL"
+            }
             for grant in article.xpath("GrantList/Grant")
         ],
         doi=doi,
@@ -193,6 +203,13 @@ def _article(record: Any) -> dict[str, Any]:
             fields(one, ref_type="@RefType", pmid="PMID", ref_source="RefSource", note="Note")
             for one in citation.xpath("CommentsCorrectionsList/CommentsCorrections")
         ],
+        is_retracted=bool(
+            citation.xpath(
+                "CommentsCorrectionsList/CommentsCorrections[@RefType='RetractionIn']"
+                " | Article/PublicationTypeList/PublicationType[.='Retracted Publication']"
+            )
+        )
+        or None,
         references=_references(record, "PubmedData//ReferenceList/Reference"),
         coi_statement=text_of(citation, "CoiStatement"),
         notes=texts_of(citation, "GeneralNote"),
@@ -258,6 +275,13 @@ def _sections(node: Any, path: str) -> list[dict[str, str]]:
         for section in node.xpath(path)
         if text_of(section)
     ]
+
+
+def _with_affiliation(article: Any, people: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    # Until 2014 the first author's stood beside the list.
+    if people:
+        people[0]["affiliations"] += texts_of(article, "Affiliation")
+    return people
 
 
 def _people(node: Any, path: str) -> list[dict[str, Any]]:
@@ -353,7 +377,10 @@ def read_esearch(document: bytes) -> dict[str, Any]:
 
 
 def read_esummary(document: bytes) -> list[dict[str, Any]]:
-    """What the format `esummary` must say, of both versions."""
+    """What the format `esummary` must say, of both versions.
+
+    The identifier of a record without a date of publication is that of another database's.
+    """
     root = read_tree(document)
     found = []
     for one in root.xpath("DocSum | DocumentSummarySet/DocumentSummary"):
@@ -366,7 +393,8 @@ def read_esummary(document: bytes) -> list[dict[str, Any]]:
                 uid=text_of(one, "Id") or text_of(one, "@uid"),
                 title=text("Title"),
                 authors=texts_of(one, "Item[@Name='AuthorList']/Item")
-                or texts_of(one, "Authors/Author/Name"),
+                or texts_of(one, "Authors/Author/Name")
+                or None,
                 source=text("Source"),
                 pub_date=text("PubDate"),
                 epub_date=text("EPubDate"),
@@ -378,8 +406,7 @@ def read_esummary(document: bytes) -> list[dict[str, Any]]:
                 or text_of(one, "ArticleIds/ArticleId[IdType='doi']/Value"),
                 pmid=text_of(one, "Item[@Name='ArticleIds']/Item[@Name='pubmed']")
                 or text_of(one, "ArticleIds/ArticleId[IdType='pmid' or IdType='pubmed']/Value")
-                or text_of(one, "Id")
-                or text_of(one, "@uid"),
+                or (text("PubDate") and (text_of(one, "Id") or text_of(one, "@uid"))),
             )
         )
     return found

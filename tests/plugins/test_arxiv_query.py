@@ -145,7 +145,7 @@ def test_an_error_feed_is_a_tool_error_with_either_status(
         pytest.param(Reply(body=b"\xff\xfe\xfd nonsense"), "upstream_invalid", id="not-text"),
         pytest.param(Reply(503), "upstream_unavailable", id="unavailable"),
         pytest.param(Reply(429, [("Retry-After", "900")]), "rate_limited", id="rate-limited"),
-        pytest.param(Reply(404, body=b"gone"), "not_found", id="not-found"),
+        pytest.param(Reply(404, body=b"gone"), "upstream_unavailable", id="gone"),
         pytest.param(Reply(body=feed("2001.00001v1"), cut=200), "upstream_unavailable", id="cut"),
         pytest.param(
             Reply(body=gzip.compress(b"0" * 80_000_000), headers=[("Content-Encoding", "gzip")]),

@@ -120,7 +120,7 @@ def test_a_search_sends_every_argument_and_gives_works(ask: Ask, upstream: Upstr
         "order": "asc",
         "rows": "1",
         "cursor": "*",
-        "select": "DOI,title",
+        "select": "DOI,title,update-to,updated-by",
         "facet": "type-name:10,published:5",
     }
 
@@ -287,6 +287,37 @@ def test_a_retraction_is_found_from_both_sides_and_told_once_for_each_source(
     ]
     reverse = next(seen for seen in upstream.seen if "?" in seen.path)
     assert parameters(reverse) == {"filter": "updates:10.5555/w", "rows": "100"}
+
+
+ITSELF = {**notice("publisher", 1), "DOI": "10.5555/W"}
+
+
+@pytest.mark.requirement("result:typed:retractions")
+def test_a_work_that_names_itself_as_retracted_is_the_retracted_one(
+    ask: Ask, upstream: Upstream
+) -> None:
+    itself = item("10.5555/w", **{"update-to": [ITSELF]})
+    upstream.on("/works/10.5555%2Fw", work("10.5555/w", **{"update-to": [ITSELF]}))
+    upstream.on("/works", works(itself))
+    fate = ask("updates", doi="10.5555/w")
+    assert fate["is_retracted"]
+    assert "notice_of" not in fate
+    [told] = fate["updates"]
+    assert (told["notice_doi"].lower(), told["found_in"]) == ("10.5555/w", ["update-to"])
+    update = {"type": "retraction", "doi": "10.5555/W", "date": "2026-06-01", "source": "publisher"}
+    assert ask("work", doi="10.5555/w")["work"]["updated_by"] == [update]
+    assert ask("works", query="quiet")["works"][0]["updated_by"] == [update]
+
+
+@pytest.mark.requirement("result:typed:retractions")
+def test_a_retracted_candidate_for_a_reference_says_so(ask: Ask, upstream: Upstream) -> None:
+    by = [{**notice("publisher", 1), "DOI": "10.5555/n"}]
+    upstream.on("/works", works(item("10.5555/right", **{"updated-by": by}), item("10.5555/same")))
+    citation = "Nunez, A. (2019). On the Habits of Quiet Readers. J. Desks 12:345."
+    retracted, sound = ask("citation_match", citation=citation)["candidates"]
+    assert retracted["is_retracted"] is True
+    assert retracted["updated_by"][0]["doi"] == "10.5555/n"
+    assert "is_retracted" not in sound
 
 
 def test_a_clean_record_and_a_notice_s_own(ask: Ask, upstream: Upstream) -> None:

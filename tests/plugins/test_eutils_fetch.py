@@ -44,6 +44,18 @@ def test_the_abstract_and_what_belongs_to_it(pubmed: Call, upstream: Upstream) -
     }
 
 
+@pytest.mark.requirement("result:typed:retractions")
+@pytest.mark.parametrize("level", ["abstract_plus", "citation_data"])
+def test_a_retracted_article_is_flagged_at_every_level(
+    pubmed: Call, upstream: Upstream, level: str
+) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1", "2", retracted=("2",))))
+    sound, retracted = pubmed("fetch", pmids=["1", "2"], detail_level=level).data["articles"]
+    assert "is_retracted" not in sound
+    assert retracted["is_retracted"] is True
+    assert retracted["comments_corrections"][0]["pmid"] == "99"
+
+
 def test_what_is_switched_off_is_left_out(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
     [article] = pubmed("fetch", pmids=["1"], include_mesh_terms=False).data["articles"]
@@ -59,9 +71,23 @@ def test_citation_data_is_what_a_citation_needs(pubmed: Call, upstream: Upstream
         "last_name": "Reader",
         "first_name": "Ada Mae",
         "initials": "AM",
-        "affiliations": [],
     }
     assert article["mesh_terms"]
+
+
+@pytest.mark.parametrize("pmid", [1, "1", " 1 ", "PMID:1", "pmid: 1"])
+def test_a_pmid_is_understood_as_people_write_it(
+    pubmed: Call, upstream: Upstream, pmid: object
+) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
+    data = pubmed("fetch", pmids=[pmid]).data
+    assert parameters(upstream.seen[0])["id"] == "1"
+    assert (data["requested_pmids"], data["not_found_pmids"]) == (["1"], [])
+
+
+def test_too_many_pmids_are_told_the_limit(pubmed: Call) -> None:
+    with pytest.raises(CarrelError, match="pmids: at most 200 pmids, 201 given"):
+        pubmed("fetch", pmids=["1"] * 201)
 
 
 def test_full_xml_is_the_record_as_it_stands(pubmed: Call, upstream: Upstream) -> None:

@@ -111,6 +111,50 @@ def test_citations_in_every_style(pubmed: Call, upstream: Upstream) -> None:
         assert line in citations["bibtex"]
 
 
+@pytest.mark.requirement("result:typed:retractions")
+def test_the_citation_of_a_retracted_article_says_so_in_every_style(
+    pubmed: Call, upstream: Upstream
+) -> None:
+    upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1", retracted=("1",))))
+    data = pubmed(
+        "related",
+        source_pmid="1",
+        relationship_type="citation_formats",
+        citation_styles=["ris", "bibtex", "apa_string", "mla_string"],
+    ).data
+    citations = data["citations"]
+    assert citations["apa_string"] == (
+        "Reader, A. M., & Shelf, J.-P. (2024). Oak & 5% attention [Retracted]. Annals of Desks, "
+        "12(3), 737\u2013738. https://doi.org/10.5555/oak.1 (Retraction published 2025, Ann Desks, "
+        "13[1], p. 2, https://doi.org/10.5555/notice)"
+    )
+    assert citations["mla_string"] == (
+        "Reader, Ada Mae, and Jean-Paul Shelf. “Oak & 5% attention [Retracted].” Annals of Desks, "
+        "vol. 12, no. 3, 15 Mar. 2024, pp. 737-38, https://doi.org/10.5555/oak.1. Retraction "
+        "published in Ann Desks, vol. 13, no. 1, 2025, p. 2, https://doi.org/10.5555/notice."
+    )
+    note = "Retraction in: Ann Desks. 2025 Jan;13(1):2. doi: 10.5555/notice. PMID: 99"
+    ris = citations["ris"].splitlines()
+    assert "TI  - Oak & 5% attention [Retracted]" in ris
+    assert f"N1  - {note}" in ris
+    assert r"  title = {{Oak \& 5\% attention [Retracted]}}" in citations["bibtex"]
+    assert f"  note = {{{note}}}" in citations["bibtex"]
+    assert data["is_retracted"] is True
+    assert data["updated_by"] == [{"type": "retraction", "pmid": "99", "doi": "10.5555/notice"}]
+
+
+@pytest.mark.requirement("result:typed:retractions")
+def test_a_retracted_article_among_related_ones_is_flagged(
+    pubmed: Call, upstream: Upstream
+) -> None:
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=links("pubmed_pubmed", "7", "8")))
+    upstream.on(f"{BASE}/esummary.fcgi", Reply(body=summaries("7", "8", retracted=("8",))))
+    sound, retracted = pubmed("related", source_pmid="100").data["related_articles"]
+    assert "is_retracted" not in sound
+    assert retracted["is_retracted"] is True
+    assert retracted["updated_by"] == [{"type": "retraction", "pmid": "99"}]
+
+
 def test_the_citation_of_an_unknown_article_is_not_found(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles()))
     with pytest.raises(CarrelError) as caught:

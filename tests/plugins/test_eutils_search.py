@@ -68,6 +68,17 @@ def test_every_argument_of_the_document_reaches_ncbi(pubmed: Call, upstream: Ups
     assert data["e_summary_url"].startswith(f"https://eutils.ncbi.nlm.nih.gov{BASE}/esummary")
 
 
+@pytest.mark.requirement("result:typed:retractions")
+def test_a_retracted_article_among_summaries_is_flagged(pubmed: Call, upstream: Upstream) -> None:
+    upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1", "2")))
+    upstream.on(f"{BASE}/esummary.fcgi", Reply(body=summaries("1", "2", retracted=("2",))))
+    data = pubmed("search", query_term="oak", fetch_brief_summaries=2).data
+    sound, retracted = data["brief_summaries"]
+    assert "is_retracted" not in sound
+    assert retracted["is_retracted"] is True
+    assert retracted["updated_by"] == [{"type": "retraction", "pmid": "99"}]
+
+
 def test_a_summary_that_the_history_does_not_give_is_asked_for_by_id(
     pubmed: Call, upstream: Upstream
 ) -> None:
@@ -80,6 +91,30 @@ def test_a_summary_that_the_history_does_not_give_is_asked_for_by_id(
     data = pubmed("search", query_term="oak", fetch_brief_summaries=2).data
     assert [one["pmid"] for one in data["brief_summaries"]] == ["1", "2"]
     assert parameters(upstream.seen[-1])["id"] == "1,2"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(Reply(503), id="unavailable"),
+        pytest.param(Reply(404), id="gone"),
+        pytest.param(Reply(429, [("Retry-After", "900")]), id="rate-limited"),
+        pytest.param(Reply(body=b"<html>busy</html>"), id="html"),
+        pytest.param(Reply(302, [("Location", "https://evil.example/")]), id="redirect"),
+        pytest.param(
+            Reply(body=b"<eSummaryResult><ERROR>Invalid uid</ERROR></eSummaryResult>"), id="error"
+        ),
+    ],
+)
+def test_summaries_that_fail_leave_the_pmids_and_a_notice(
+    pubmed: Call, upstream: Upstream, reply: Reply
+) -> None:
+    upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1", "2", count=250)))
+    upstream.on(f"{BASE}/esummary.fcgi", reply)
+    data = pubmed("search", query_term="oak", max_results=2, fetch_brief_summaries=2).data
+    assert (data["pmids"], data["total_found"]) == (["1", "2"], 250)
+    assert data["brief_summaries"] == []
+    assert any(notice.startswith("no summaries of 2 articles") for notice in data["notices"])
 
 
 def test_pages_go_on_by_offset_and_by_history(pubmed: Call, upstream: Upstream) -> None:
@@ -111,6 +146,15 @@ def test_what_ncbi_ignored_or_replaced_is_a_notice(pubmed: Call, upstream: Upstr
     assert any("9999" in notice for notice in notices)
 
 
+def test_a_query_with_a_loose_end_is_sent_alone_with_a_notice(
+    pubmed: Call, upstream: Upstream
+) -> None:
+    upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1")))
+    data = pubmed("search", query_term='5" nail').data
+    assert parameters(upstream.seen[0])["term"] == '5" nail'
+    assert any("odd number of double quotes" in notice for notice in data["notices"])
+
+
 def test_nothing_found_is_an_empty_result(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found()))
     data = pubmed("search", query_term="oak", fetch_brief_summaries=5).data
@@ -128,6 +172,11 @@ def test_nothing_found_is_an_empty_result(pubmed: Call, upstream: Upstream) -> N
         {"query_term": "oak", "date_range": {"min_date": "24"}},
         {"query_term": "oak", "date_range": {"min_date": "2024/13"}},
         {"query_term": "oak", "date_range": {"min_date": "2024", "max_date": "2023"}},
+        {"query_term": "oak", "date_range": {"min_date": "2020/02/30"}},
+        {"query_term": "oak", "date_range": {"max_date": "2021-02-29"}},
+        {"query_term": "a) OR (b", "filter_by_publication_types": ["Review"]},
+        {"query_term": "(oak", "filter_by_publication_types": ["Review"]},
+        {"query_term": 'oak "desk', "filter_by_publication_types": ["Review"]},
         {"query_term": "oak", "fetch_brief_summaries": 101},
         {"query_term": "oak", "web_env": "MCID_1"},
         {"query_term": "oak", "queryTerm": "oak"},

@@ -344,9 +344,8 @@ def test_abstracts_come_with_all_that_the_document_lists(answers: Answers) -> No
             "first_name": "Jan",
             "initials": "J",
             "suffix": "Jr",
-            "affiliations": [],
         },
-        {"collective_name": "Quiet Desks Study Group", "affiliations": []},
+        {"collective_name": "Quiet Desks Study Group"},
     ]
     journal = trial["journal_info"]
     assert journal["publication_date"] == {"year": 2023, "month": "Mar", "day": 15}
@@ -383,9 +382,12 @@ def test_each_level_of_detail_gives_its_own(answers: Answers) -> None:
     for article in data(answers, "without mesh")["articles"]:
         assert not {"mesh_terms", "grant_list"} & set(article)
         assert article["abstract_text"]
-    for article in data(answers, "for citing")["articles"]:
+    cited = data(answers, "for citing")["articles"]
+    for article in cited:
         assert not {"abstract_text", "grant_list"} & set(article)
-        assert {"title", "authors", "journal_info", "doi", "mesh_terms"} <= set(article)
+        assert {"title", "authors", "journal_info", "doi"} <= set(article)
+    # Of the articles that have any.
+    assert any("mesh_terms" in article for article in cited)
     for name, media_type, begins in (
         ("as xml", "application/xml", r"<PubmedArticle>\s*<MedlineCitation"),
         ("as medline", "text/plain", "PMID- "),

@@ -28,8 +28,19 @@ ARTICLE = """<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID>{pmid}</PMID
 <Citation>Cited.</Citation></Reference></ReferenceList></PubmedData></PubmedArticle>"""
 
 
-def articles(*pmids: str) -> bytes:
-    found = "".join(ARTICLE.format(pmid=pmid) for pmid in pmids)
+#: What a retracted article's record has besides.
+RETRACTION = """<CommentsCorrectionsList><CommentsCorrections RefType="RetractionIn">
+<RefSource>Ann Desks. 2025 Jan;13(1):2. doi: 10.5555/notice.</RefSource><PMID>99</PMID>
+</CommentsCorrections></CommentsCorrectionsList>"""
+
+
+def articles(*pmids: str, retracted: tuple[str, ...] = ()) -> bytes:
+    found = "".join(
+        ARTICLE.format(pmid=pmid).replace(
+            "</Article>\n", f"</Article>\n{RETRACTION}" if pmid in retracted else "</Article>\n"
+        )
+        for pmid in pmids
+    )
     return PROLOG + f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode()
 
 
@@ -42,13 +53,18 @@ def found(*pmids: str, count: int | None = None, extra: str = "") -> bytes:
     ).encode()
 
 
-def summaries(*pmids: str) -> bytes:
+def summaries(*pmids: str, retracted: tuple[str, ...] = ()) -> bytes:
+    notice = (
+        "<References><Reference><RefSource>Ann Desks. 2025 Jan;13(1):2</RefSource>"
+        "<RefType>Retraction in</RefType><PMID>99</PMID></Reference></References>"
+    )
     found = "".join(
         f'<DocumentSummary uid="{pmid}"><PubDate>2024 Mar 15</PubDate><Source>Ann Desks</Source>'
         f"<Authors><Author><Name>Reader AM</Name></Author></Authors><Title>Oak {pmid}</Title>"
         "<ArticleIds><ArticleId><IdType>pubmed</IdType>"
         f"<Value>{pmid}</Value></ArticleId><ArticleId><IdType>doi</IdType>"
-        f"<Value>10.5555/oak.{pmid}</Value></ArticleId></ArticleIds></DocumentSummary>"
+        f"<Value>10.5555/oak.{pmid}</Value></ArticleId></ArticleIds>"
+        f"{notice if pmid in retracted else ''}</DocumentSummary>"
         for pmid in pmids
     )
     whole = f"<DocumentSummarySet>{found}</DocumentSummarySet>"

@@ -95,13 +95,15 @@ def _exit_code(lost: list[dict[str, Any]], asked: int) -> int:
 def _show(data: dict[str, Any]) -> None:
     """A line for each identifier, then how often each source was asked and how that ended."""
     from .render import table
+    from .standing import standing
 
     rows = []
     for item in data["items"]:
         found = data["works"][item["work"]] if "work" in item else {}
         work = found.get("work", {})
+        warning = f"[{warned}]" if (warned := standing(work)) else ""
         told = (
-            " ".join(part for part in (work.get("title", ""), _year(work)) if part)
+            " ".join(part for part in (warning, work.get("title", ""), _year(work)) if part)
             if found
             else _why(item)
         )

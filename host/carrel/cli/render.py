@@ -20,11 +20,14 @@ from rich.text import Text
 
 from carrel.printable import escaped_json_text, printable
 
+from .standing import standing, standings
+
 #: The keys under which sources list their items, and the words a title or a date goes by.
 _LISTS = ("entries", "works", "articles", "summaries", "items", "results")
 _DATES = ("published", "issued", "pub_date", "date")
 _URLS = ("abstract_url", "url")
 _SHOWN_AUTHORS = 4
+_WARNING = "bold red"
 
 #: Cells between two columns, and cells that a column of prose needs to be read.
 _GAP, _READABLE = 2, 18
@@ -138,6 +141,8 @@ def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:
         work = data.get("work")
         items = [work] if _are_items([work]) else None
     if items is None:
+        for line in standings(data):
+            out.print(text(line, _WARNING))
         source = escaped_json_text(json.dumps(data, ensure_ascii=False, indent=2))
         out.print(JSONHighlighter()(source), soft_wrap=True)
         return
@@ -157,7 +162,9 @@ def _are_items(value: object) -> bool:
 
 
 def _show_item(out: Console, number: int, item: Mapping[str, Any]) -> None:
-    lines = [text(item["title"] or "(no title)", "bold")]
+    warning = standing(item)
+    lines = [text(warning, _WARNING)] if warning else []
+    lines.append(text(item["title"] or "(no title)", "bold"))
     authors = [_person(author) for author in item.get("authors") or ()]
     if authors:
         more = f" and {len(authors) - _SHOWN_AUTHORS} more" if len(authors) > _SHOWN_AUTHORS else ""

@@ -28,6 +28,8 @@ MAX_FAULTS = 20
 _QUOTED = 300
 #: Characters of the allowed values that a message names.
 _CHOICE = 2_000
+#: Characters of a fault, all allowed values included.
+_LONGEST = 1_000
 #: Values in what is checked up to which all faults are listed; the first one is, of more. Listing
 #: builds a message for each before the first can be looked at.
 _LISTED = 1_000
@@ -86,20 +88,49 @@ def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[st
     faults = []
     for error in _errors(validator, value):
         place = printable(".".join(str(part) for part in error.instance_path), 300)
-        message = printable(error.message, 300)
         allowed = _allowed(error)
         if allowed is not None and len(allowed) > 1:
             given = printable(_json(error.instance), _QUOTED + 1)
             subject = given if len(given) <= _QUOTED else "the value"
             message = f"{subject} is not one of {_choice(allowed)}"
-        elif len(error.message) > _QUOTED:
-            # Not the value: it would hide the rule, and may be written for whoever reads errors.
-            rule = next((str(part) for part in reversed(error.schema_path)), "schema")
-            message = f"is refused by {printable(rule, 100)}"
+        else:
+            message = printable(_words(error, place), _LONGEST)
         faults.append(f"{place}: {message}" if place else message)
         if len(faults) == MAX_FAULTS:
             break
     return faults
+
+
+def _words(error: jsonschema_rs.ValidationError, place: str) -> str:
+    """The rule that a value breaks, with its limit or all allowed values.
+
+    The value itself is quoted only when it is short: it would hide the rule, and may be written for
+    whoever reads errors.
+    """
+    kind: Any = error.kind
+    value: Any = error.instance
+    name = place.rpartition(".")[2]
+    items = name if name.isidentifier() else "items"
+    match kind.name:
+        case "maxItems":
+            return f"at most {kind.limit} {items}, {len(value)} given"
+        case "minItems":
+            return f"at least {kind.limit} {items}, {len(value)} given"
+        case "maxLength":
+            return f"at most {kind.limit} characters, {len(value)} given"
+        case "minLength":
+            return f"at least {kind.limit} characters, {len(value)} given"
+        case "enum":
+            found = json.dumps(error.instance, ensure_ascii=False)
+            allowed = ", ".join(json.dumps(one, ensure_ascii=False) for one in kind.options)
+            return f"{found if len(found) <= _QUOTED else 'the value'} is not one of {allowed}"
+        case "anyOf":
+            reasons = [_words(one, place) for branch in kind.context for one in branch[:1]]
+            return " and ".join(dict.fromkeys(reasons))
+    if len(error.message) <= _QUOTED:
+        return error.message
+    rule = next((str(part) for part in reversed(error.schema_path)), "schema")
+    return f"is refused by {rule}"
 
 
 def _errors(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from .ids import KINDS, Id, IdFault, parse_id
 
@@ -17,9 +17,6 @@ class _Json:
     """JSON ⇄ dataclass, member by member."""
 
     __slots__ = ()
-
-    #: Lists that stand in the JSON even when they are empty.
-    _ALWAYS: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
@@ -39,7 +36,7 @@ class _Json:
         names: tuple[str, ...] = self.__slots__  # the members; quicker to get than by `fields`
         for name in names:
             value = getattr(self, name)
-            if value is not None and (value != () or name in self._ALWAYS):
+            if value is not None and value != ():
                 told[name] = _plain(value)
         return told
 
@@ -82,8 +79,6 @@ class Ids(_Json):
 class Agent(_Json):
     """A person by family and given name, or whatever cannot be split as `literal`."""
 
-    _ALWAYS = frozenset({"affiliations"})
-
     family: str | None = None
     given: str | None = None
     literal: str | None = None
@@ -114,8 +109,6 @@ class Licence(_Json):
 class Funder(_Json):
     """Who paid, and the award numbers."""
 
-    _ALWAYS = frozenset({"awards"})
-
     name: str
     doi: str | None = None
     awards: tuple[str, ...] = ()
@@ -139,7 +132,8 @@ class Update(_Json):
     """A correction, retraction or replacement: its kind, the other work, and who says so."""
 
     type: str
-    doi: str
+    doi: str | None = None
+    pmid: str | None = None
     date: str | None = None
     source: str | None = None
 
@@ -165,8 +159,6 @@ class Work(_Json):
         updated_by: this work was corrected, retracted or replaced: by what.
         source: the plugin that made the record.
     """
-
-    _ALWAYS = frozenset({"authors"})
 
     ids: Ids = field(default=Ids(), metadata={"of": Ids})
     type: str

@@ -115,7 +115,7 @@ impl QueryArguments {
         if !(1..=MAX_RESULTS).contains(&arguments.max_results) {
             let found = arguments.max_results;
             return Err(invalid(format!(
-                "expected max_results from 1 to {MAX_RESULTS} but found {found}"
+                "max_results: expected 1 to {MAX_RESULTS} but found {found}"
             )));
         }
         Ok(arguments)

@@ -9,8 +9,6 @@ use crate::{ids, merge, source};
 
 /// Times an empty page in the middle of the results is asked for again.
 const EMPTY_PAGE_RETRIES: u32 = 2;
-/// Ids a notice names before it only counts.
-const NAMED_IDS: usize = 20;
 
 /// Runs the tool.
 ///
@@ -44,7 +42,10 @@ pub fn query(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             };
             let complete = arguments.start == 0
                 && page.total_results.is_some_and(|total| total <= page.entries.len() as u64);
-            let notices = if complete { id_notices(&arguments, &ids, &page) } else { Vec::new() };
+            let notices = match complete || ids.is_empty() || arguments.search_query.is_some() {
+                true => id_notices(&arguments, &ids, &page),
+                false => absent(&arguments, &ids, &page, host),
+            };
             finish(page, notices, &arguments, steps, host)
         }
         Plan::Groups(requests) => {
@@ -88,7 +89,7 @@ fn id_notices(arguments: &QueryArguments, ids: &[String], page: &Page<'_>) -> Ve
     let found: Vec<&str> = page.entries.iter().filter_map(|entry| entry.id.as_deref()).collect();
     let missing = ids::missing(ids, &found);
     if !missing.is_empty() {
-        notices.push(format!("arXiv has no entry for {}", named(&missing)));
+        notices.push(format!("arXiv has no entry for {}", ids::named(&missing)));
     }
     let hollow: Vec<&str> = page
         .entries
@@ -99,18 +100,33 @@ fn id_notices(arguments: &QueryArguments, ids: &[String], page: &Page<'_>) -> Ve
     if !hollow.is_empty() {
         notices.push(format!(
             "arXiv returned no metadata for {}; there may be no such version",
-            named(&hollow)
+            ids::named(&hollow)
         ));
     }
     notices
 }
 
-fn named(ids: &[&str]) -> String {
-    let shown = ids.iter().take(NAMED_IDS).copied().collect::<Vec<_>>().join(", ");
-    match ids.len().saturating_sub(NAMED_IDS) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+/// What to say about ids that were asked for, when the page holds only a part of the answer. arXiv
+/// counts what it has; when that is less than was asked for, one request for all of them, without
+/// paging, tells which are absent.
+fn absent(
+    arguments: &QueryArguments,
+    ids: &[String],
+    page: &Page<'_>,
+    host: &dyn Host,
+) -> Vec<String> {
+    if page.total_results.is_none_or(|total| total >= ids.len() as u64) {
+        return Vec::new();
     }
+    let all = host.fetch(query::of_ids(ids)).map_err(Error::from);
+    let named = all.and_then(|response| Ok(id_notices(arguments, ids, &merge::page(&response)?)));
+    named.unwrap_or_else(|error| {
+        let absent = ids.len() as u64 - page.total_results.unwrap_or_default();
+        vec![format!(
+            "arXiv has no entry for {absent} of the ids; which, is not known: {}",
+            error.message
+        )]
+    })
 }
 
 fn finish(
@@ -121,6 +137,8 @@ fn finish(
     host: &dyn Host,
 ) -> Result<String, Error> {
     page.notices = notices;
+    // The number of results in this page, whatever its size could have been.
+    page.items_per_page = Some(page.entries.len() as u64);
     let next = page.start_index.unwrap_or(u64::from(arguments.start)) + page.entries.len() as u64;
     if !page.entries.is_empty() && page.total_results.is_some_and(|total| next < total) {
         page.next_start = Some(next);

@@ -30,11 +30,11 @@ pub fn parse(id_list: &str) -> Result<Vec<String>, Error> {
     order.sort_unstable();
     let unique: Vec<String> = order.into_iter().map(|at| std::mem::take(&mut ids[at])).collect();
     if unique.is_empty() {
-        return Err(invalid("id_list names no id"));
+        return Err(invalid("id_list: at least 1 id is needed, 0 given"));
     }
     if unique.len() > MAX_RESULTS as usize {
         let count = unique.len();
-        return Err(invalid(format!("expected at most {MAX_RESULTS} ids but found {count}")));
+        return Err(invalid(format!("id_list: at most {MAX_RESULTS} ids, {count} given")));
     }
     Ok(unique)
 }
@@ -51,6 +51,18 @@ pub fn missing<'a>(asked: &'a [String], found: &[&str]) -> Vec<&'a str> {
     }
     answers.sort_unstable();
     asked.iter().filter(|id| answers.binary_search(id).is_err()).map(String::as_str).collect()
+}
+
+/// Ids that a message names before it only counts.
+const NAMED: usize = 20;
+
+/// The ids as a text, the first ones by name.
+pub fn named(ids: &[&str]) -> String {
+    let shown = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +95,7 @@ mod tests {
         let many: Vec<String> = (0..2001).map(|number| format!("2301.{number:05}")).collect();
         let error = parse(&many.join(",")).unwrap_err();
         assert_eq!(error.code, Code::InvalidArguments);
-        assert_eq!(error.message, "expected at most 2000 ids but found 2001");
+        assert_eq!(error.message, "id_list: at most 2000 ids, 2001 given");
         assert_eq!(parse(&many[..2000].join(",")).unwrap().len(), 2000);
         assert_eq!(parse(" , arXiv: ").unwrap_err().code, Code::InvalidArguments);
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use carrel_pdk::{Code, Error, Response};
+use carrel_pdk::{Code, Error, Response, refusal};
 
 use crate::arguments::{QueryArguments, SortBy, SortOrder};
 use crate::entry::{Entry, Page};
@@ -13,8 +13,8 @@ use crate::feed;
 /// # Errors
 ///
 /// `upstream_error` when arXiv reports an error, in a feed with whatever status or by a status of its
-/// own; `upstream_invalid` when a successful answer is no feed; `rate_limited` and
-/// `upstream_unavailable` by their statuses.
+/// own; `upstream_invalid` when a successful answer is no feed; else what the status means. 404 says nothing
+/// about an id: those that do not exist are just not in the feed.
 pub fn page(response: &Response) -> Result<Page<'_>, Error> {
     let parsed = feed::parse(&response.body);
     if response.is_success() {
@@ -30,27 +30,10 @@ pub fn page(response: &Response) -> Result<Page<'_>, Error> {
     if let Err(error) = parsed
         && error.code == Code::UpstreamError
     {
-        return Err(error);
+        // Words of a server that broke down are about the server.
+        return Err(if response.status < 500 { error } else { error.retry_later() });
     }
-    let status = response.status;
-    Err(match status {
-        404 | 410 => Error::new(Code::NotFound, format!("arXiv answered with status {status}")),
-        429 => {
-            let error = Error::new(Code::RateLimited, "arXiv asks for a pause");
-            match response
-                .header("retry-after")
-                .and_then(|seconds| seconds.trim().parse::<u32>().ok())
-            {
-                Some(seconds) => error.retry_after(f64::from(seconds)),
-                None => error,
-            }
-        }
-        500.. => {
-            let message = format!("arXiv answered with status {status}");
-            Error::new(Code::UpstreamUnavailable, message)
-        }
-        _ => Error::new(Code::UpstreamError, format!("arXiv refused with status {status}")),
-    })
+    Err(refusal("arXiv", response))
 }
 
 /// One page of the groups' pages: put together, sorted as asked, cut as asked.

@@ -40,7 +40,7 @@ pub fn plan(arguments: &QueryArguments) -> Result<(Plan, Vec<String>), Error> {
     if one.len() <= URL_BYTES || ids.len() < 2 {
         if one.len() > LONGEST_URL {
             return Err(crate::arguments::invalid(format!(
-                "expected a query that fits into a URL of {LONGEST_URL} bytes but it makes {}",
+                "search_query: expected a query that fits into a URL of {LONGEST_URL} bytes but it makes {}",
                 one.len()
             )));
         }
@@ -51,6 +51,11 @@ pub fn plan(arguments: &QueryArguments) -> Result<(Plan, Vec<String>), Error> {
         .map(|group| Request::get(url(arguments, group, 0, group.len())))
         .collect();
     Ok((Plan::Groups(requests), ids))
+}
+
+/// The request for all of `ids` in one page; they must fit into a URL.
+pub fn of_ids(ids: &[String]) -> Request {
+    Request::get(url(&QueryArguments::for_ids(), ids, 0, ids.len()))
 }
 
 /// Requests for all of `ids`, each with the ids it asks for: as many as fit into a URL.

@@ -128,7 +128,7 @@ mod tests {
                 "type": "article",
                 "source_type": "e-print",
                 "title": "Silence",
-                "authors": [{"literal": "The QUIET Collaboration", "affiliations": []}],
+                "authors": [{"literal": "The QUIET Collaboration"}],
                 "issued": "2003-07-07",
                 "subjects": ["hep-ex"],
                 "links": [{

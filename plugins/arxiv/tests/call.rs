@@ -135,22 +135,54 @@ fn links_that_could_not_be_checked_are_left_out_and_said() {
     assert_eq!(
         page["notices"],
         json!([
-            "source_url was not checked for 3 of 5 entries: arXiv's pace leaves no time; ask again in 5 s"
+            "source_url was not checked for 3 of 5 entries: arXiv's pace leaves no time; ask again in 5 s (2301.00002v1, 2301.00003v1, 2301.00004v1)"
         ])
     );
+}
+
+#[test]
+fn each_link_that_was_not_checked_says_why() {
+    let host = FakeHost::new(|request: &Request| {
+        match request.url.rsplit('/').next().unwrap_or_default() {
+            "2301.00000v1" => answer(503, ""),
+            "2301.00001v1" => failure(FailureKind::Unreachable { status: 0 }, "dropped"),
+            "2301.00002v1" => failure(FailureKind::Timeout { milliseconds: 1 }, "late"),
+            "2301.00003v1" => answer(403, ""),
+            _ => arxiv(request),
+        }
+    });
+    let page = call(&json!({"search_query": "all:x", "max_results": 6}), &host).unwrap();
+    let notices: Vec<&str> =
+        page["notices"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    for (notice, (id, words)) in notices.iter().zip([
+        ("2301.00000v1", "arXiv answered with status 503"),
+        ("2301.00001v1", "the connection failed or was dropped"),
+        ("2301.00002v1", "the call's time was up"),
+        ("2301.00003v1", "arXiv answered with status 403"),
+    ]) {
+        assert_eq!(
+            *notice,
+            format!("source_url was not checked for 1 of 6 entries: {words} ({id})")
+        );
+    }
+    assert_eq!(notices.len(), 4);
+    assert!(page["entries"][4].get("source_url").is_some());
 }
 
 #[test]
 fn a_site_that_is_not_granted_or_broken_costs_only_the_links() {
     let host = FakeHost::new(|request: &Request| match request.method {
         Method::Get => arxiv(request),
-        _ => failure(FailureKind::Denied { reason: String::new(), grant: String::new() }, "no"),
+        _ => {
+            let kind = FailureKind::Denied { reason: String::new(), grant: String::new() };
+            failure(kind, "a redirect leads off the list")
+        }
     });
     let page = call(&json!({"search_query": "all:x", "max_results": 2}), &host).unwrap();
     assert_eq!(
         page["notices"],
         json!([
-            "source_url was not checked for 2 of 2 entries: requests to arxiv.org are not granted"
+            "source_url was not checked for 2 of 2 entries: a redirect leads off the list (2301.00000v1, 2301.00001v1)"
         ])
     );
     let host = FakeHost::new(|request: &Request| match request.method {
@@ -160,7 +192,9 @@ fn a_site_that_is_not_granted_or_broken_costs_only_the_links() {
     let page = call(&json!({"search_query": "all:x", "max_results": 2}), &host).unwrap();
     assert_eq!(
         page["notices"],
-        json!(["source_url was not checked for 2 of 2 entries: arXiv answered with 503"])
+        json!([
+            "source_url was not checked for 2 of 2 entries: arXiv answered with status 503 (2301.00000v1, 2301.00001v1)"
+        ])
     );
 }
 
@@ -196,12 +230,12 @@ fn every_status_has_its_code() {
     for (status, code) in [
         (400, Code::UpstreamError),
         (403, Code::UpstreamError),
-        (404, Code::NotFound),
-        (410, Code::NotFound),
+        (404, Code::UpstreamUnavailable),
+        (410, Code::UpstreamUnavailable),
         (429, Code::RateLimited),
         (500, Code::UpstreamUnavailable),
         (503, Code::UpstreamUnavailable),
-        (304, Code::UpstreamError),
+        (304, Code::UpstreamInvalid),
     ] {
         let error = refused(&arguments, || answer(status, "<html>no feed</html>"));
         assert_eq!(error.code, code, "{status}: {error}");
@@ -285,8 +319,34 @@ fn one_unknown_id_is_an_empty_result_with_a_notice() {
 }
 
 #[test]
+fn absent_ids_are_named_on_whichever_page() {
+    for (start, most) in [(0, 5), (5, 5), (15, 5), (50, 5)] {
+        let arguments = json!({
+            "id_list": list(20), "start": start, "max_results": most, "verify_source_url": false
+        });
+        let host = FakeHost::new(arxiv);
+        let page = call(&arguments, &host).unwrap();
+        assert_eq!(page["notices"], json!(["arXiv has no entry for 2301.00007, 2301.00017"]));
+        assert_eq!(page["items_per_page"], ids(&page).len());
+        assert_eq!(host.requests().len(), 2, "one for the page, one for what is absent");
+    }
+}
+
+#[test]
+fn absent_ids_that_cannot_be_named_are_counted() {
+    let host = FakeHost::new(|request: &Request| match request.url.contains("max_results=20") {
+        true => answer(503, ""),
+        false => arxiv(request),
+    });
+    let arguments = json!({"id_list": list(20), "max_results": 5, "verify_source_url": false});
+    let notice = call(&arguments, &host).unwrap()["notices"][0].as_str().unwrap().to_owned();
+    assert!(notice.starts_with("arXiv has no entry for 2 of the ids"), "{notice}");
+}
+
+#[test]
 fn ids_behind_the_page_and_ids_a_query_filters_out_are_not_called_missing() {
-    let page = call(&json!({"id_list": list(20), "max_results": 5}), &FakeHost::new(arxiv));
+    let host = FakeHost::new(arxiv);
+    let page = call(&json!({"id_list": list(7), "max_results": 5}), &host);
     assert_eq!(page.unwrap().get("notices"), None);
     let arguments = json!({"id_list": "2301.00007", "search_query": "all:x"});
     assert_eq!(call(&arguments, &FakeHost::new(arxiv)).unwrap().get("notices"), None);
@@ -326,7 +386,7 @@ fn a_long_list_is_asked_for_in_groups_and_paged_as_one() {
         assert_eq!(host.requests().len(), 6);
         assert_eq!(page["total_results"], 900);
         assert_eq!(page["start_index"], start);
-        assert_eq!(page["items_per_page"], most);
+        assert_eq!(page["items_per_page"], ids(&page).len());
         assert_eq!(ids(&page), model(1000, start, most));
         let next =
             (start + ids(&page).len() < 900 && start < 900).then(|| start + ids(&page).len());

@@ -1,6 +1,6 @@
 //! Requests → responses → what they say, by status and body.
 
-use carrel_pdk::{Code, Error, Host, Request, Response};
+use carrel_pdk::{Code, Error, Host, Request, Response, refusal};
 
 /// Makes one request.
 ///
@@ -17,17 +17,31 @@ pub(crate) fn unanswered() -> Error {
     Error::new(Code::UpstreamUnavailable, "the host gave no answer")
 }
 
+/// What a request asked for, which decides what 404 means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// One work, by its DOI.
+    ForWork,
+    /// Whatever matches.
+    ForMatches,
+}
+
 /// What `read` makes of a response's body, or the error that the response stands for.
 ///
 /// # Errors
 ///
 /// Crossref's own report, in whatever body and status; `upstream_invalid` when a successful answer
-/// cannot be read; `not_found`, `rate_limited` and `upstream_unavailable` by their statuses.
+/// cannot be read; `not_found` when a work was asked for and is not there; else what the status means.
 pub(crate) fn read<'r, T>(
     response: &'r Response,
+    asked: Asked,
     read: fn(&'r str) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let parsed = read(&response.body);
+    let parsed = read(&response.body).map_err(|error| match (error.code, asked) {
+        // No search is for one thing, so that what is missing is something in its arguments.
+        (Code::NotFound, Asked::ForMatches) => Error { code: Code::UpstreamError, ..error },
+        _ => error,
+    });
     if response.is_success() {
         return parsed.map_err(|error| match error.code {
             Code::InvalidDocument => Error {
@@ -41,20 +55,14 @@ pub(crate) fn read<'r, T>(
     let status = response.status;
     let report = parsed.err().filter(|error| error.code != Code::InvalidDocument);
     Err(match (status, report) {
-        (429, _) => {
-            let error = Error::new(Code::RateLimited, "Crossref asks for a pause");
-            let seconds = response.header("retry-after").and_then(|text| text.trim().parse().ok());
-            seconds.map_or(error.clone(), |seconds: u32| error.retry_after(f64::from(seconds)))
-        }
-        (500.., report) => {
-            let said = report.map(|error| format!(": {}", error.message)).unwrap_or_default();
-            let message = format!("Crossref answered with status {status}{said}");
+        (500.., Some(report)) => {
+            let message = format!("Crossref answered with status {status}: {}", report.message);
             Error::new(Code::UpstreamUnavailable, message)
         }
-        (_, Some(report)) => report,
-        (404 | 410, None) => {
+        (400 | 404 | 410 | 422, Some(report)) => report,
+        (404 | 410, None) if asked == Asked::ForWork => {
             Error::new(Code::NotFound, format!("Crossref answered with status {status}"))
         }
-        _ => Error::new(Code::UpstreamError, format!("Crossref refused with status {status}")),
+        _ => refusal("Crossref", response),
     })
 }

@@ -229,12 +229,12 @@ impl CitationArguments {
         let length = arguments.citation.chars().count();
         if !(1..=LONGEST_CITATION).contains(&length) {
             return Err(invalid(format!(
-                "expected a citation of 1 to {LONGEST_CITATION} characters but found {length}"
+                "citation: expected 1 to {LONGEST_CITATION} characters but found {length}"
             )));
         }
         let most = arguments.max_candidates;
         if !(1..=20).contains(&most) {
-            return Err(invalid(format!("expected max_candidates from 1 to 20 but found {most}")));
+            return Err(invalid(format!("max_candidates: expected 1 to 20 but found {most}")));
         }
         Ok(arguments)
     }
@@ -274,16 +274,16 @@ impl WorksArguments {
         }
         let rows = arguments.rows;
         if !(1..=MOST_ROWS).contains(&rows) {
-            return Err(invalid(format!("expected rows from 1 to {MOST_ROWS} but found {rows}")));
+            return Err(invalid(format!("rows: expected 1 to {MOST_ROWS} but found {rows}")));
         }
         let offset = arguments.offset;
         if offset > MOST_OFFSET {
             return Err(invalid(format!(
-                "expected an offset up to {MOST_OFFSET} but found {offset}; use a cursor"
+                "offset: expected 0 to {MOST_OFFSET} but found {offset}; use a cursor"
             )));
         }
         if offset > 0 && arguments.cursor.is_some() {
-            return Err(invalid("a cursor already says where to go on; leave out offset"));
+            return Err(invalid("offset: a cursor already says where to go on; leave it out"));
         }
         Ok(arguments)
     }

@@ -3,6 +3,7 @@
 use carrel_pdk::id::Doi;
 use carrel_pdk::{Code, Error, Host};
 
+use crate::answer::Asked;
 use crate::arguments::{DoiArguments, WorksArguments};
 use crate::{answer, document, parse, query};
 
@@ -16,7 +17,7 @@ pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let request = query::works(&arguments)?;
     host.progress(0, 1, "asking Crossref");
     let response = answer::ask_one(host, request)?;
-    let mut page = answer::read(&response, parse::works)?;
+    let mut page = answer::read(&response, Asked::ForMatches, parse::works)?;
     if arguments.cursor.is_some() && page.works.is_empty() {
         // Behind the last page the API goes on handing out cursors that lead nowhere.
         page.next_cursor = None;
@@ -38,8 +39,8 @@ pub(crate) fn work(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let doi = DoiArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
     let response = answer::ask_one(host, query::work(&doi))?;
-    let work =
-        answer::read(&response, parse::work).map_err(|error| explained(error, &doi, host))?;
+    let work = answer::read(&response, Asked::ForWork, parse::work)
+        .map_err(|error| explained(error, &doi, host))?;
     host.progress(1, 1, "done");
     Ok(work.to_json(response.body.len()))
 }

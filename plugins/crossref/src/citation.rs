@@ -4,11 +4,12 @@
 //! every candidate is compared with the reference, word by word, and only what agrees counts: the
 //! result is evidence, never a guess.
 
-use carrel_pdk::record::{Text, Work};
+use carrel_pdk::record::{Text, Update, Work};
 use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::answer::Asked;
 use crate::arguments::CitationArguments;
 use crate::compare::{Agreement, Reference};
 use crate::{answer, parse, query};
@@ -55,6 +56,12 @@ pub struct Candidate<'d> {
     /// CSL type.
     #[serde(rename = "type")]
     pub kind: Text<'d>,
+    /// True when a retraction, withdrawal or removal is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// What corrected or retracted it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Update<'d>>,
 }
 
 /// Runs the tool.
@@ -73,12 +80,12 @@ pub(crate) fn citation_match(arguments: &str, host: &dyn Host) -> Result<String,
     let named = outcomes.next().and_then(Result::ok);
 
     let mut works = match &search {
-        Some(response) => answer::read(response, parse::works)?.works,
+        Some(response) => answer::read(response, Asked::ForMatches, parse::works)?.works,
         None => Vec::new(),
     };
     let mut notices = Vec::new();
     if let Some(doi) = reference.doi() {
-        match named.as_ref().map(|response| answer::read(response, parse::work)) {
+        match named.as_ref().map(|response| answer::read(response, Asked::ForWork, parse::work)) {
             // The search may have it too.
             Some(Ok(one)) if works.iter().all(|work| !reference.names(work)) => {
                 works.push(one.work)
@@ -117,6 +124,8 @@ fn candidates<'d>(
                 issued: work.issued,
                 container_title: work.container_title,
                 kind: work.kind,
+                is_retracted: work.updated_by.iter().any(Update::is_retraction),
+                updated_by: work.updated_by,
             })
         })
         .filter(|candidate| candidate.score >= LEAST_SCORE)

@@ -185,8 +185,11 @@ fn works<'d>(content: Content<'d>, message_type: &str, offset: u64) -> Result<Do
     let is_work = content.item.doi.0.is_some()
         || content.item.kind.0.is_some()
         || content.item.title.0.is_some();
+    // Without the envelope only a DOI makes it a work: a report of an error has a type and a title too.
+    let is_bare_work = content.item.doi.0.is_some();
     match message_type {
-        "work" | "" if is_work => Ok(Document::Work(content.item)),
+        "work" if is_work => Ok(Document::Work(content.item)),
+        "" if is_bare_work => Ok(Document::Work(content.item)),
         "work-list" | "" if content.listing.items.is_some() => {
             Ok(Document::Works(Box::new(content.listing)))
         }
@@ -237,12 +240,15 @@ fn report(message_type: &str, message: &Message<'_>) -> Error {
     let on_one_line = |character: char| if character.is_control() { ' ' } else { character };
     let text = text.trim_end_matches(": ").chars().map(on_one_line);
     let text: String = text.take(LONGEST_REPORT).collect();
-    let is_missing =
-        message.problems.iter().any(|problem| said(&problem.kind).ends_with("not-found"));
+    // Of parameters and filters there is `not-found` too, and that is about the arguments.
+    let is_missing = message
+        .problems
+        .iter()
+        .any(|problem| matches!(said(&problem.kind).as_str(), "not-found" | "resource-not-found"));
     match message_type {
         _ if is_missing => Error::new(Code::NotFound, text),
         // The API broke down, which is nothing the arguments could change.
-        "exception" => Error::new(Code::UpstreamError, text).retryable(true),
+        "exception" => Error::new(Code::UpstreamError, text).retry_later(),
         _ => Error::new(Code::UpstreamError, text),
     }
 }

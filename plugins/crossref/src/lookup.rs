@@ -5,6 +5,7 @@ use carrel_pdk::lookup::{self, Answer, Id, Kind};
 use carrel_pdk::record::Work;
 use carrel_pdk::{Code, Error, Host, Request, Response};
 
+use crate::answer::Asked;
 use crate::{answer, parse, query};
 
 /// DOIs that one call takes.
@@ -37,7 +38,9 @@ pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> 
     for response in &searched {
         // A search that failed leaves its DOIs to requests of their own.
         found.extend(
-            answer::read(response, parse::works).map(|page| page.works).unwrap_or_default(),
+            answer::read(response, Asked::ForMatches, parse::works)
+                .map(|page| page.works)
+                .unwrap_or_default(),
         );
     }
     let mut left = Vec::new();
@@ -61,7 +64,7 @@ pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> 
         }
     }
     for (id, response) in &responses {
-        match answer::read(response, parse::work) {
+        match answer::read(response, Asked::ForWork, parse::work) {
             Ok(one) => result.works.push((id.clone(), one.work)),
             Err(error) if error.code == Code::NotFound => result.not_found.push(id.clone()),
             Err(error) => result.failed.push((id.clone(), error)),

@@ -8,6 +8,9 @@ use crate::arguments::{WorksArguments, invalid};
 /// Where works are.
 const WORKS: &str = "https://api.crossref.org/works";
 
+/// The members that tell of retractions and corrections; a work that retracts itself is known by its DOI.
+const FATE: [&str; 3] = ["DOI", "update-to", "updated-by"];
+
 /// Bytes a URL may have: what common servers refuse beyond.
 const LONGEST_URL: usize = 8000;
 
@@ -81,7 +84,15 @@ pub fn works(arguments: &WorksArguments) -> Result<Request, Error> {
         parameters.push(("cursor", cursor.clone()));
     }
     if !arguments.select.is_empty() {
-        parameters.push(("select", names("select", &arguments.select, is_name)?));
+        names("select", &arguments.select, is_name)?;
+        let mut select = arguments.select.clone();
+        // A list that leaves them out would show a retracted work as any other.
+        for name in FATE {
+            if !select.iter().any(|known| known == name) {
+                select.push(name.to_owned());
+            }
+        }
+        parameters.push(("select", select.join(",")));
     }
     if !arguments.facets.is_empty() {
         parameters.push(("facet", facets(&arguments.facets)?));
@@ -110,7 +121,7 @@ fn filters(arguments: &WorksArguments) -> Result<Vec<String>, Error> {
         if let Some(date) = date {
             if !is_date(date) {
                 return Err(invalid(format!(
-                    "{}: expected YYYY, YYYY-MM or YYYY-MM-DD but found {date:?}",
+                    "{}: expected a day as YYYY, YYYY-MM or YYYY-MM-DD but found {date:?}",
                     name.replace('-', "_")
                 )));
             }
@@ -160,12 +171,13 @@ fn filter(name: &str, value: &str) -> Result<String, Error> {
     Ok(format!("{name}:{value}"))
 }
 
-fn names(argument: &str, names: &[String], fits: fn(&str) -> bool) -> Result<String, Error> {
+/// Refuses what cannot be one of Crossref's names.
+fn names(argument: &str, names: &[String], fits: fn(&str) -> bool) -> Result<(), Error> {
     if let Some(other) = names.iter().find(|name| !fits(name)) {
         let other = carrel_pdk::text::excerpt(other);
         return Err(invalid(format!("{argument}: expected Crossref's names but found {other:?}")));
     }
-    Ok(names.join(","))
+    Ok(())
 }
 
 /// The facets, each with how many values to list.
@@ -187,7 +199,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
 }
 
-/// Digits in groups of four, two and two.
+/// A day, month or year of the calendar: digits in groups of four, two and two.
 fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let lengths = [4, 2, 2];
@@ -195,6 +207,21 @@ fn is_date(text: &str) -> bool {
         && parts.iter().zip(lengths).all(|(part, length)| {
             part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())
         })
+        && on_calendar(&parts)
+}
+
+fn on_calendar(parts: &[&str]) -> bool {
+    let part = |at: usize| parts.get(at).and_then(|part| part.parse::<u16>().ok());
+    let leap = |year: u16| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let days = match (part(0).unwrap_or(0), part(1).unwrap_or(1)) {
+        (_, 1 | 3 | 5 | 7 | 8 | 10 | 12) => 31,
+        (_, 4 | 6 | 9 | 11) => 30,
+        (year, 2) => 28 + u16::from(leap(year)),
+        _ => return false,
+    };
+    (1..=days).contains(&part(2).unwrap_or(1))
 }
 
 #[cfg(test)]
@@ -229,7 +256,7 @@ mod tests {
              funder:10.13039/100000001,prefix:10.5555,member:78,\
              license.url:https://creativecommons.org/licenses/by/4.0/,update-type:retraction,\
              is-update:true,has-abstract:false,has-full-text:true,has-references:true\
-             &sort=is-referenced-by-count&order=asc&rows=5&offset=10&select=DOI,title\
+             &sort=is-referenced-by-count&order=asc&rows=5&offset=10&select=DOI,title,update-to,updated-by\
              &facet=type-name:10,published:20,issn:*"
                 .replace(":*", ":%2A")
         );
@@ -266,6 +293,10 @@ mod tests {
             r#"{"facets": ["issn:1,license:2"]}"#,
             r#"{"from_pub_date": "last year"}"#,
             r#"{"until_pub_date": "2020-1"}"#,
+            r#"{"until_pub_date": "2020-02-30"}"#,
+            r#"{"until_pub_date": "2021-02-29"}"#,
+            r#"{"until_pub_date": "2020-13"}"#,
+            r#"{"until_pub_date": "2020-04-00"}"#,
         ] {
             assert!(!refused(json).is_empty(), "{json}");
         }

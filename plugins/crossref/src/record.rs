@@ -40,6 +40,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     ];
     let doi = item.doi.0.and_then(doi);
     let url = item.url.0.and_then(|url| landing_page(url, doi.as_deref()));
+    let (updates, updated_by) = fate(item.updates, item.updated_by, doi.as_deref());
     Work {
         ids: Ids { doi, isbn, issn, ..Ids::default() },
         kind: kinds::csl(kind.as_deref().unwrap_or_default()).into(),
@@ -65,8 +66,8 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
         references: item.references.0.into_iter().filter_map(reference).collect(),
         references_count: item.reference_count.0.or(item.references_count.0),
         cited_by_count: item.cited_by_count.0,
-        updates: item.updates.0.into_iter().filter_map(update).collect(),
-        updated_by: item.updated_by.0.into_iter().filter_map(update).collect(),
+        updates,
+        updated_by,
         relations: relations(item.relations),
         source: "crossref".into(),
     }
@@ -280,11 +281,45 @@ fn reference(reference: item::Reference<'_>) -> Option<Reference<'_>> {
     (reference != Reference::default()).then_some(reference)
 }
 
+/// What the work updates, and what it was updated by.
+///
+/// Publishers that retract on the article's own page register the retraction under the article's DOI: a
+/// work whose `update-to` names itself is the updated work, not a notice about another one. Crossref
+/// repeats some of these in `updated-by`.
+fn fate<'d>(
+    updates: lenient::List<item::Update<'d>>,
+    updated_by: lenient::List<item::Update<'d>>,
+    own: Option<&str>,
+) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
+    let is_own = |update: &Update<'d>| {
+        own.zip(update.doi.as_deref()).is_some_and(|(own, other)| own.eq_ignore_ascii_case(other))
+    };
+    let (own, updates): (Vec<_>, Vec<_>) =
+        updates.0.into_iter().filter_map(update).partition(is_own);
+    let mut updated_by: Vec<_> = updated_by.0.into_iter().filter_map(update).collect();
+    for update in own.into_iter().take(MOST_COMPARED) {
+        if !updated_by.iter().take(MOST_COMPARED).any(|known| is_same(known, &update)) {
+            updated_by.push(update);
+        }
+    }
+    (updates, updated_by)
+}
+
+/// Whether both state the same update of the same day, by the same source as far as both name one.
+fn is_same(one: &Update<'_>, other: &Update<'_>) -> bool {
+    let doi = |update: &Update<'_>| update.doi.as_deref().map(str::to_ascii_lowercase);
+    one.plain_kind() == other.plain_kind()
+        && doi(one) == doi(other)
+        && one.date == other.date
+        && (one.source == other.source || one.source.is_none() || other.source.is_none())
+}
+
 /// A notice or what it is about.
 fn update(update: item::Update<'_>) -> Option<Update<'_>> {
     Some(Update {
         kind: update.kind.0.and_then(plain)?,
-        doi: update.doi.0.and_then(doi)?,
+        doi: Some(update.doi.0.and_then(doi)?),
+        pmid: None,
         date: date(&update.updated),
         source: update.source.0.and_then(plain),
     })

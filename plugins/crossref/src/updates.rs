@@ -12,6 +12,7 @@ use carrel_pdk::{Code, Error, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::answer::Asked;
 use crate::arguments::DoiArguments;
 use crate::{answer, call, parse, query};
 
@@ -58,7 +59,7 @@ pub struct Notice<'d> {
     /// Who says so: publisher or retraction-watch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Text<'d>>,
-    /// Where it stands: updated-by in the work, update-to in the notice.
+    /// Where it stands: updated-by in the work, update-to in the notice, which can be the work itself.
     pub found_in: BTreeSet<&'static str>,
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn updates(arguments: &str, host: &dyn Host) -> Result<String, Error>
     let reverse = responses.next().transpose()?;
 
     let found = match &reverse {
-        Some(response) => answer::read(response, parse::works)?,
+        Some(response) => answer::read(response, Asked::ForMatches, parse::works)?,
         None => crate::page::Page::default(),
     };
     if found.total_results.is_some_and(|total| total > found.works.len() as u64) {
@@ -96,7 +97,7 @@ pub(crate) fn updates(arguments: &str, host: &dyn Host) -> Result<String, Error>
             found.total_results.unwrap_or_default()
         ));
     }
-    let work = match answer::read(&own, parse::work) {
+    let work = match answer::read(&own, Asked::ForWork, parse::work) {
         Ok(one) => one.work,
         Err(error) if error.code == Code::NotFound && !found.works.is_empty() => {
             notices.push("Crossref has notices about the work, but not the work itself".to_owned());
@@ -115,12 +116,20 @@ impl<'d> Fate<'d> {
     fn new(doi: &Doi, work: Work<'d>, notices: Vec<Work<'d>>, open: Vec<String>) -> Self {
         let mut updates = Vec::new();
         for update in work.updated_by {
-            merge(&mut updates, update.doi.clone(), None, update, "updated-by");
+            let Some(notice_doi) = update.doi.clone() else { continue };
+            // A work that names itself is its own notice.
+            let found_in = if is_same(&notice_doi, doi) { "update-to" } else { "updated-by" };
+            merge(&mut updates, notice_doi, None, update, found_in);
         }
         for notice in notices {
             let Some(notice_doi) = notice.ids.doi else { continue };
-            for update in notice.updates {
-                if is_same(&update.doi, doi) {
+            // The reverse filter finds a work that names itself, too.
+            let about = match is_same(&notice_doi, doi) {
+                true => notice.updated_by,
+                false => notice.updates,
+            };
+            for update in about {
+                if update.doi.as_deref().is_some_and(|target| is_same(target, doi)) {
                     let title = notice.title.clone();
                     merge(&mut updates, notice_doi.clone(), title, update, "update-to");
                 }
@@ -132,15 +141,17 @@ impl<'d> Fate<'d> {
             };
             key(one).cmp(&key(two)).then_with(|| one.kind.cmp(&two.kind))
         });
-        let has = |kinds: &[&str]| {
-            updates.iter().any(|update: &Notice<'d>| kinds.contains(&plain(&update.kind).as_str()))
+        let has = |is: fn(&Update<'d>) -> bool| {
+            let kind =
+                |notice: &Notice<'d>| Update { kind: notice.kind.clone(), ..Update::default() };
+            updates.iter().any(|notice| is(&kind(notice)))
         };
         Self {
             doi: doi.to_string(),
             title: work.title,
-            is_retracted: has(&["retraction", "withdrawal", "removal"]),
-            is_corrected: has(&["correction", "erratum", "corrigendum"]),
-            is_of_concern: has(&["expression_of_concern"]),
+            is_retracted: has(Update::is_retraction),
+            is_corrected: has(Update::is_correction),
+            is_of_concern: has(Update::is_concern),
             updates,
             notice_of: work.updates,
             notices: open,
@@ -207,7 +218,8 @@ mod tests {
     ) -> Update<'static> {
         Update {
             kind: kind.into(),
-            doi: doi.into(),
+            doi: Some(doi.into()),
+            pmid: None,
             date: date.map(Text::from),
             source: source.map(Text::from),
         }
@@ -279,6 +291,22 @@ mod tests {
         for flag in ["is_retracted", "is_corrected", "is_of_concern"] {
             assert_eq!(found[flag], true, "{flag}");
         }
+    }
+
+    #[test]
+    fn a_work_that_names_itself_is_retracted_by_itself() {
+        let itself = update("retraction", "10.5555/work", Some("2022-10-15"), Some("publisher"));
+        let mut again = notice("10.5555/WORK", Vec::new());
+        again.updated_by = vec![itself.clone()];
+        let found = fate(vec![itself], vec![again]);
+        assert_eq!(
+            found["updates"],
+            serde_json::json!([{
+                "type": "retraction", "notice_doi": "10.5555/work", "notice_title": "Notice",
+                "date": "2022-10-15", "source": "publisher", "found_in": ["update-to"]
+            }])
+        );
+        assert_eq!(found["is_retracted"], true);
     }
 
     #[test]

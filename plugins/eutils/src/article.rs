@@ -36,6 +36,12 @@ pub struct Article<'d> {
     /// PubMed identifier; absent from records that have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmid: Option<Text<'d>>,
+    /// True when it was retracted, with or without a notice on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
     /// Title in English; in brackets when it is NLM's translation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text<'d>>,
@@ -46,8 +52,8 @@ pub struct Article<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abstract_text: Option<Text<'d>>,
     /// Abstract by sections; one section without label when it is not structured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub abstract_sections: Option<Vec<Section<'d>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub abstract_sections: Vec<Section<'d>>,
     /// Copyright of the abstract.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copyright: Option<Text<'d>>,
@@ -55,6 +61,7 @@ pub struct Article<'d> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_abstracts: Vec<OtherAbstract<'d>>,
     /// Authors in order; a group is an author with a collective name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<Author<'d>>,
     /// False when the record does not list all authors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,12 +82,14 @@ pub struct Article<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub electronic_date: Option<String>,
     /// Such as Journal Article, Review, Retracted Publication.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub publication_types: Vec<Text<'d>>,
     /// Keywords of authors and of others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Text<'d>>,
     /// MeSH descriptors with their qualifiers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mesh_terms: Option<Vec<MeshTerm<'d>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mesh_terms: Vec<MeshTerm<'d>>,
     /// Supplementary concepts: protocols, diseases, organisms.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub supplementary_concepts: Vec<Concept<'d>>,
@@ -97,8 +106,8 @@ pub struct Article<'d> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data_banks: Vec<DataBank<'d>>,
     /// Grants.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub grant_list: Option<Vec<Grant<'d>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grant_list: Vec<Grant<'d>>,
     /// DOI as given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doi: Option<Text<'d>>,
@@ -109,12 +118,14 @@ pub struct Article<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pii: Option<Text<'d>>,
     /// Languages by MARC's codes of three letters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub languages: Vec<Text<'d>>,
     /// Corrections, retractions, comments and the like, to and from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub comments_corrections: Vec<Correction<'d>>,
     /// Cited works.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub references: Option<Vec<Reference<'d>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference<'d>>,
     /// How many works are cited, where NLM counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number_of_references: Option<u64>,
@@ -140,19 +151,6 @@ pub struct Article<'d> {
     /// databases took it in is left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Event<'d>>,
-}
-
-impl Article<'_> {
-    /// An article with nothing in it but its lists, which a document's record always has.
-    pub(crate) fn with_lists() -> Self {
-        Self {
-            abstract_sections: Some(Vec::new()),
-            mesh_terms: Some(Vec::new()),
-            grant_list: Some(Vec::new()),
-            references: Some(Vec::new()),
-            ..Self::default()
-        }
-    }
 }
 
 /// One section of an abstract.
@@ -206,6 +204,7 @@ pub struct Author<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orcid: Option<Text<'d>>,
     /// Affiliations, this author's own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub affiliations: Vec<Text<'d>>,
 }
 
@@ -280,6 +279,7 @@ pub struct MeshTerm<'d> {
     /// Whether the descriptor itself is a main topic; a qualifier can be one without it.
     pub is_major_topic: bool,
     /// Its qualifiers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub qualifiers: Vec<Qualifier<'d>>,
 }
 
@@ -321,6 +321,7 @@ pub struct DataBank<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Text<'d>>,
     /// Identifiers there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accession_numbers: Vec<Text<'d>>,
 }
 

@@ -1,6 +1,6 @@
 //! Requests to NCBI, and what every answer is checked for before it is read.
 
-use carrel_pdk::{Code, Error, Host, Level, Request, Response, percent};
+use carrel_pdk::{Action, Code, Error, Host, Level, Request, Response, percent, refusal};
 
 use crate::report;
 
@@ -148,7 +148,7 @@ pub(crate) fn settle<T>(
 fn outcome<T>(response: &Response, read: &impl Fn(&str) -> Result<T, Error>) -> Result<T, Error> {
     let body = response.body.as_str();
     if !response.is_success() {
-        return Err(refusal(response));
+        return Err(refused(response));
     }
     if is_hollow(body) {
         let message = "NCBI answered with nothing but the beginning of a document";
@@ -180,30 +180,21 @@ fn is_hollow(body: &str) -> bool {
 }
 
 /// The error of an answer whose status is not 2xx.
-fn refusal(response: &Response) -> Error {
+fn refused(response: &Response) -> Error {
     let status = response.status;
     let words = report::gateway(&response.body).or_else(|| {
         // A report in XML counts; a page for people does not.
         report::text(&response.body).filter(|error| error.code == Code::UpstreamError)
     });
     match (status, words) {
-        (429, _) => {
-            let error = Error::new(Code::RateLimited, "NCBI asks for a pause");
-            let seconds: Option<u32> =
-                response.header("retry-after").and_then(|text| text.trim().parse().ok());
-            match seconds {
-                Some(seconds) => error.retry_after(f64::from(seconds)),
-                None => error,
-            }
+        // Words of a server that broke down are about the server.
+        (500.., Some(error)) if error.code == Code::UpstreamError && error.action.is_none() => {
+            error.retry_later()
         }
-        (_, Some(error)) => error,
-        (404 | 410, None) => {
-            Error::new(Code::NotFound, format!("NCBI answered with status {status}"))
-        }
-        (500.., None) => {
-            Error::new(Code::UpstreamUnavailable, format!("NCBI answered with status {status}"))
-        }
-        _ => Error::new(Code::UpstreamError, format!("NCBI refused with status {status}")),
+        // What is wrong with the request, or with the key, the words know better than the status.
+        (400 | 422 | 500.., Some(error)) => error,
+        (401 | 403, Some(error)) if error.action == Some(Action::AskOperator) => error,
+        _ => refusal("NCBI", response),
     }
 }
 

@@ -92,7 +92,7 @@ pub struct BookSection<'d> {
 
 /// The open `PubmedBookArticle`.
 pub(crate) fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
-    let mut article = Article::with_lists();
+    let mut article = Article::default();
     let mut book = BookInfo::default();
     let mut ids = Ids::default();
     while let Some(element) = xml.child()? {
@@ -110,7 +110,7 @@ pub(crate) fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error>
     }
     article.issued = parts::iso_date(&book.publication_date);
     article.book_info = Some(book);
-    ids.into_article(&mut article);
+    parts::complete(&mut article, ids);
     Ok(article)
 }
 
@@ -145,7 +145,7 @@ fn document<'d>(
             "GrantList" => parts::grants(xml, article)?,
             "ItemList" => xml.skip()?,
             "ReferenceList" => {
-                parts::references(xml, article.references.get_or_insert_with(Vec::new))?;
+                parts::references(xml, &mut article.references)?;
             }
             _ => xml.skip()?,
         }

@@ -34,6 +34,18 @@ pub(crate) fn month(text: &str) -> Option<u8> {
     u8::try_from(at + 1).ok()
 }
 
+/// Days of a month of the Gregorian calendar.
+pub(crate) fn days(year: u16, month: u16) -> u16 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
 /// The date as far as it is sure. A date that spans several months or years begins with the year it
 /// begins in.
 pub(crate) fn iso_date(date: &PublicationDate<'_>) -> Option<String> {

@@ -113,7 +113,7 @@ fn pmc<'d>(xml: &mut XmlReader<'d>, found: &mut Articles<'d>) -> Result<(), Erro
 
 /// The open `PubmedArticle`.
 fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
-    let mut article = Article::with_lists();
+    let mut article = Article::default();
     let mut ids = Ids::default();
     while let Some(element) = xml.child()? {
         match element.local {
@@ -122,16 +122,16 @@ fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
             _ => xml.skip()?,
         }
     }
-    ids.into_article(&mut article);
+    parts::complete(&mut article, ids);
     Ok(article)
 }
 
 /// The open `MedlineCitation` of a document that has nothing around it, as MEDLINE's files once had.
 fn lone_citation<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
-    let mut article = Article::with_lists();
+    let mut article = Article::default();
     let mut ids = Ids::default();
     citation(xml, &mut article, &mut ids)?;
-    ids.into_article(&mut article);
+    parts::complete(&mut article, ids);
     Ok(article)
 }
 
@@ -162,7 +162,7 @@ fn citation<'d>(
             "SupplMeshList" => supplementary(xml, article)?,
             "CommentsCorrectionsList" => corrections(xml, article)?,
             "GeneSymbolList" => parts::texts(xml, "GeneSymbol", &mut article.gene_symbols)?,
-            "MeshHeadingList" => mesh(xml, article.mesh_terms.get_or_insert_with(Vec::new))?,
+            "MeshHeadingList" => mesh(xml, &mut article.mesh_terms)?,
             "NumberOfReferences" => article.number_of_references = lenient_count(xml)?,
             "PersonalNameSubjectList" => {
                 article.personal_name_subjects.extend(parts::authors(xml)?);
@@ -192,6 +192,7 @@ fn core<'d>(
     journal: &mut JournalInfo<'d>,
     ids: &mut Ids<'d>,
 ) -> Result<(), Error> {
+    let mut affiliations = Vec::new();
     while let Some(element) = xml.child()? {
         match element.local {
             "Journal" => read_journal(xml, journal)?,
@@ -218,15 +219,13 @@ fn core<'d>(
                     article.electronic_date = date;
                 }
             }
-            // In documents from before 2006.
-            "Affiliation" => {
-                let affiliation = xml.text()?;
-                if let (Some(author), Some(text)) = (article.authors.first_mut(), affiliation) {
-                    author.affiliations.push(text);
-                }
-            }
+            // PubMed's form until 2014; it stands before the list.
+            "Affiliation" => affiliations.extend(xml.text()?),
             _ => xml.skip()?,
         }
+    }
+    if let Some(author) = article.authors.first_mut() {
+        author.affiliations.extend(affiliations);
     }
     Ok(())
 }

@@ -13,7 +13,8 @@ use carrel_pdk::xml::XmlReader;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::article::Text;
+use crate::article::{Correction, Text};
+use crate::fate::{Fate, Notice};
 use crate::parts::{self, once};
 use crate::report;
 
@@ -34,15 +35,25 @@ pub struct Summaries<'d> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Summary<'d> {
-    /// PubMed identifier; of a record that is in another database only, its identifier there.
+    /// PubMed identifier; absent from records of other databases that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmid: Option<Text<'d>>,
     /// Identifier in the database that was asked.
     pub uid: Text<'d>,
+    /// True when it was retracted, with or without a notice on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
+    /// Notices about it: retractions, concerns, corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Notice<'d>>,
     /// Title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text<'d>>,
     /// Authors as NCBI prints them: Almeida MC.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<Text<'d>>,
     /// The journal's abbreviation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,6 +168,7 @@ struct Draft<'d> {
     summary: Summary<'d>,
     pubmed: Option<Text<'d>>,
     location: Option<Text<'d>>,
+    corrections: Vec<Correction<'d>>,
     is_article: bool,
 }
 
@@ -230,13 +242,21 @@ impl<'d> Draft<'d> {
         if summary.doi.is_none() {
             summary.doi = self.location.as_deref().and_then(located);
         }
-        self.is_article |= summary.source.is_some() || summary.full_journal_name.is_some();
+        // Other databases have a `Source` as well, and no date of publication with it.
+        self.is_article |= summary.full_journal_name.is_some()
+            || summary.source.is_some() && summary.pub_date.is_some();
         if self.is_article {
             summary.fields.clear();
         }
-        // A record of PMC names its PubMed identifier, if it has one; its own number is another's.
+        let types = summary.publication_types.iter().map(AsRef::as_ref);
+        let fate = Fate::new(types, &self.corrections);
+        (summary.is_retracted, summary.is_of_concern) = (fate.is_retracted, fate.is_of_concern());
+        summary.updated_by = fate.notices;
+        // A record of PMC names its PubMed identifier, if it has one; its own number is another's, and
+        // so is that of a record of any database whose records are no articles.
         let of_pmc = summary.pmcid.as_deref().and_then(|id| id.strip_prefix("PMC")) == Some(&*uid);
-        summary.pmid = self.pubmed.or_else(|| Some(uid.clone()).filter(|_| !of_pmc));
+        let of_pubmed = self.is_article && !of_pmc;
+        summary.pmid = self.pubmed.or_else(|| Some(uid.clone()).filter(|_| of_pubmed));
         summary.uid = uid;
         summary
     }
@@ -283,6 +303,7 @@ fn version_2<'d>(xml: &mut XmlReader<'d>, found: &mut Summaries<'d>) -> Result<(
                     }
                 }
             }
+            "References" => draft.corrections.extend(references(xml)?),
             "Lang" => xml.leaves(|_, _, text| draft.summary.languages.push(text))?,
             "PubType" => xml.leaves(|_, _, text| draft.summary.publication_types.push(text))?,
             name if TEXTS.contains(&name) => {
@@ -305,6 +326,28 @@ fn version_2<'d>(xml: &mut XmlReader<'d>, found: &mut Summaries<'d>) -> Result<(
         (None, None) => {}
     }
     Ok(())
+}
+
+/// The open `References`: what other records say of this one, and it of them.
+fn references<'d>(xml: &mut XmlReader<'d>) -> Result<Vec<Correction<'d>>, Error> {
+    let mut found = Vec::new();
+    while let Some(element) = xml.child()? {
+        if element.local != "Reference" {
+            xml.skip()?;
+            continue;
+        }
+        let mut one = Correction::default();
+        while let Some(element) = xml.child()? {
+            match element.local {
+                "RefType" => once(&mut one.ref_type, xml.text()?),
+                "RefSource" => once(&mut one.ref_source, xml.text()?),
+                "PMID" => once(&mut one.pmid, xml.text()?),
+                _ => xml.skip()?,
+            }
+        }
+        found.push(one);
+    }
+    Ok(found)
 }
 
 /// The open `DocSum`; `None` when it has no identifier.

@@ -2,8 +2,8 @@
 //!
 //! Each document has a file of its own that reads it: [`efetch`] (with [`book`]) into the types of
 //! [`article`], [`esearch`], [`esummary`], [`elink`], [`einfo`], [`citmatch`], [`medline`], [`idconv`],
-//! and the short ones in [`small`]. [`record`] makes bibliographic records of articles, [`cite`]
-//! citations. A tool, in `tools`, makes requests with `ask`, which also knows the answers that have to
+//! and the short ones in [`small`]. [`fate`] tells what became of an article, [`record`] makes
+//! bibliographic records of articles, [`cite`] citations. A tool, in `tools`, makes requests with `ask`, which also knows the answers that have to
 //! be asked for again.
 
 pub mod article;
@@ -17,6 +17,7 @@ pub mod einfo;
 pub mod elink;
 pub mod esearch;
 pub mod esummary;
+pub mod fate;
 pub mod idconv;
 mod manifest;
 pub mod medline;

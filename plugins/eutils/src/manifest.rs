@@ -172,8 +172,10 @@ fn tool<A: JsonSchema>(name: &str, title: &str, description: &str, output: Value
 }
 
 /// Members of an article that the tool `fetch` returns, see `reduced` there.
-const CORE: [&str; 18] = [
+const CORE: [&str; 20] = [
     "pmid",
+    "is_retracted",
+    "is_of_concern",
     "title",
     "vernacular_title",
     "abstract_text",

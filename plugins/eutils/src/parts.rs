@@ -11,6 +11,7 @@ use crate::article::{
 };
 
 pub(crate) use crate::dates::iso_date;
+use crate::fate::Fate;
 
 /// The text of a field that is there once; the first one counts.
 pub(crate) fn once<'d>(field: &mut Option<Text<'d>>, text: Option<Text<'d>>) {
@@ -138,7 +139,7 @@ pub(crate) fn abstract_of<'d>(
     xml: &mut XmlReader<'d>,
     article: &mut Article<'d>,
 ) -> Result<(), Error> {
-    let sections = article.abstract_sections.get_or_insert_with(Vec::new);
+    let sections = &mut article.abstract_sections;
     while let Some(element) = xml.child()? {
         match element.local {
             "AbstractText" => sections.extend(section(xml)?),
@@ -245,7 +246,7 @@ pub(crate) fn pagination<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Text<'d>>
 
 /// The open `GrantList`.
 pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> Result<(), Error> {
-    let list = article.grant_list.get_or_insert_with(Vec::new);
+    let list = &mut article.grant_list;
     while let Some(element) = xml.child()? {
         if element.local != "Grant" {
             xml.skip()?;
@@ -254,10 +255,10 @@ pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> 
         let mut grant = Grant::default();
         while let Some(element) = xml.child()? {
             match element.local {
-                "GrantID" => once(&mut grant.grant_id, xml.text()?),
-                "Acronym" => once(&mut grant.acronym, xml.text()?),
-                "Agency" => once(&mut grant.agency, xml.text()?),
-                "Country" => once(&mut grant.country, xml.text()?),
+                "GrantID" => once(&mut grant.grant_id, known(xml.text()?)),
+                "Acronym" => once(&mut grant.acronym, known(xml.text()?)),
+                "Agency" => once(&mut grant.agency, known(xml.text()?)),
+                "Country" => once(&mut grant.country, known(xml.text()?)),
                 _ => xml.skip()?,
             }
         }
@@ -266,6 +267,11 @@ pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> 
         }
     }
     Ok(())
+}
+
+/// The text, unless it is the word that NLM's data have where there is none.
+fn known(text: Option<Text<'_>>) -> Option<Text<'_>> {
+    text.filter(|text| *text != "NULL")
 }
 
 /// The open `ReferenceList`, lists inside it included.
@@ -323,7 +329,7 @@ pub(crate) fn pubmed_data<'d>(
             }
             "PublicationStatus" => once(&mut article.publication_status, xml.text()?),
             "ArticleIdList" => ids.list(xml)?,
-            "ReferenceList" => references(xml, article.references.get_or_insert_with(Vec::new))?,
+            "ReferenceList" => references(xml, &mut article.references)?,
             _ => xml.skip()?,
         }
     }
@@ -380,7 +386,7 @@ impl<'d> Ids<'d> {
 
     /// Gives the article its identifiers: of DOIs the valid one of the article itself first, then any
     /// of the article, then what the lists of identifiers say.
-    pub(crate) fn into_article(self, article: &mut Article<'d>) {
+    fn into_article(self, article: &mut Article<'d>) {
         article.doi = self.valid_doi.or(self.any_doi).or(self.listed_doi);
         article.pmcid = self.pmcid;
         article.pii = self.pii;
@@ -391,6 +397,13 @@ impl<'d> Ids<'d> {
             book.accession = self.accession;
         }
     }
+}
+
+/// Completes an article that has been read: its identifiers, and what became of it.
+pub(crate) fn complete<'d>(article: &mut Article<'d>, ids: Ids<'d>) {
+    ids.into_article(article);
+    let fate = Fate::of(article);
+    (article.is_retracted, article.is_of_concern) = (fate.is_retracted, fate.is_of_concern());
 }
 
 /// The text when it is a DOI, without what people put in front of one.

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use carrel_pdk::id::{Doi, Pmcid};
+use carrel_pdk::id::Pmcid;
 use carrel_pdk::record::{Agent, Funder, Ids, Link, Reference, Relation, Update, Work};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::article::{self, Article, Articles, Author, Correction, Grant, Text};
 use crate::cite::{self, Kind};
+use crate::fate::{self, Fate};
 
 /// The records of a document.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,13 +29,13 @@ impl<'d> From<Articles<'d>> for Works<'d> {
 
 /// The record of an article.
 ///
-/// Titles lose the full stop and the brackets that are PubMed's own. A correction is an update when
-/// its citation names a DOI, which the record wants; it is a relation in any case. A book's chapter
-/// has the book as its container.
+/// Titles lose the full stop and the brackets that are PubMed's own. A correction is an update, with the
+/// notice's PMID and the DOI that its citation names; when it names a record it is a relation too. A
+/// book's chapter has the book as its container.
 pub fn work(article: Article<'_>) -> Work<'_> {
     let kind = cite::kind(&article);
     let is_preprint = article.publication_types.iter().any(|word| word == "Preprint");
-    let (updates, updated_by) = updates(&article.comments_corrections);
+    let (updates, updated_by) = updates(&article);
     let title = shown_title(&article);
     let url = cite::pubmed_url(&article).map(Cow::Owned);
     let Article { journal_info, book_info, .. } = article;
@@ -48,13 +49,12 @@ pub fn work(article: Article<'_>) -> Work<'_> {
         ..Link::default()
     });
     let mut subjects = article.keywords;
-    for term in article.mesh_terms.into_iter().flatten() {
+    for term in article.mesh_terms {
         if !subjects.contains(&term.descriptor_name) {
             subjects.push(term.descriptor_name);
         }
     }
-    let references: Vec<Reference<'_>> =
-        article.references.unwrap_or_default().into_iter().map(reference).collect();
+    let references: Vec<Reference<'_>> = article.references.into_iter().map(reference).collect();
     Work {
         ids: Ids {
             doi: article.doi,
@@ -90,7 +90,7 @@ pub fn work(article: Article<'_>) -> Work<'_> {
         subjects,
         url,
         links: full_text.into_iter().collect(),
-        funding: funders(article.grant_list.unwrap_or_default()),
+        funding: funders(article.grant_list),
         references_count: match references.len() {
             0 => article.number_of_references,
             count => Some(count as u64),
@@ -273,53 +273,29 @@ fn reference(reference: article::Reference<'_>) -> Reference<'_> {
     }
 }
 
-/// What a kind of correction means: the record's word for it, and whether the article is the notice.
-fn meaning(ref_type: &str) -> Option<(&'static str, bool)> {
-    Some(match ref_type {
-        "RetractionOf" => ("retraction", true),
-        "RetractionIn" => ("retraction", false),
-        "PartialRetractionOf" => ("partial_retraction", true),
-        "PartialRetractionIn" => ("partial_retraction", false),
-        "ErratumFor" => ("correction", true),
-        "ErratumIn" => ("correction", false),
-        "ExpressionOfConcernFor" => ("expression_of_concern", true),
-        "ExpressionOfConcernIn" => ("expression_of_concern", false),
-        "CorrectedandRepublishedFrom"
-        | "CorrectedRepublishedFrom"
-        | "RepublishedFrom"
-        | "RetractedandRepublishedFrom" => ("republication", true),
-        "CorrectedandRepublishedIn"
-        | "CorrectedRepublishedIn"
-        | "RepublishedIn"
-        | "RetractedandRepublishedIn" => ("republication", false),
-        "UpdateOf" => ("new_version", true),
-        "UpdateIn" => ("new_version", false),
-        _ => return None,
-    })
-}
-
-/// The updates whose citation names a DOI.
-fn updates<'d>(corrections: &[Correction<'d>]) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
+/// The updates: those that the article is a notice of, and those that it underwent. An update whose
+/// notice is not on record is still one.
+fn updates<'d>(article: &Article<'d>) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
+    let update = |kind: &'static str, pmid: Option<Text<'d>>, doi: Option<Text<'d>>| Update {
+        kind: kind.into(),
+        doi,
+        pmid: pmid.filter(|pmid| plain_number(pmid)),
+        source: Some("pubmed".into()),
+        ..Update::default()
+    };
     let (mut updates, mut updated_by) = (Vec::new(), Vec::new());
-    for one in corrections {
-        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(meaning) else { continue };
-        let Some(doi) = one.ref_source.as_deref().and_then(doi_in) else { continue };
-        let update = Update {
-            kind: kind.into(),
-            doi: Cow::Owned(doi),
-            source: Some("pubmed".into()),
-            ..Update::default()
+    for one in &article.comments_corrections {
+        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(fate::meaning) else {
+            continue;
         };
-        if is_notice { &mut updates } else { &mut updated_by }.push(update);
+        let doi = one.ref_source.as_deref().and_then(fate::doi_in).map(Cow::Owned);
+        let found = update(kind, one.pmid.clone(), doi);
+        if is_notice { &mut updates } else { &mut updated_by }.push(found);
+    }
+    if Fate::of(article).is_retracted && !updated_by.iter().any(Update::is_retraction) {
+        updated_by.insert(0, update("retraction", None, None));
     }
     (updates, updated_by)
-}
-
-/// The DOI that a citation ends with: `Nature. 2020 Mar;5(1):1. doi: 10.5555/x.`
-fn doi_in(citation: &str) -> Option<String> {
-    let (_, rest) = citation.rsplit_once("doi:")?;
-    let word = rest.split_whitespace().next()?.trim_end_matches(['.', ';', ',']);
-    Doi::parse(word).ok().map(|doi| doi.to_string())
 }
 
 /// The relation that a correction is, when it names another record. Works cited are references.
@@ -337,12 +313,6 @@ mod tests {
         assert_eq!(isbn_of("978-1-86016-359-3").as_deref(), Some("9781860163593"));
         assert_eq!(isbn_of("185996252x").as_deref(), Some("185996252X"));
         assert_eq!(isbn_of("12345"), None);
-    }
-
-    #[test]
-    fn the_doi_at_the_end_of_a_citation_is_found() {
-        assert_eq!(doi_in("J X. 2020;5(1):1. doi: 10.5555/x.1.").as_deref(), Some("10.5555/x.1"));
-        assert_eq!(doi_in("J X. 2020;5(1):1"), None);
     }
 
     #[test]

@@ -5,24 +5,37 @@
 
 use carrel_pdk::text::excerpt;
 use carrel_pdk::xml::{Element, XmlReader};
-use carrel_pdk::{Code, Error};
+use carrel_pdk::{Action, Code, Error};
+
+/// Signs of a fault of NCBI's own, in the words of its utilities, backends and gateway.
+const BROKEN: [&str; 17] = [
+    "backend failed",
+    "bad gateway",
+    "busy",
+    "connection",
+    "couldn't resolve",
+    "exception",
+    "forwarding",
+    "internal",
+    "overload",
+    "read failed",
+    "server error",
+    "temporarily",
+    "temporary",
+    "timed out",
+    "timeout",
+    "try again",
+    "unavailable",
+];
 
 /// The error that the words of an `ERROR` are.
 pub(crate) fn error(words: &str) -> Error {
     let lower = words.to_ascii_lowercase();
-    let transient = [
-        "backend failed",
-        "temporarily",
-        "try again",
-        "timeout",
-        "timed out",
-        "busy",
-        "couldn't resolve",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign));
     let error = Error::new(Code::UpstreamError, format!("NCBI reports: {}", words.trim()));
-    if transient { error.retryable(true) } else { error }
+    if lower.contains("api key") || lower.contains("api_key") || lower.contains("api-key") {
+        return error.action(Action::AskOperator);
+    }
+    if BROKEN.iter().any(|sign| lower.contains(sign)) { error.retry_later() } else { error }
 }
 
 /// The error of the open `ERROR` and of those after it inside the same element.

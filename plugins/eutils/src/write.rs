@@ -24,19 +24,24 @@ impl Article<'_> {
     /// Writes the article's members into an object.
     pub fn write(&self, object: &mut Object<'_>) {
         object.optional("pmid", self.pmid.as_deref());
+        for (key, is) in
+            [("is_retracted", self.is_retracted), ("is_of_concern", self.is_of_concern)]
+        {
+            if is {
+                object.boolean(key, true);
+            }
+        }
         object.optional("title", self.title.as_deref());
         object.optional("vernacular_title", self.vernacular_title.as_deref());
         object.optional("abstract_text", self.abstract_text.as_deref());
-        if let Some(sections) = &self.abstract_sections {
-            object.objects("abstract_sections", sections, section);
-        }
+        object.some_objects("abstract_sections", &self.abstract_sections, section);
         object.optional("copyright", self.copyright.as_deref());
         object.some_objects("other_abstracts", &self.other_abstracts, |other, item| {
             item.optional("type", other.kind.as_deref());
             item.optional("language", other.language.as_deref());
             item.objects("sections", &other.sections, section);
         });
-        object.objects("authors", &self.authors, author);
+        object.some_objects("authors", &self.authors, author);
         if let Some(complete) = self.authors_complete {
             object.boolean("authors_complete", complete);
         }
@@ -49,21 +54,19 @@ impl Article<'_> {
         }
         object.optional("issued", self.issued.as_deref());
         object.optional("electronic_date", self.electronic_date.as_deref());
-        object.strings("publication_types", &self.publication_types);
-        object.strings("keywords", &self.keywords);
+        object.some_strings("publication_types", &self.publication_types);
+        object.some_strings("keywords", &self.keywords);
         self.write_indexing(object);
-        if let Some(grants) = &self.grant_list {
-            object.objects("grant_list", grants, |grant, item| {
-                item.optional("grant_id", grant.grant_id.as_deref());
-                item.optional("acronym", grant.acronym.as_deref());
-                item.optional("agency", grant.agency.as_deref());
-                item.optional("country", grant.country.as_deref());
-            });
-        }
+        object.some_objects("grant_list", &self.grant_list, |grant, item| {
+            item.optional("grant_id", grant.grant_id.as_deref());
+            item.optional("acronym", grant.acronym.as_deref());
+            item.optional("agency", grant.agency.as_deref());
+            item.optional("country", grant.country.as_deref());
+        });
         object.optional("doi", self.doi.as_deref());
         object.optional("pmcid", self.pmcid.as_deref());
         object.optional("pii", self.pii.as_deref());
-        object.strings("languages", &self.languages);
+        object.some_strings("languages", &self.languages);
         self.write_relations(object);
         object.optional("coi_statement", self.coi_statement.as_deref());
         object.some_strings("notes", &self.notes);
@@ -81,43 +84,43 @@ impl Article<'_> {
     }
 
     fn write_indexing(&self, object: &mut Object<'_>) {
-        if let Some(terms) = &self.mesh_terms {
-            object.objects("mesh_terms", terms, |term, item| {
-                item.string("descriptor_name", &term.descriptor_name);
-                item.optional("ui", term.ui.as_deref());
-                item.boolean("is_major_topic", term.is_major_topic);
-                item.objects("qualifiers", &term.qualifiers, |qualifier, item| {
-                    item.string("name", &qualifier.name);
-                    item.optional("ui", qualifier.ui.as_deref());
-                    item.boolean("is_major_topic", qualifier.is_major_topic);
-                });
+        object.some_objects("mesh_terms", &self.mesh_terms, |term, item| {
+            item.string("descriptor_name", &term.descriptor_name);
+            item.optional("ui", term.ui.as_deref());
+            item.boolean("is_major_topic", term.is_major_topic);
+            item.some_objects("qualifiers", &term.qualifiers, |qualifier, item| {
+                item.string("name", &qualifier.name);
+                item.optional("ui", qualifier.ui.as_deref());
+                item.boolean("is_major_topic", qualifier.is_major_topic);
             });
-        }
+        });
         object.some_objects("supplementary_concepts", &self.supplementary_concepts, concept);
         object.some_objects("chemicals", &self.chemicals, concept);
         object.some_strings("gene_symbols", &self.gene_symbols);
         object.some_objects("personal_name_subjects", &self.personal_name_subjects, author);
         object.some_objects("data_banks", &self.data_banks, |bank, item| {
             item.optional("name", bank.name.as_deref());
-            item.strings("accession_numbers", &bank.accession_numbers);
+            item.some_strings("accession_numbers", &bank.accession_numbers);
         });
     }
 
     fn write_relations(&self, object: &mut Object<'_>) {
-        object.objects("comments_corrections", &self.comments_corrections, |correction, item| {
-            item.optional("ref_type", correction.ref_type.as_deref());
-            item.optional("pmid", correction.pmid.as_deref());
-            item.optional("ref_source", correction.ref_source.as_deref());
-            item.optional("note", correction.note.as_deref());
+        object.some_objects(
+            "comments_corrections",
+            &self.comments_corrections,
+            |correction, item| {
+                item.optional("ref_type", correction.ref_type.as_deref());
+                item.optional("pmid", correction.pmid.as_deref());
+                item.optional("ref_source", correction.ref_source.as_deref());
+                item.optional("note", correction.note.as_deref());
+            },
+        );
+        object.some_objects("references", &self.references, |reference, item| {
+            item.optional("citation", reference.citation.as_deref());
+            item.optional("pmid", reference.pmid.as_deref());
+            item.optional("doi", reference.doi.as_deref());
+            item.optional("pmcid", reference.pmcid.as_deref());
         });
-        if let Some(references) = &self.references {
-            object.objects("references", references, |reference, item| {
-                item.optional("citation", reference.citation.as_deref());
-                item.optional("pmid", reference.pmid.as_deref());
-                item.optional("doi", reference.doi.as_deref());
-                item.optional("pmcid", reference.pmcid.as_deref());
-            });
-        }
         if let Some(count) = self.number_of_references {
             object.number("number_of_references", count);
         }
@@ -137,7 +140,7 @@ fn author(author: &Author<'_>, item: &mut Object<'_>) {
     item.optional("suffix", author.suffix.as_deref());
     item.optional("collective_name", author.collective_name.as_deref());
     item.optional("orcid", author.orcid.as_deref());
-    item.strings("affiliations", &author.affiliations);
+    item.some_strings("affiliations", &author.affiliations);
 }
 
 fn concept(concept: &Concept<'_>, item: &mut Object<'_>) {

@@ -62,6 +62,27 @@ impl Code {
     }
 }
 
+/// What to do about an error, of the actions of `contract/v1/errors.json`: those that a plugin has cause
+/// to name because its code's own action does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Change the arguments.
+    FixArguments,
+    /// Try the same call again later.
+    RetryLater,
+    /// The operator can grant or correct what is missing: a key, an address that is blocked.
+    AskOperator,
+    /// The plugin's or Carrel's maintainers should know.
+    ReportBug,
+}
+
+impl Action {
+    /// Every action, in the order above.
+    pub const ALL: [Self; 4] =
+        [Self::FixArguments, Self::RetryLater, Self::AskOperator, Self::ReportBug];
+}
+
 /// Where in a document something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Position {
@@ -89,6 +110,9 @@ pub struct Error {
     /// Seconds after which a retry can succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<f64>,
+    /// What to do, where that differs from the code's own action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
     /// The place in the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
@@ -102,6 +126,7 @@ impl Error {
             message: message.into(),
             retryable: None,
             retry_after_seconds: None,
+            action: None,
             position: None,
         }
     }
@@ -140,6 +165,20 @@ impl Error {
     pub fn retryable(mut self, retryable: bool) -> Self {
         self.retryable = Some(retryable);
         self
+    }
+
+    /// The same error, saying what to do.
+    #[must_use]
+    pub fn action(mut self, action: Action) -> Self {
+        self.action = Some(action);
+        self
+    }
+
+    /// The same error, saying that the same call can succeed later: the upstream broke down, which is
+    /// nothing the arguments could change.
+    #[must_use]
+    pub fn retry_later(self) -> Self {
+        self.retryable(true).action(Action::RetryLater)
     }
 
     /// The error as the contract's JSON text.
@@ -186,6 +225,15 @@ mod tests {
         open.sort_unstable();
         ours.sort_unstable();
         assert_eq!(ours, open);
+    }
+
+    #[test]
+    fn actions_are_the_contracts() {
+        let contract: serde_json::Value = serde_json::from_str(CONTRACT).unwrap();
+        for action in Action::ALL {
+            let name = serde_json::to_value(action).unwrap();
+            assert!(contract["actions"].get(name.as_str().unwrap()).is_some(), "{name}");
+        }
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub mod manifest;
 pub mod percent;
 mod plugin;
 pub mod record;
+mod refusal;
 pub mod resource;
 mod scan;
 pub mod schema;
@@ -61,10 +62,11 @@ pub mod url;
 pub mod xml;
 
 pub use args::arguments;
-pub use error::{Code, Error, Position};
+pub use error::{Action, Code, Error, Position};
 pub use fetch::{Failure, FailureKind, Header, Host, Level, Method, Request, Response};
 pub use manifest::Manifest;
 pub use plugin::Plugin;
+pub use refusal::refusal;
 
 /// The contract's generated bindings; [`plugin!`] and [`export`] are their only users.
 #[cfg(target_family = "wasm")]

@@ -148,7 +148,7 @@ mod tests {
             answer.to_json(),
             concat!(
                 r#"{"works":[{"id":{"type":"doi","id":"10.5555/x"},"#,
-                r#""work":{"ids":{},"type":"article","authors":[],"source":"test"}}],"#,
+                r#""work":{"ids":{},"type":"article","source":"test"}}],"#,
                 r#""not_found":[{"type":"pmid","id":"7"}],"#,
                 r#""failed":[{"id":{"type":"pmid","id":"8"},"code":"rate_limited","#,
                 r#""message":"a pause","retry_after_seconds":1.5}]}"#

@@ -35,6 +35,7 @@ pub struct Work<'d> {
     #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
     pub summary: Option<Text<'d>>,
     /// Authors in the order of the source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<Agent<'d>>,
     /// Editors in the order of the source.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -142,6 +143,7 @@ pub struct Agent<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orcid: Option<Text<'d>>,
     /// Affiliations as the source words them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub affiliations: Vec<Text<'d>>,
 }
 
@@ -188,6 +190,7 @@ pub struct Funder<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doi: Option<Text<'d>>,
     /// Award numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awards: Vec<Text<'d>>,
 }
 
@@ -218,7 +221,8 @@ pub struct Reference<'d> {
     pub container_title: Option<Text<'d>>,
 }
 
-/// A correction, retraction or replacement.
+/// A correction, retraction or replacement. A source may know that there is one and not which work
+/// it is, so no identifier is required.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Update<'d> {
@@ -226,13 +230,39 @@ pub struct Update<'d> {
     #[serde(rename = "type")]
     pub kind: Text<'d>,
     /// DOI of the other work.
-    pub doi: Text<'d>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doi: Option<Text<'d>>,
+    /// PubMed identifier of the other work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pmid: Option<Text<'d>>,
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<Text<'d>>,
     /// Who says so, such as publisher or retraction-watch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Text<'d>>,
+}
+
+impl Update<'_> {
+    /// Whether it takes the whole work back: a retraction, withdrawal or removal.
+    pub fn is_retraction(&self) -> bool {
+        ["retraction", "withdrawal", "removal"].contains(&self.plain_kind().as_str())
+    }
+
+    /// Whether it is a correction, erratum or corrigendum.
+    pub fn is_correction(&self) -> bool {
+        ["correction", "erratum", "corrigendum"].contains(&self.plain_kind().as_str())
+    }
+
+    /// Whether it is an expression of concern.
+    pub fn is_concern(&self) -> bool {
+        self.plain_kind() == "expression_of_concern"
+    }
+
+    /// The kind without the spellings that mean nothing.
+    pub fn plain_kind(&self) -> String {
+        self.kind.to_lowercase().replace(['-', ' '], "_")
+    }
 }
 
 /// A relation to another work.
@@ -297,7 +327,7 @@ mod tests {
         let work = Work { kind: "article".into(), source: "test".into(), ..Work::default() };
         assert_eq!(
             serde_json::to_string(&work).unwrap(),
-            r#"{"ids":{},"type":"article","authors":[],"source":"test"}"#
+            r#"{"ids":{},"type":"article","source":"test"}"#
         );
     }
 }

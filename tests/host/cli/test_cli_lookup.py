@@ -21,7 +21,6 @@ WORK: dict[str, Any] = {
     "ids": {"doi": "10.1000/A"},
     "type": "article",
     "title": "On \x1b[31mdesks",
-    "authors": [],
     "issued": "2020-02",
     "references": [{"key": "1"}],
     "source": "papers",

@@ -87,6 +87,52 @@ def test_every_sources_items_are_a_list(
         assert word in out
 
 
+NOTICE = {"type": "retraction", "doi": "10.5555/n", "pmid": "99"}
+
+
+@pytest.mark.parametrize(
+    ("item", "line"),
+    [
+        ({"updated_by": [NOTICE]}, "RETRACTED: doi:10.5555/n"),
+        ({"updated_by": [{"type": "withdrawal", "pmid": "99"}]}, "RETRACTED: pmid:99"),
+        ({"updated_by": [{"type": "retraction", "source": "pubmed"}]}, "RETRACTED"),
+        ({"is_retracted": True}, "RETRACTED"),
+        (
+            {
+                "is_retracted": True,
+                "comments_corrections": [{"ref_type": "RetractionIn", "ref_source": "Ann. 2025"}],
+            },
+            "RETRACTED: Ann. 2025",
+        ),
+        ({"is_of_concern": True}, "EXPRESSION OF CONCERN"),
+        (
+            {"updated_by": [{"type": "partial_retraction", "doi": "10.5555/p"}]},
+            "PARTIALLY RETRACTED: doi:10.5555/p",
+        ),
+        ({"updated_by": [{"type": "correction", "doi": "10.5555/c"}]}, ""),
+        # What a notice of a retraction itself says: it takes another work back.
+        ({"updates": [NOTICE]}, ""),
+    ],
+)
+def test_a_retracted_work_says_so_in_its_first_line(
+    capsys: pytest.CaptureFixture[str], item: dict[str, Any], line: str
+) -> None:
+    out = shown(capsys, {"works": [{"title": "A work", **item}]})
+    first = out.splitlines()[0].removeprefix("  1").strip()
+    assert first == (line or "A work")
+
+
+def test_a_result_that_is_shown_as_json_begins_with_its_retractions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = {"brief_summaries": [{"pmid": "1", "is_retracted": True, "updated_by": [NOTICE]}]}
+    assert shown(capsys, found).splitlines()[0] == "RETRACTED: doi:10.5555/n: 1"
+    fate = {"is_retracted": True, "updates": [{"type": "retraction", "notice_doi": "10.5555/n"}]}
+    assert shown(capsys, fate).splitlines()[0] == "RETRACTED: doi:10.5555/n"
+    cited = {"citations": {"ris": "TY  - JOUR"}, "is_retracted": True}
+    assert shown(capsys, cited).splitlines()[0] == "RETRACTED"
+
+
 def test_anything_else_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     data = {"pmids": ["1", "2"], "count": 2, "odd": "\x1b[2J\u202e"}
     out = shown(capsys, data)

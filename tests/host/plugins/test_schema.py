@@ -124,3 +124,20 @@ def test_allowed_values_are_cut_where_nobody_reads_on() -> None:
     [fault] = validation_faults(compile_schema({"enum": [f"{n:050}" for n in range(500)]}), "x")
     assert fault.endswith(" others")
     assert len(fault) < 2_200
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "words"),
+    [
+        ({"maxItems": 200}, ["1"] * 201, "pmids: at most 200 pmids, 201 given"),
+        ({"minItems": 1}, [], "pmids: at least 1 pmids, 0 given"),
+        ({"minLength": 3}, "ab", "pmids: at least 3 characters, 2 given"),
+        ({"maxLength": 2}, "x" * 5000, "pmids: at most 2 characters, 5000 given"),
+        ({"maximum": 50}, 51, "pmids: 51 is greater than the maximum of 50"),
+    ],
+)
+def test_a_fault_says_the_limit_and_every_allowed_value(
+    rule: dict[str, Any], value: Any, words: str
+) -> None:
+    validator = compile_schema({"type": "object", "properties": {"pmids": rule}})
+    assert validation_faults(validator, {"pmids": value}) == [words]

@@ -87,7 +87,11 @@ fn check_value(key: &str, value: &Value) {
                 assert_eq!(*text, plain, "{key} has whitespace to collapse");
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| check_value(key, item)),
+        Value::Array(items) => {
+            // Only the lists that are the answer itself can be empty.
+            assert!(!items.is_empty() || ["works", "values"].contains(&key), "{key} is empty");
+            items.iter().for_each(|item| check_value(key, item));
+        }
         Value::Object(members) => members.iter().for_each(|(key, value)| check_value(key, value)),
         Value::Bool(_) | Value::Number(_) => {}
     }
@@ -98,7 +102,7 @@ fn check_work(work: &Value) {
     assert_eq!(work["source"], "crossref");
     for agent in list("authors").iter().chain(&list("editors")) {
         let named = ["family", "given", "literal"].iter().any(|key| agent.get(key).is_some());
-        assert!(named && agent["affiliations"].is_array(), "{agent}");
+        assert!(named, "{agent}");
     }
     let own = work.get("url").cloned();
     let others = [list("links"), list("licenses")].concat();

@@ -1,6 +1,7 @@
 //! BibTeX: an entry whose key is `pmid` and the number.
 
-use super::{Kind, inverted, kind, page_range, pages, pubmed_url, title};
+use super::standing::Standing;
+use super::{Kind, inverted, kind, page_range, pages, pubmed_url};
 use crate::article::{Article, Author};
 use crate::dates;
 
@@ -23,7 +24,8 @@ pub fn bibtex(article: &Article<'_>) -> String {
     };
     let (journal, book) = (article.journal_info.as_ref(), article.book_info.as_ref());
     field("author", people(&article.authors));
-    field("title", title(article).map(|title| format!("{{{}}}", escaped(title))));
+    let standing = Standing::of(article);
+    field("title", standing.title(article).map(|title| format!("{{{}}}", escaped(&title))));
     let of_journal =
         |get: fn(&crate::article::JournalInfo<'_>) -> Option<String>| journal.and_then(get);
     field("journal", of_journal(|journal| journal.title.as_deref().map(escaped)));
@@ -59,6 +61,7 @@ pub fn bibtex(article: &Article<'_>) -> String {
     field("pmid", article.pmid.as_deref().map(verbatim));
     field("pmcid", article.pmcid.as_deref().map(verbatim));
     field("url", pubmed_url(article).as_deref().map(verbatim));
+    field("note", Some(escaped(&standing.notes().join("; "))));
     let mut out = format!("@{word}{{{key}");
     for (name, value) in fields {
         // The names of months are BibTeX's own and stand without braces.

@@ -1,11 +1,12 @@
 //! Citations of articles: RIS, BibTeX, APA and MLA.
 //!
 //! Written from the record alone: what it does not say is left out. Texts are on one line already, so
-//! that no field can begin a record of its own.
+//! that no field can begin a record of its own. What is said of retracted works is in `standing`.
 
 mod bibtex;
 mod prose;
 mod ris;
+mod standing;
 
 pub use bibtex::bibtex;
 pub use prose::{apa, mla};

@@ -1,8 +1,7 @@
 //! Citations as sentences: APA, 7th edition, and MLA, 9th edition, without italics.
 
-use super::{
-    Kind, date, doi_url, initials, inverted, kind, page_range, pages, pubmed_url, title, year,
-};
+use super::standing::Standing;
+use super::{Kind, date, doi_url, initials, inverted, kind, page_range, pages, pubmed_url, year};
 use crate::article::{Article, Author};
 use crate::dates;
 
@@ -13,7 +12,9 @@ const APA_AUTHORS: usize = 20;
 pub fn apa(article: &Article<'_>) -> String {
     let mut out = apa_authors(&article.authors);
     let year = year(article).unwrap_or("n.d.");
-    let title = title(article).unwrap_or("[Untitled]");
+    let standing = Standing::of(article);
+    let title = standing.title(article);
+    let title = title.as_deref().unwrap_or("[Untitled]");
     if out.is_empty() {
         // Without authors the title comes first.
         sentence(&mut out, title);
@@ -47,8 +48,9 @@ pub fn apa(article: &Article<'_>) -> String {
             }
         }
         Kind::Chapter | Kind::Book => {
-            let Some(book) = &article.book_info else { return out };
+            let book = article.book_info.as_ref();
             if kind(article) == Kind::Chapter
+                && let Some(book) = book
                 && let Some(title) = &book.title
             {
                 let editors: Vec<String> = book.editors.iter().filter_map(plain_apa).collect();
@@ -59,7 +61,7 @@ pub fn apa(article: &Article<'_>) -> String {
                 };
                 sentence(&mut out, &format!("In {editors}{title}"));
             }
-            if let Some(publisher) = &book.publisher {
+            if let Some(publisher) = book.and_then(|book| book.publisher.as_deref()) {
                 sentence(&mut out, publisher);
             }
         }
@@ -68,6 +70,7 @@ pub fn apa(article: &Article<'_>) -> String {
         out.push(' ');
         out.push_str(&url);
     }
+    out.push_str(&standing.apa());
     out
 }
 
@@ -90,7 +93,8 @@ pub fn mla(article: &Article<'_>) -> String {
         [first, ..] => sentence(&mut out, &format!("{}, et al", inverted(first, ", "))),
     }
     let kind = kind(article);
-    if let Some(title) = title(article) {
+    let standing = Standing::of(article);
+    if let Some(title) = standing.title(article) {
         let stop = if title.ends_with(['.', '?', '!']) { "" } else { "." };
         let gap = if out.is_empty() { "" } else { " " };
         match kind {
@@ -123,6 +127,7 @@ pub fn mla(article: &Article<'_>) -> String {
         out.push_str(&parts.join(", "));
         out.push('.');
     }
+    out.push_str(&standing.mla());
     out.trim_start().to_owned()
 }
 

@@ -1,6 +1,7 @@
 //! RIS: lines of a tag and a value.
 
-use super::{Kind, inverted, kind, page_range, pages, pubmed_url, title, year};
+use super::standing::Standing;
+use super::{Kind, inverted, kind, page_range, pages, pubmed_url, year};
 use crate::article::Article;
 
 /// The article as one record of RIS.
@@ -34,7 +35,8 @@ pub fn ris(article: &Article<'_>) -> String {
     for author in &article.authors {
         line("AU", Some(&inverted(author, ", ")));
     }
-    line("TI", title(article));
+    let standing = Standing::of(article);
+    line("TI", standing.title(article).as_deref());
     let (journal, book) = (article.journal_info.as_ref(), article.book_info.as_ref());
     if let Some(journal) = journal {
         line("T2", journal.title.as_deref());
@@ -72,6 +74,9 @@ pub fn ris(article: &Article<'_>) -> String {
     line("LA", article.languages.first().map(AsRef::as_ref));
     for keyword in &article.keywords {
         line("KW", Some(keyword));
+    }
+    for note in standing.notes() {
+        line("N1", Some(&note));
     }
     line("AB", article.abstract_text.as_deref());
     lines.push("ER  - ".to_owned());

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::ask::{self, Query};
+use crate::fate::{self, Notice};
 use crate::{dates, esummary};
 
 /// Authors that are named before "et al."
@@ -16,6 +17,15 @@ const NAMED: usize = 3;
 pub(crate) struct Brief {
     /// PubMed identifier.
     pub pmid: String,
+    /// True when it was retracted, with or without a notice on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
+    /// Notices about it: retractions, concerns, corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Notice<'static>>,
     /// Title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -56,6 +66,9 @@ fn brief(summary: esummary::Summary<'_>) -> Option<Brief> {
     let own = |text: crate::article::Text<'_>| text.into_owned();
     Some(Brief {
         pmid: summary.pmid.map(own)?,
+        is_retracted: summary.is_retracted,
+        is_of_concern: summary.is_of_concern,
+        updated_by: fate::in_brief(summary.updated_by),
         title: summary.title.map(own),
         authors: names(&summary.authors),
         source: summary.source.map(own),

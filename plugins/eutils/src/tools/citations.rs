@@ -4,7 +4,7 @@ use carrel_pdk::{Error, Host, args};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{invalid, present};
+use super::{counted, invalid, present};
 use crate::ask::{self, Query};
 use crate::citmatch::{self, Status};
 
@@ -93,9 +93,7 @@ pub(crate) struct Answer {
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: MatchArguments = carrel_pdk::arguments(arguments)?;
     let count = arguments.citations.len();
-    if !(1..=MOST).contains(&count) {
-        return Err(invalid(format!("expected 1 to {MOST} citations but found {count}")));
-    }
+    counted("citations", count, MOST)?;
     let mut lines = Vec::with_capacity(count);
     for (index, citation) in arguments.citations.iter().enumerate() {
         let clean = |text: Option<&String>| {
@@ -104,7 +102,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         let journal = clean(citation.journal.as_ref());
         let year = citation.year.map(|year| year.to_string()).unwrap_or_default();
         if journal.is_empty() && year.is_empty() {
-            return Err(invalid(format!("citation {index} has neither journal nor year")));
+            return Err(invalid(format!("citations[{index}]: a journal or a year is needed")));
         }
         lines.push(format!(
             "{journal}|{year}|{}|{}|{}|c{index}|",

@@ -6,7 +6,8 @@ use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{brief, invalid, unique};
+use super::pmid::IdText;
+use super::{brief, counted, invalid, unique};
 use crate::resolve::{self, Id, Resolved};
 
 /// Identifiers that one call takes.
@@ -17,8 +18,8 @@ const MOST: usize = 100;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConvertArguments {
     /// PMIDs, PMCIDs and DOIs, mixed; a bare number is a PMID.
-    #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 500)))]
-    pub ids: Vec<String>,
+    #[schemars(length(min = 1, max = 100))]
+    pub ids: Vec<IdText>,
 }
 
 /// The identifiers of each.
@@ -57,13 +58,11 @@ pub(crate) struct Record {
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: ConvertArguments = carrel_pdk::arguments(arguments)?;
-    let count = arguments.ids.len();
-    if !(1..=MOST).contains(&count) {
-        return Err(invalid(format!("expected 1 to {MOST} ids but found {count}")));
-    }
+    counted("ids", arguments.ids.len(), MOST)?;
+    let ids: Vec<String> = arguments.ids.into_iter().map(|id| id.0).collect();
     let mut asked: Vec<(&str, Id)> = Vec::new();
     let mut wrong = Vec::new();
-    for text in unique(&arguments.ids) {
+    for text in unique(&ids) {
         match Id::parse(text) {
             Some(id) => asked.push((text, id)),
             None => wrong.push(text.to_owned()),
@@ -71,7 +70,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     }
     if asked.is_empty() {
         let first = carrel_pdk::text::excerpt(wrong.first().map_or("", String::as_str));
-        return Err(invalid(format!("expected PMIDs, PMCIDs or DOIs but found {first:?}")));
+        return Err(invalid(format!("ids: expected PMIDs, PMCIDs or DOIs but found {first:?}")));
     }
     // Two spellings of one identifier are one question.
     let mut seen = HashSet::new();

@@ -4,7 +4,8 @@ use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{invalid, unique};
+use super::pmid::{IdText, pmid};
+use super::{counted, unique};
 use crate::article::Article;
 use crate::ask::{self, Query};
 use crate::{efetch, medline};
@@ -16,9 +17,9 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FetchArguments {
-    /// PubMed identifiers.
-    #[schemars(length(min = 1, max = 200), inner(regex(pattern = "^[0-9]+$")))]
-    pub pmids: Vec<String>,
+    /// PubMed identifiers, such as 31452104.
+    #[schemars(length(min = 1, max = 200))]
+    pub pmids: Vec<IdText>,
     /// How much: abstract and metadata, the record as XML, as MEDLINE text, or what a citation needs.
     #[serde(default)]
     pub detail_level: DetailLevel,
@@ -47,7 +48,7 @@ pub(crate) enum DetailLevel {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct FetchResult<'d> {
-    /// As given.
+    /// The PMIDs that were asked for, as digits.
     pub requested_pmids: Vec<String>,
     /// As given.
     pub detail_level: DetailLevel,
@@ -93,24 +94,17 @@ fn yes() -> bool {
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: FetchArguments = carrel_pdk::arguments(arguments)?;
-    let count = arguments.pmids.len();
-    if !(1..=MOST).contains(&count) {
-        return Err(invalid(format!("expected 1 to {MOST} pmids but found {count}")));
-    }
-    for pmid in &arguments.pmids {
-        let right =
-            (1..=20).contains(&pmid.len()) && pmid.bytes().all(|byte| byte.is_ascii_digit());
-        if !right {
-            let found = carrel_pdk::text::excerpt(pmid);
-            return Err(invalid(format!("expected PMIDs of digits but found {found:?}")));
-        }
+    counted("pmids", arguments.pmids.len(), MOST)?;
+    let mut pmids = Vec::with_capacity(arguments.pmids.len());
+    for (at, id) in arguments.pmids.iter().enumerate() {
+        pmids.push(pmid(&format!("pmids[{at}]"), id)?);
     }
     let as_text = arguments.detail_level == DetailLevel::MedlineText;
     let query = Query::new("efetch")
         .with("db", "pubmed")
         .with("retmode", if as_text { "text" } else { "xml" })
         .maybe("rettype", as_text.then_some("medline"))
-        .ids(&unique(&arguments.pmids));
+        .ids(&unique(&pmids));
     ask::ask(host, &query, |body| {
         let (articles, documents) = match arguments.detail_level {
             DetailLevel::MedlineText => (None, Some(medline_documents(body)?)),
@@ -124,13 +118,13 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         let parsed = articles.iter().flatten().filter_map(|article| article.pmid.as_deref());
         let raw = documents.iter().flatten().filter_map(|document| document.pmid.as_deref());
         let have: std::collections::HashSet<&str> = parsed.chain(raw).collect();
-        let not_found_pmids = unique(&arguments.pmids)
+        let not_found_pmids = unique(&pmids)
             .into_iter()
             .filter(|pmid| !have.contains(pmid.trim_start_matches('0')))
             .map(str::to_owned)
             .collect();
         Ok(crate::to_json(&FetchResult {
-            requested_pmids: arguments.pmids.clone(),
+            requested_pmids: pmids.clone(),
             detail_level: arguments.detail_level,
             articles,
             documents,
@@ -169,8 +163,11 @@ fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
 /// The article without what the level leaves out. The whole record is what `full_xml` is for.
 fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> {
     let whole = arguments.detail_level == DetailLevel::AbstractPlus;
+    let with_grants = whole && arguments.include_grant_info;
     let mut reduced = Article {
         pmid: article.pmid,
+        is_retracted: article.is_retracted,
+        is_of_concern: article.is_of_concern,
         title: article.title,
         vernacular_title: article.vernacular_title,
         abstract_text: article.abstract_text.filter(|_| whole),
@@ -182,8 +179,8 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
         electronic_date: article.electronic_date,
         publication_types: article.publication_types,
         keywords: if whole { article.keywords } else { Vec::new() },
-        mesh_terms: article.mesh_terms.filter(|_| arguments.include_mesh_terms),
-        grant_list: article.grant_list.filter(|_| whole && arguments.include_grant_info),
+        mesh_terms: if arguments.include_mesh_terms { article.mesh_terms } else { Vec::new() },
+        grant_list: if with_grants { article.grant_list } else { Vec::new() },
         doi: article.doi,
         pmcid: article.pmcid,
         languages: article.languages,

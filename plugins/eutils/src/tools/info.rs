@@ -27,7 +27,9 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: InfoArguments = carrel_pdk::arguments(arguments)?;
     let db = present(Some(&arguments.db)).unwrap_or_else(pubmed);
     if !(2..=30).contains(&db.len()) || !db.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return Err(invalid(format!("expected the name of a database but found {db:?}")));
+        return Err(invalid(format!(
+            "db: expected the name of a database, such as pubmed, but found {db:?}"
+        )));
     }
     let query = Query::new("einfo").maybe("db", Some(db).filter(|db| db != "all"));
     ask::ask(host, &query, |body| Ok(crate::to_json(&einfo::parse(body)?)))

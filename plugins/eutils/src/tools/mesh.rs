@@ -4,7 +4,7 @@ use carrel_pdk::{Error, Host, args};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{invalid, present};
+use super::{invalid, present, ranged};
 use crate::ask::{self, Query};
 use crate::esearch;
 use crate::esummary::{self, Summary};
@@ -71,11 +71,8 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: MeshArguments = carrel_pdk::arguments(arguments)?;
     let term = present(Some(&arguments.term))
         .filter(|term| term.chars().count() >= 2)
-        .ok_or_else(|| invalid("expected a term of at least 2 characters"))?;
-    if !(1..=50).contains(&arguments.max_results) {
-        let found = arguments.max_results;
-        return Err(invalid(format!("expected max_results from 1 to 50 but found {found}")));
-    }
+        .ok_or_else(|| invalid("term: at least 2 characters are needed"))?;
+    ranged("max_results", arguments.max_results, 1, 50)?;
     let query = Query::new("esearch")
         .with("db", "mesh")
         .with("term", term.as_str())

@@ -7,16 +7,35 @@ pub(crate) mod fetch;
 pub(crate) mod info;
 pub(crate) mod lookup;
 pub(crate) mod mesh;
+pub(crate) mod pmid;
 pub(crate) mod related;
 pub(crate) mod resource;
 pub(crate) mod search;
 pub(crate) mod spell;
+mod syntax;
 
 use carrel_pdk::{Code, Error};
 
 /// An error about the arguments.
 pub(crate) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::InvalidArguments, message)
+}
+
+/// Refuses a list that is empty or too long, by its name and with the limit.
+pub(crate) fn counted(name: &str, count: usize, most: usize) -> Result<(), Error> {
+    match count {
+        0 => Err(invalid(format!("{name}: at least 1 is needed, 0 given"))),
+        _ if count > most => Err(invalid(format!("{name}: at most {most} {name}, {count} given"))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a number that is out of its range, by its name and with the range.
+pub(crate) fn ranged(name: &str, number: u32, least: u32, most: u32) -> Result<(), Error> {
+    if (least..=most).contains(&number) {
+        return Ok(());
+    }
+    Err(invalid(format!("{name}: expected {least} to {most} but found {number}")))
 }
 
 /// The text on one line, without control characters; `None` when it is blank.

@@ -5,17 +5,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::brief::{self, Brief};
-use super::invalid;
+use super::pmid::{IdText, pmid};
+use super::ranged;
 use crate::ask::{self, Query};
+use crate::fate::{self, Fate, Notice};
 use crate::{cite, efetch, elink, report};
 
 /// Which article, and what of it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RelatedArguments {
-    /// PubMed identifier to start from.
-    #[schemars(regex(pattern = "^[0-9]+$"))]
-    pub source_pmid: String,
+    /// PubMed identifier to start from, such as 31452104.
+    pub source_pmid: IdText,
     /// Similar articles, articles that cite it, articles it cites, or its citation.
     #[serde(default)]
     pub relationship_type: Relationship,
@@ -66,7 +67,7 @@ pub(crate) enum Style {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct RelatedResult {
-    /// As given.
+    /// The PMID that was asked about, as digits.
     pub source_pmid: String,
     /// As given.
     pub relationship_type: Relationship,
@@ -74,6 +75,15 @@ pub(crate) struct RelatedResult {
     pub related_articles: Vec<RelatedArticle>,
     /// Citations by style, for citation_formats.
     pub citations: Citations,
+    /// True when the article of the citations was retracted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
+    /// Notices about it: retractions, concerns, corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Notice<'static>>,
     /// Articles in this result.
     pub retrieved_count: usize,
     /// Articles that NCBI links to in all.
@@ -114,6 +124,15 @@ pub(crate) struct Citations {
 pub(crate) struct RelatedArticle {
     /// PubMed identifier.
     pub pmid: String,
+    /// True when it was retracted, with or without a notice on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// True when an expression of concern about it is on record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_concern: bool,
+    /// Notices about it: retractions, concerns, corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_by: Vec<Notice<'static>>,
     /// Title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -152,28 +171,22 @@ fn ris() -> Vec<Style> {
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: RelatedArguments = carrel_pdk::arguments(arguments)?;
-    let pmid = &arguments.source_pmid;
-    if !(1..=20).contains(&pmid.len()) || !pmid.bytes().all(|byte| byte.is_ascii_digit()) {
-        let found = carrel_pdk::text::excerpt(pmid);
-        return Err(invalid(format!("expected a source_pmid of digits but found {found:?}")));
-    }
-    if !(1..=50).contains(&arguments.max_related_results) {
-        let found = arguments.max_related_results;
-        return Err(invalid(format!(
-            "expected max_related_results from 1 to 50 but found {found}"
-        )));
-    }
+    let pmid = pmid("source_pmid", &arguments.source_pmid)?;
+    ranged("max_related_results", arguments.max_related_results, 1, 50)?;
     let result = match arguments.relationship_type {
-        Relationship::CitationFormats => citations(&arguments, host)?,
-        _ => links(&arguments, host)?,
+        Relationship::CitationFormats => citations(&pmid, &arguments, host)?,
+        _ => links(&pmid, &arguments, host)?,
     };
     Ok(crate::to_json(&result))
 }
 
-fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult, Error> {
-    let pmid = &arguments.source_pmid;
+fn citations(
+    pmid: &str,
+    arguments: &RelatedArguments,
+    host: &dyn Host,
+) -> Result<RelatedResult, Error> {
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&[pmid]);
-    let citations = ask::ask(host, &query, |body| {
+    let (citations, fate) = ask::ask(host, &query, |body| {
         let found = efetch::parse(body)?;
         let Some(article) = found.articles.first() else {
             return Err(Error::new(Code::NotFound, format!("PubMed has no article {pmid}")));
@@ -192,14 +205,20 @@ fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedRes
                 Style::MlaString => citations.mla_string = Some(cite::mla(article)),
             }
         }
-        Ok(citations)
+        let fate = Fate::of(article);
+        let (is_retracted, is_of_concern) = (fate.is_retracted, fate.is_of_concern());
+        Ok((citations, (is_retracted, is_of_concern, fate::in_brief(fate.notices))))
     })?;
+    let (is_retracted, is_of_concern, updated_by) = fate;
     Ok(RelatedResult {
-        source_pmid: pmid.clone(),
+        source_pmid: pmid.to_owned(),
         relationship_type: arguments.relationship_type,
         related_articles: Vec::new(),
         retrieved_count: 0,
         citations,
+        is_retracted,
+        is_of_concern,
+        updated_by,
         total_found: None,
         e_link_url: None,
         e_fetch_url: Some(query.url()),
@@ -207,8 +226,11 @@ fn citations(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedRes
     })
 }
 
-fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult, Error> {
-    let pmid = &arguments.source_pmid;
+fn links(
+    pmid: &str,
+    arguments: &RelatedArguments,
+    host: &dyn Host,
+) -> Result<RelatedResult, Error> {
     let name = match arguments.relationship_type {
         Relationship::PubmedCitedin => "pubmed_pubmed_citedin",
         Relationship::PubmedReferences => "pubmed_pubmed_refs",
@@ -221,12 +243,12 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
         .with("db", "pubmed")
         .with("cmd", command)
         .with("linkname", name)
-        .with("id", pmid.as_str());
+        .with("id", pmid);
     host.progress(0, 2, "asking for links");
     let (mut related, notices) = ask::ask(host, &query, |body| {
         let found = elink::parse(body)?;
         let named = found.links.iter().filter(|link| link.link_name == name);
-        let mut seen = std::collections::HashSet::from([pmid.as_str()]);
+        let mut seen = std::collections::HashSet::from([pmid]);
         let mut articles = Vec::new();
         for target in named.flat_map(|link| &link.to) {
             // The article itself is the first of those like it.
@@ -257,16 +279,22 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
                 notices.extend(errors.into_iter().map(|error| format!("no summary of {error}")));
                 describe(&mut related, summaries);
             }
-            Err(error) => notices.push(format!("no titles and authors: {}", error.message)),
+            Err(error) => notices.push(format!(
+                "no titles and authors, so retractions among them are not known: {}",
+                error.message
+            )),
         }
     }
     host.progress(2, 2, "done");
     Ok(RelatedResult {
-        source_pmid: pmid.clone(),
+        source_pmid: pmid.to_owned(),
         relationship_type: arguments.relationship_type,
         retrieved_count: related.len(),
         related_articles: related,
         citations: Citations::default(),
+        is_retracted: false,
+        is_of_concern: false,
+        updated_by: Vec::new(),
         total_found: Some(total),
         e_link_url: Some(query.url()),
         e_fetch_url: None,
@@ -277,6 +305,9 @@ fn links(arguments: &RelatedArguments, host: &dyn Host) -> Result<RelatedResult,
 fn describe(related: &mut [RelatedArticle], summaries: Vec<Brief>) {
     for summary in summaries {
         if let Some(article) = related.iter_mut().find(|article| article.pmid == summary.pmid) {
+            article.is_retracted = summary.is_retracted;
+            article.is_of_concern = summary.is_of_concern;
+            article.updated_by = summary.updated_by;
             article.title = summary.title;
             article.authors = summary.authors;
             article.source = summary.source;

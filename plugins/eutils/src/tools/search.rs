@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::brief::{self, Brief};
-use super::{invalid, present};
+use super::{invalid, present, ranged, syntax};
 use crate::ask::{self, Query};
+use crate::dates;
 use crate::esearch::{self, Found};
 
 /// The first result that PubMed does not give any more, whatever the paging.
@@ -168,6 +169,7 @@ fn twenty() -> u32 {
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: SearchArguments = carrel_pdk::arguments(arguments)?;
     let (query, term, retmax) = plan(&arguments)?;
+    let loose = syntax::loose_end(&term);
     let steps = 1 + u64::from(arguments.fetch_brief_summaries > 0);
     host.progress(0, steps, "searching PubMed");
     let found = ask::ask(host, &query, |body| {
@@ -180,14 +182,17 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         Ok(found.into_owned())
     })?;
     let mut notices = notices(&found, &arguments, retmax);
+    notices.extend(loose.map(|fault| {
+        format!("query_term has {fault}; query_translation shows how PubMed read it")
+    }));
     let wanted = found.pmids.len().min(arguments.fetch_brief_summaries as usize);
     let (mut summaries, mut summary_url) = (Vec::new(), None);
     if wanted > 0 {
         host.progress(1, steps, "reading summaries");
         let pmids = found.pmids.get(..wanted).unwrap_or_default();
-        let (found_summaries, url, errors) = summarise(host, &found, pmids, &arguments)?;
+        let (found_summaries, url, missing) = summarise(host, &found, pmids, &arguments);
         (summaries, summary_url) = (found_summaries, Some(url));
-        notices.extend(errors.into_iter().map(|error| format!("no summary of {error}")));
+        notices.extend(missing);
     }
     let next = arguments.offset + u32::try_from(found.pmids.len()).unwrap_or(u32::MAX);
     let more = !found.pmids.is_empty() && u64::from(next) < found.count && next < REACH;
@@ -223,18 +228,15 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
     let term = present(Some(&arguments.query_term))
         .filter(|term| term.chars().count() >= 3)
-        .ok_or_else(|| invalid("expected a query_term of at least 3 characters"))?;
-    if !(1..=1000).contains(&arguments.max_results) {
-        let found = arguments.max_results;
-        return Err(invalid(format!("expected max_results from 1 to 1000 but found {found}")));
-    }
-    if arguments.offset >= REACH {
-        return Err(invalid("expected an offset up to 9998, which is as far as PubMed pages go"));
-    }
+        .ok_or_else(|| invalid("query_term: at least 3 characters are needed"))?;
+    ranged("max_results", arguments.max_results, 1, 1000)?;
+    ranged("fetch_brief_summaries", arguments.fetch_brief_summaries, 0, 100)?;
+    // As far as PubMed's pages go.
+    ranged("offset", arguments.offset, 0, REACH - 1)?;
     let (web_env, query_key) =
         (present(arguments.web_env.as_deref()), present(arguments.query_key.as_deref()));
     if web_env.is_some() != query_key.is_some() {
-        return Err(invalid("web_env and query_key belong together"));
+        return Err(invalid("web_env and query_key belong together: give both or none"));
     }
     let types: Vec<String> = arguments
         .filter_by_publication_types
@@ -242,6 +244,11 @@ fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
         .filter_map(|kind| present(Some(&kind.replace('"', " "))))
         .map(|kind| format!("\"{kind}\"[Publication Type]"))
         .collect();
+    if let (Some(fault), false) = (syntax::loose_end(&term), types.is_empty()) {
+        return Err(invalid(format!(
+            "query_term: {fault}, so that filter_by_publication_types would not hold for all of it"
+        )));
+    }
     let term = match &*types {
         [] => term,
         [one] => format!("({term}) AND {one}"),
@@ -255,7 +262,7 @@ fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
         SortBy::JournalName => "JournalName",
     };
     let history = arguments.use_history || arguments.fetch_brief_summaries > 0 || web_env.is_some();
-    let (min, max) = dates(arguments.date_range.as_ref())?;
+    let (min, max) = range(arguments.date_range.as_ref())?;
     let kind = arguments.date_range.as_ref().filter(|_| min.is_some()).map(|range| {
         match range.date_type {
             DateType::Pdat => "pdat",
@@ -281,7 +288,7 @@ fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
 
 /// Both ends of the range as NCBI writes dates. It wants both or none, so an open end becomes a year
 /// beyond all records.
-fn dates(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), Error> {
+fn range(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), Error> {
     let Some(range) = range else { return Ok((None, None)) };
     let read = |name: &str, text: Option<&String>| {
         let Some(text) = present(text.map(String::as_str)) else { return Ok(None) };
@@ -293,11 +300,18 @@ fn dates(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
                     && part.parse().is_ok_and(|value: u32| (1..=most).contains(&value))
             })
         };
-        if parts.len() <= 3 && number(0, 4, 9999) && number(1, 2, 12) && number(2, 2, 31) {
-            Ok(Some(parts.join("/")))
-        } else {
-            Err(invalid(format!("expected {name} as YYYY, YYYY/MM or YYYY/MM/DD but found {text}")))
+        if parts.len() > 3 || !number(0, 4, 9999) || !number(1, 2, 12) || !number(2, 2, 31) {
+            let form = "YYYY, YYYY/MM or YYYY/MM/DD";
+            return Err(invalid(format!("{name}: expected {form} but found {text:?}")));
         }
+        let part = |at: usize| parts.get(at).and_then(|part| part.parse::<u16>().ok());
+        if let (Some(year), Some(month), Some(day)) = (part(0), part(1), part(2))
+            && day > dates::days(year, month)
+        {
+            let days = dates::days(year, month);
+            return Err(invalid(format!("{name}: {text} is no day; that month has {days}")));
+        }
+        Ok(Some(parts.join("/")))
     };
     let min = read("date_range.min_date", range.min_date.as_ref())?;
     let max = read("date_range.max_date", range.max_date.as_ref())?;
@@ -308,7 +322,7 @@ fn dates(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
             // A shorter date begins like those it contains.
             let common = min.len().min(max.len());
             if min.get(..common) > max.get(..common) {
-                return Err(invalid(format!("min_date {min} is after max_date {max}")));
+                return Err(invalid(format!("date_range: min_date {min} is after max_date {max}")));
             }
             Ok((Some(min), Some(max)))
         }
@@ -316,13 +330,15 @@ fn dates(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
 }
 
 /// Summaries of `pmids` in their order, by way of the history server, and of those it does not give
-/// by identifier.
+/// by identifier; the request; and notices of what is missing.
+///
+/// The PMIDs are what was searched for, so that no failure here is one of the call.
 fn summarise(
     host: &dyn Host,
     found: &Found<'_>,
     pmids: &[crate::article::Text<'_>],
     arguments: &SearchArguments,
-) -> Result<(Vec<Brief>, String, Vec<String>), Error> {
+) -> (Vec<Brief>, String, Vec<String>) {
     let history = match (&found.web_env, &found.query_key) {
         (Some(web_env), Some(query_key)) => Some(
             Query::new("esummary")
@@ -336,14 +352,14 @@ fn summarise(
         _ => None,
     };
     let mut url = String::new();
-    let (mut summaries, mut errors) = (Vec::new(), Vec::new());
+    let (mut summaries, mut errors, mut failure) = (Vec::new(), Vec::new(), None);
     if let Some(query) = history {
         url = query.url();
-        // A session that has ended is no reason to fail: the identifiers are known.
         match brief::ask(host, &query) {
             Ok((found, reported)) => (summaries, errors) = (found, reported),
+            // A session that has ended leaves the identifiers, which are known.
             Err(error) if matches!(error.code, Code::UpstreamError | Code::UpstreamInvalid) => {}
-            Err(error) => return Err(error),
+            Err(error) => failure = Some(error),
         }
     }
     let has = |summaries: &[Brief], pmid: &str| summaries.iter().any(|one| one.pmid == pmid);
@@ -355,12 +371,26 @@ fn summarise(
         .map(AsRef::as_ref)
         .filter(|pmid| !has(&summaries, pmid) && !reported(&errors, pmid))
         .collect();
-    if !missing.is_empty() {
+    // Whoever could not be reached is not asked again.
+    if !missing.is_empty() && failure.is_none() {
         let query = brief::by_ids(&missing);
         url = query.url();
-        let (more, reported) = brief::ask(host, &query)?;
-        summaries.extend(more);
-        errors.extend(reported);
+        match brief::ask(host, &query) {
+            Ok((more, reported)) => {
+                summaries.extend(more);
+                errors.extend(reported);
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    let mut notices: Vec<String> =
+        errors.into_iter().map(|error| format!("no summary of {error}")).collect();
+    if let Some(error) = failure {
+        let lost = pmids.iter().filter(|pmid| !has(&summaries, pmid)).count();
+        notices.push(format!(
+            "no summaries of {lost} articles, so retractions among them are not known: {}",
+            error.message
+        ));
     }
     let mut ordered = Vec::with_capacity(pmids.len());
     for pmid in pmids {
@@ -368,7 +398,7 @@ fn summarise(
             ordered.push(summaries.swap_remove(at));
         }
     }
-    Ok((ordered, url, errors))
+    (ordered, url, notices)
 }
 
 /// What a reader of the result should know.

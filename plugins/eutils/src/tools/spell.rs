@@ -35,7 +35,8 @@ pub(crate) struct SpellResult {
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: SpellArguments = carrel_pdk::arguments(arguments)?;
-    let term = present(Some(&arguments.term)).ok_or_else(|| invalid("expected a term"))?;
+    let term = present(Some(&arguments.term))
+        .ok_or_else(|| invalid("term: at least 1 character is needed"))?;
     let query = Query::new("espell").with("db", "pubmed").with("term", term.as_str());
     let result = ask::ask(host, &query, |body| {
         let found = small::spelling(body)?;

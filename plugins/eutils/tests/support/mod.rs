@@ -50,6 +50,11 @@ pub fn check(format: &str, document: &str) {
                 let derived = serde_json::to_string(&articles).expect("plain data");
                 assert_eq!(json, derived, "both writers agree");
             }
+            for key in ["articles", "works"] {
+                for record in result.get(key).and_then(Value::as_array).into_iter().flatten() {
+                    check_no_empty_list(key, record);
+                }
+            }
             check_value("", &result);
         }
         Err(error) => check_error(
@@ -57,6 +62,20 @@ pub fn check(format: &str, document: &str) {
             document,
             &[Code::InvalidDocument, Code::UpstreamError, Code::RateLimited],
         ),
+    }
+}
+
+/// Absent is absent: a record has no list without items.
+fn check_no_empty_list(key: &str, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            assert!(!items.is_empty(), "{key} is empty");
+            items.iter().for_each(|item| check_no_empty_list(key, item));
+        }
+        Value::Object(members) => {
+            members.iter().for_each(|(key, value)| check_no_empty_list(key, value));
+        }
+        _ => {}
     }
 }
 

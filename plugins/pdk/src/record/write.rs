@@ -22,7 +22,7 @@ impl Work<'_> {
         object.optional("title", self.title.as_deref());
         object.optional("subtitle", self.subtitle.as_deref());
         object.optional("abstract", self.summary.as_deref());
-        object.objects("authors", &self.authors, agent);
+        object.some_objects("authors", &self.authors, agent);
         object.some_objects("editors", &self.editors, agent);
         object.optional("container_title", self.container_title.as_deref());
         object.optional("publisher", self.publisher.as_deref());
@@ -74,7 +74,7 @@ impl Work<'_> {
         object.some_objects("funding", &self.funding, |funder, item| {
             item.string("name", &funder.name);
             item.optional("doi", funder.doi.as_deref());
-            item.strings("awards", &funder.awards);
+            item.some_strings("awards", &funder.awards);
         });
     }
 
@@ -103,13 +103,14 @@ fn agent(agent: &Agent<'_>, item: &mut Object<'_>) {
     item.optional("given", agent.given.as_deref());
     item.optional("literal", agent.literal.as_deref());
     item.optional("orcid", agent.orcid.as_deref());
-    item.strings("affiliations", &agent.affiliations);
+    item.some_strings("affiliations", &agent.affiliations);
 }
 
 fn updates(object: &mut Object<'_>, key: &'static str, values: &[Update<'_>]) {
     object.some_objects(key, values, |update, item| {
         item.string("type", &update.kind);
-        item.string("doi", &update.doi);
+        item.optional("doi", update.doi.as_deref());
+        item.optional("pmid", update.pmid.as_deref());
         item.optional("date", update.date.as_deref());
         item.optional("source", update.source.as_deref());
     });
@@ -133,7 +134,8 @@ mod tests {
         };
         let update = Update {
             kind: "retraction".into(),
-            doi: "10.5555/n".into(),
+            doi: some("10.5555/n"),
+            pmid: some("2"),
             date: some("2024-01"),
             source: some("publisher"),
         };

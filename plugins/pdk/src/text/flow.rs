@@ -64,11 +64,11 @@ impl Kind {
         match local {
             "sub" | "inf" => Self::Script(Script::Sub),
             "sup" => Self::Script(Script::Super),
-            "p" | "br" | "break" | "hr" | "div" | "li" | "ul" | "ol" | "dl" | "dt" | "dd"
-            | "list" | "list-item" | "def-list" | "def-item" | "sec" | "section" | "table"
-            | "caption" | "tr" | "td" | "th" | "mtable" | "mtr" | "mtd" | "mspace" | "h1"
-            | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "disp-quote" | "disp-formula"
-            | "DispFormula" => Self::Block,
+            "label" | "term" | "def" | "p" | "br" | "break" | "hr" | "div" | "li" | "ul" | "ol"
+            | "dl" | "dt" | "dd" | "list" | "list-item" | "def-list" | "def-item" | "sec"
+            | "section" | "table" | "caption" | "tr" | "td" | "th" | "mtable" | "mtr" | "mtd"
+            | "mspace" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "disp-quote"
+            | "disp-formula" | "DispFormula" => Self::Block,
             "title" => Self::Heading,
             "annotation" | "annotation-xml" | "mphantom" | "script" | "style" => Self::Hidden,
             "tex-math" => Self::Tex,
@@ -78,6 +78,9 @@ impl Kind {
                 Self::Group
             }
             "mi" | "mn" | "mo" | "mtext" | "ms" => Self::Token,
+            // Elements of data, which NLM writes with a capital, stand for themselves: a citation in
+            // parts is words, not one word.
+            other if other.starts_with(|first: char| first.is_ascii_uppercase()) => Self::Block,
             _ => Self::Plain,
         }
     }
