@@ -117,7 +117,7 @@ def test_every_allowed_value_of_an_enumeration_is_named(
 def test_a_choice_between_other_schemas_is_no_enumeration() -> None:
     schema = {"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}
     [fault] = validation_faults(compile_schema(schema), 3)
-    assert "anyOf" in fault
+    assert fault == '3 is not of type "string" and 3 is not one of 1, 2'
 
 
 def test_allowed_values_are_cut_where_nobody_reads_on() -> None:
