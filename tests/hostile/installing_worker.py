@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from carrel.exchange import Request, Response
+from carrel.exchange import Request, Response, Verdict
 from carrel.fetch.cache import Cache
 from carrel.fetch.clock import SystemClock
 from carrel.fetch.recording import Recordings
@@ -82,6 +82,7 @@ class Installation:
         change_lock(self.lock, {"killed": locked(version)})
         assert self.code.store(f"key{version}", code(version)) is not None
         self.answers.put(b"%d" % version, response(version), ())
+        self.answers.settle([b"%d" % version], Verdict.READ)
         self.recordings.keep(asked(version), response(version))
 
 

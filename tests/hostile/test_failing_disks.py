@@ -14,6 +14,7 @@ import pytest
 
 from carrel.config import Config
 from carrel.errors import StorageError
+from carrel.exchange import Verdict
 from carrel.fetch.cache import Cache
 from carrel.fetch.clock import SystemClock
 from carrel.fetch.recording import Recordings
@@ -140,6 +141,7 @@ def test_caches_on_a_failing_disk_cost_speed_only(tmp_path: Path, fault: int) ->
                 assert found is None or found.read_bytes() == code(version)
         answers = Cache(folder / "answers.sqlite", 2**26, SystemClock())
         answers.put(b"k", response(1), ())
+        answers.settle([b"k"], Verdict.READ)
         answer = answers.get(b"k", fresh_seconds=60, negative_seconds=60)
         assert disk.failed or answer is not None
         answers.close()

@@ -1,6 +1,7 @@
 """Thirteen hostile plugins at once: others' answers stay the same, quick, and within memory.
 
-A sample of it runs by default; `CARREL_TEST_NEIGHBOURS=60` runs it for a minute.
+A sample of it runs by default, against a bound that no busy machine passes and that stalled fetches
+did; `CARREL_TEST_NEIGHBOURS=60` runs it for a minute against the bar.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ from support.upstream import PUBLIC
 
 from .latency import P99, percentile, watch
 
-SECONDS = float(os.environ.get("CARREL_TEST_NEIGHBOURS") or 4)
+_ASKED = os.environ.get("CARREL_TEST_NEIGHBOURS")
+SECONDS = float(_ASKED or 4)
+#: p99 in seconds that is never too much: the bar's, or that of a sample.
+NEVER_TOO_MUCH = P99 if _ASKED else 0.5
 #: How much slower than alone others may be, and how often that is measured before it counts: a host
 #: that is at fault is so each time, another process of the machine is not.
 FACTOR = 3.0
@@ -232,7 +236,7 @@ class Figures:
     def held(self) -> bool:
         """Whether the promise was."""
         pairs = zip(self.alone, self.beside, strict=True)
-        return all(beside <= max(P99, FACTOR * alone) for alone, beside in pairs)
+        return all(beside <= max(NEVER_TOO_MUCH, FACTOR * alone) for alone, beside in pairs)
 
     def __str__(self) -> str:
         rows = [

@@ -131,7 +131,7 @@ class TestLookup:
         ("case", "says"),
         [
             ({"tool": "lookup"}, '"ids" is a required property'),
-            (lookup(), "ids: [] has less than 1 item"),
+            (lookup(), "ids: at least 1 ids, 0 given"),
             (lookup("10.1000/desk.1"), "ids.0: "),
             (lookup(DOI, PMID, DOI), "ids: 3 identifiers; the manifest's batch is 2"),
             (
