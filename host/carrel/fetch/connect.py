@@ -148,11 +148,6 @@ class Connection:
         self.address = address
         self.http = http
 
-    @property
-    def used(self) -> bool:
-        """Whether it has carried a request before the one under way."""
-        return self.http.requests > 1
-
 
 class Connections:
     """Makes and keeps connections; lives on the event loop."""

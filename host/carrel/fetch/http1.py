@@ -118,9 +118,6 @@ class HTTPConnection:
     Args:
         stream: connected.
         read_seconds: how long the upstream may stay silent, and how long the head may take.
-
-    Attributes:
-        requests: how many were made.
     """
 
     def __init__(self, stream: Stream, *, read_seconds: float) -> None:
@@ -129,7 +126,6 @@ class HTTPConnection:
         self._h11 = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
         self._pieces = 0
         self._received = 0
-        self.requests = 0
 
     async def request(
         self,
@@ -150,7 +146,6 @@ class HTTPConnection:
         """
         data = self._encode(request)
         await before_sending()
-        self.requests += 1
         try:
             await self._within(self._stream.write(data))
         except LostError:
