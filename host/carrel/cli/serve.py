@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.config")
 
+#: Seconds after which a thread that wants Python's lock asks for it. A fetch passes from thread to
+#: thread a dozen times, and each time may wait that long for a neighbour's computation.
+SWITCH_SECONDS = 0.5e-3
+
 
 @command("serve", example="serve --config carrel.toml", options=(RECORD, REPLAY))
 def serve(session: Session) -> int:
@@ -34,6 +39,7 @@ def serve(session: Session) -> int:
     SIGHUP. A client's configuration names this command: {"command": "carrel", "args":
     ["serve"]}.
     """
+    sys.setswitchinterval(SWITCH_SECONDS)
     config = session.config()
     with _without_garbage():
         from carrel.server import serve_stdio

@@ -143,10 +143,9 @@ class Chain:
         """The body as text without secrets; other requests get their turns meanwhile."""
         pieces = []
         redacted = redactor.stream()
-        with self._upstreams.shares.share(self._errand.policy.partition) as share:
-            for piece in decode_pieces(answer.body, content_type):
-                pieces.append(redacted.feed(piece))
-                await share.spend(len(piece))
+        for piece in decode_pieces(answer.body, content_type):
+            pieces.append(redacted.feed(piece))
+            await self._upstreams.scheduler.checkpoint()
         pieces.append(redacted.finish())
         return "".join(pieces)
 

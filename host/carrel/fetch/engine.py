@@ -20,8 +20,8 @@ from .clock import Clock
 from .connect import Connections, Dialer, Resolver
 from .errand import MAX_ATTEMPTS, Errand, Finished
 from .flight import Flights
+from .scheduler import FREE_SECONDS
 from .settings import FetchSettings
-from .shares import REQUEST_SECONDS
 from .throttle import Buckets
 from .upstream import Upstreams
 
@@ -87,11 +87,13 @@ class Engine:
             self._upstreams.queue(errand.policy, errand.rule, errand.target.host)
         tasks: list[asyncio.Future[None]] = []
         try:
-            with self._upstreams.shares.share(batch.errands[0].policy.partition) as share:
-                for index in range(len(batch.errands)):
-                    if index:
-                        await share.spend(seconds=REQUEST_SECONDS)
-                    tasks.append(asyncio.ensure_future(self._run_one(batch, index)))
+            if len(batch.errands) == 1:
+                await self._run_one(batch, 0)
+                return
+            tasks.extend(
+                asyncio.ensure_future(self._run_one(batch, index))
+                for index in range(len(batch.errands))
+            )
             for task in asyncio.as_completed(tasks):
                 await task
                 if batch.call.fatal is not None:
@@ -120,7 +122,7 @@ class Engine:
         errand, call = batch.errands[index], batch.call
         started = self._clock.monotonic()
         try:
-            finished, led = await self._travel(errand)
+            finished, led = await self._travel(errand, index == 0)
         except Exception as fault:  # noqa: BLE001 -- a bug of ours must not raise through wasm
             # Where, but not what it said: an exception's text may hold what was being sent.
             where = "".join(traceback.format_tb(fault.__traceback__))
@@ -152,13 +154,16 @@ class Engine:
         batch.outcomes[index] = outcome
         batch.done += 1
 
-    async def _travel(self, errand: Errand) -> tuple[Finished, bool]:
+    async def _travel(self, errand: Errand, first: bool) -> tuple[Finished, bool]:
         flight: Hashable = (errand.key, errand.policy, errand.cap, errand.refresh)
 
         async def start() -> Finished:
             errand.charge.keep()
             try:
-                finished = await Chain(errand, self._upstreams, self._settings, self._clock).run()
+                chain = Chain(errand, self._upstreams, self._settings, self._clock)
+                finished = await self._upstreams.scheduler.run(
+                    errand.policy.partition, chain.run(), FREE_SECONDS if first else 0.0
+                )
                 stored = await self._store(errand, finished)
             finally:
                 errand.charge.drop()

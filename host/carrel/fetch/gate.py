@@ -77,6 +77,8 @@ class Gate:
         self._concurrency = 64
         self._queue = _FairQueue()
         self._in_flight = 0
+        #: Whether a request that met an empty queue takes its slot just now.
+        self._taking = False
         self._ruled = False
         self._driver: asyncio.Task[None] | None = None
         self._left = asyncio.Event()
@@ -112,27 +114,54 @@ class Gate:
         Raises:
             PaceExceededError: at once, when the slot would come too late. None is consumed.
         """
-        wait = self._estimate(self._queue.ahead(partition, caller))
+        wait = self._estimate(self._queue.ahead(partition, caller) + self._taking)
         if self._clock.monotonic() + wait > latest:
             raise PaceExceededError(wait)
+        slot = await self._take_at_once()
+        if slot is None:
+            slot = await self._queued(caller, latest, partition)
+        try:
+            yield Turn(slot, self._clock.monotonic(), latest)
+        finally:
+            self._release()
+
+    async def _take_at_once(self) -> Slot | None:
+        """Takes a slot if nobody is queued and one is due; None otherwise."""
+        if self._driver is not None or self._taking or self._in_flight >= self._concurrency:
+            return None
+        self._taking = True
+        self._in_flight += 1
+        taken = False
+        try:
+            slot = await self._take()
+            taken = slot.wait == 0
+        finally:
+            self._taking = False
+            if not taken:
+                self._release()
+        return slot if taken else None
+
+    async def _queued(self, caller: Hashable, latest: float, partition: str) -> Slot:
+        """Waits in the queue for a slot."""
         ticket = _Ticket(latest)
         self._queue.append(partition, caller, ticket)
         if self._driver is None:
             self._driver = asyncio.create_task(self._drive())
         try:
-            slot = await ticket.granted
+            return await ticket.granted
         except BaseException:
-            if (
-                ticket.granted.done()
-                and not ticket.granted.cancelled()
-                and (ticket.granted.exception() is None)
-            ):
+            granted = ticket.granted
+            if granted.done() and not granted.cancelled() and granted.exception() is None:
                 self._release()
             raise
-        try:
-            yield Turn(slot, self._clock.monotonic(), latest)
-        finally:
-            self._release()
+
+    async def _take(self) -> Slot:
+        """Takes a slot from the bucket if one is due."""
+        slot = await self._in_thread(self._buckets.take, self.upstream, self._interval, self._burst)
+        self._next_slot = self._clock.monotonic() + slot.wait
+        if slot.wait == 0 and self._burst == 1:
+            self._next_slot += self._interval
+        return slot
 
     async def penalise(self, seconds: float) -> None:
         """Sends nobody through for so many seconds, in this process or another."""
@@ -196,16 +225,10 @@ class Gate:
                     self._left.clear()
                     await self._left.wait()
                     continue
-                slot = await self._in_thread(
-                    self._buckets.take, self.upstream, self._interval, self._burst
-                )
-                now = self._clock.monotonic()
-                self._next_slot = now + slot.wait
+                slot = await self._take()
                 if slot.wait == 0:
-                    if self._burst == 1:
-                        self._next_slot += self._interval
                     self._grant(slot)
-                elif now + slot.wait > ticket.latest:
+                elif self._clock.monotonic() + slot.wait > ticket.latest:
                     if not ticket.granted.done():
                         ticket.granted.set_exception(PaceExceededError(slot.wait))
                 else:

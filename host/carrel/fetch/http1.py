@@ -18,7 +18,7 @@ import h11
 
 from carrel.exchange import Headers
 
-from .shares import Share
+from .scheduler import FairScheduler
 
 _T = TypeVar("_T")
 
@@ -130,7 +130,7 @@ class HTTPConnection:
     async def request(
         self,
         request: WireRequest,
-        share: Share,
+        scheduler: FairScheduler,
         *,
         before_sending: Callable[[], Awaitable[None]],
     ) -> Head:
@@ -138,7 +138,7 @@ class HTTPConnection:
 
         Args:
             request: what to send.
-            share: of the event loop, which the reading is charged to.
+            scheduler: of the event loop, which lets others run between pieces.
             before_sending: awaited when nothing has been sent yet.
 
         Raises:
@@ -153,15 +153,15 @@ class HTTPConnection:
             pass
         try:
             async with asyncio.timeout(self._read_seconds):
-                return await self._read_head(share)
+                return await self._read_head(scheduler)
         except TimeoutError:
             raise SilentError from None
 
-    async def body(self, share: Share) -> AsyncIterator[bytes]:
+    async def body(self, scheduler: FairScheduler) -> AsyncIterator[bytes]:
         """The answer's body as it comes, without framing.
 
         Args:
-            share: of the event loop, which the reading is charged to.
+            scheduler: of the event loop, which lets others run between pieces.
 
         Raises:
             WireError: it is cut short, or passes a limit; the connection must be closed.
@@ -174,11 +174,11 @@ class HTTPConnection:
                 data = await self._within(self._stream.read())
                 self._received += len(data)
                 self._h11.receive_data(data)
-                await share.spend(len(data))
+                await scheduler.checkpoint()
             elif isinstance(event, h11.Data):
                 size += len(event.data)
                 yield event.data
-                await share.spend()
+                await scheduler.checkpoint()
             else:
                 return
             self._pieces += 1
@@ -234,7 +234,7 @@ class HTTPConnection:
         except OSError as fault:
             raise LostError from fault
 
-    async def _read_head(self, share: Share) -> Head:
+    async def _read_head(self, scheduler: FairScheduler) -> Head:
         head = bytearray()
         lines = informational = 0
         while True:
@@ -249,12 +249,12 @@ class HTTPConnection:
                 size = len(head) if end is None else end.end()
                 if size > MAX_HEAD_BYTES or head.count(b"\n", 0, size) + lines > MAX_HEAD_LINES:
                     raise MalformedError("the head of its answer is too long")
-                await share.spend(len(data))
+                await scheduler.checkpoint()
             lines += head.count(b"\n", 0, end.end())
             self._h11.receive_data(bytes(head[: end.end()]))
             del head[: end.end()]
             event = self._next_event()
-            await share.spend(pieces=4)
+            await scheduler.checkpoint()
             if isinstance(event, h11.Response):
                 if head:
                     self._h11.receive_data(bytes(head))

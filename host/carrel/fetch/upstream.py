@@ -38,8 +38,8 @@ from .http1 import (
 from .identity import Attachment
 from .policy import HostRule, Policy
 from .retry import backoff, declared_interval, is_retried, retry_after
+from .scheduler import FairScheduler
 from .settings import FetchSettings
-from .shares import HANDSHAKE_SECONDS, LoopShares, Share
 from .throttle import Buckets
 from .url import Target
 
@@ -129,7 +129,7 @@ class Upstreams:
         self.jitter = jitter
         self._buckets = buckets
         self._executor = executor
-        self.shares = LoopShares()
+        self.scheduler = FairScheduler()
         self._gates: dict[str, Gate] = {}
         self._breakers: dict[str, Breaker] = {}
         self._permits: dict[str, asyncio.Semaphore] = {}
@@ -179,7 +179,7 @@ class _Attempts:
         self._connections = upstreams.connections
         self._clock = upstreams.clock
         self._jitter = upstreams.jitter
-        self._shares = upstreams.shares
+        self._scheduler = upstreams.scheduler
         self._partition = errand.policy.partition
         self._queue = upstreams.queue(errand.policy, hop.rule, hop.target.host)
         self._breaker = self._queue.breaker
@@ -369,25 +369,22 @@ class _Attempts:
                 # The upstream may have closed an idle connection while the request was on its way.
                 if self._method == "POST":
                     raise
-        with self._shares.share(partition) as share:
-            await share.spend(seconds=HANDSHAKE_SECONDS)
         return await self._ask(await self._connections.connect(partition, host, self._addresses))
 
     async def _ask(self, connection: Connection) -> Answer:
-        with self._shares.share(self._partition) as share:
-            try:
-                head = await connection.http.request(
-                    self._make_request(), share, before_sending=self._before_sending
-                )
-                answer = await self._read(connection, head, share)
-            except BaseException:
-                connection.http.close()
-                self._errand.charge.discard()
-                raise
-            self._connections.give_back(connection)
-            return answer
+        try:
+            head = await connection.http.request(
+                self._make_request(), self._scheduler, before_sending=self._before_sending
+            )
+            answer = await self._read(connection, head)
+        except BaseException:
+            connection.http.close()
+            self._errand.charge.discard()
+            raise
+        self._connections.give_back(connection)
+        return answer
 
-    async def _read(self, connection: Connection, head: Head, share: Share) -> Answer:
+    async def _read(self, connection: Connection, head: Head) -> Answer:
         answer = Answer(head.status, head.headers)
         bodiless = self._method == "HEAD" or head.status in {204, 304}
         if head.status in REDIRECTS and not bodiless:
@@ -398,10 +395,10 @@ class _Attempts:
                 raise TooLargeError("the answer")
         encodings = [value for name, value in head.headers if name.lower() == "content-encoding"]
         reader = BodyReader([] if bodiless else encodings, self._errand.cap)
-        async for data in connection.http.body(share):
+        async for data in connection.http.body(self._scheduler):
             for size in reader.feed(data):
                 self._errand.charge.add(size)
-                await share.spend(size, pieces=0)
+                await self._scheduler.checkpoint()
         return Answer(head.status, head.headers, reader.finish())
 
     async def _before_sending(self) -> None:

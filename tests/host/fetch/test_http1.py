@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -19,7 +20,7 @@ from carrel.fetch.http1 import (
     WireError,
     WireRequest,
 )
-from carrel.fetch.shares import LoopShares
+from carrel.fetch.scheduler import FairScheduler
 
 OK = b"HTTP/1.1 200 OK\r\n"
 EMPTY = OK + b"Content-Length: 0\r\n\r\n"
@@ -71,9 +72,9 @@ def exchange(
 
     async def run() -> tuple[Head, bytes, bool]:
         connection = HTTPConnection(stream, read_seconds=read_seconds)
-        with LoopShares().share("") as share:
-            head = await connection.request(request or get(), share, before_sending=nothing)
-            body = b"".join([data async for data in connection.body(share)])
+        scheduler = FairScheduler()
+        head = await connection.request(request or get(), scheduler, before_sending=nothing)
+        body = b"".join([data async for data in connection.body(scheduler)])
         return head, body, connection.finish()
 
     return asyncio.run(run())
@@ -256,30 +257,20 @@ class TestCost:
         async def run() -> None:
             watching = asyncio.create_task(neighbour())
             connection = HTTPConnection(Script(*pieces), read_seconds=5)
-            with LoopShares().share("") as share:
-                await connection.request(get(), share, before_sending=nothing)
+            # Each look at the processor's clock finds it 20 us later.
+            ticks = itertools.count()
+            scheduler = FairScheduler(processor=lambda: next(ticks) * 20e-6)
+
+            async def read() -> None:
+                await connection.request(get(), scheduler, before_sending=nothing)
                 try:
-                    async for _ in connection.body(share):
+                    async for _ in connection.body(scheduler):
                         pass
                 except LostError:
                     pass
+
+            await scheduler.run("", read())
             watching.cancel()
 
         asyncio.run(run())
         assert turns >= sum(map(len, pieces)) // 200 if len(pieces) < 100 else turns >= 700
-
-    def test_plugins_that_are_not_built_in_take_a_quarter_of_the_loop_in_equal_parts(self) -> None:
-        now = 0.0
-        shares = LoopShares(lambda: now)
-        with shares.share("a"), shares.share("a"):
-            assert shares.rest("a", 0.004) == 0, "a few milliseconds are free"
-            assert shares.rest("a", 0.002) == pytest.approx(0.004), "the rest is paid fourfold"
-            now += 0.004
-            assert shares.rest("a", 0.001) == pytest.approx(0.004)
-            with shares.share("b"), shares.share(""):
-                assert shares.rest("", 9.0) == 0, "the built-in plugins never rest"
-                now += 0.008
-                assert shares.rest("a", 0.001) == pytest.approx(0.008), "and two plugins share"
-            now += 100
-            assert shares.rest("a", 0.005) == 0
-            assert shares.rest("a", 0.001) == pytest.approx(0.004), "nothing is saved up"

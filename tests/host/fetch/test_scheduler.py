@@ -1,0 +1,212 @@
+"""The event loop's scheduler: whose step is next, and how much of the loop a plugin may have."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from carrel.fetch.scheduler import BURST_SECONDS, MOST_SECONDS, SHARE, FairScheduler
+
+
+class Clock:
+    """Time that passes when somebody works."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        async with asyncio.timeout(10):
+            await work()
+
+    asyncio.run(whole())
+
+
+class TestCoroutines:
+    def test_results_faults_and_cancellation_pass_through(self) -> None:
+        async def whole() -> None:
+            scheduler = FairScheduler()
+
+            async def sum_of(*numbers: int) -> int:
+                await asyncio.sleep(0)
+                return sum(numbers)
+
+            async def fail() -> None:
+                await asyncio.sleep(0)
+                raise LookupError
+
+            ended = asyncio.Event()
+
+            async def wait() -> None:
+                try:
+                    await asyncio.sleep(60)
+                finally:
+                    await asyncio.sleep(0)
+                    ended.set()
+
+            for partition in ("", "a"):
+                assert await scheduler.run(partition, sum_of(1, 2)) == 3
+                with pytest.raises(LookupError):
+                    await scheduler.run(partition, fail())
+                ended.clear()
+                waiting = asyncio.create_task(scheduler.run(partition, wait()))
+                await asyncio.sleep(0.01)
+                waiting.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await waiting
+                assert ended.is_set()
+
+        run(whole)
+
+    def test_a_timeout_inside_ends_what_waits(self) -> None:
+        async def whole() -> None:
+            async def slow() -> str:
+                try:
+                    async with asyncio.timeout(0.01):
+                        await asyncio.sleep(60)
+                except TimeoutError:
+                    return "timed out"
+                return "slept"
+
+            assert await FairScheduler().run("a", slow()) == "timed out"
+
+        run(whole)
+
+    def test_one_that_is_cancelled_in_the_queue_holds_up_nobody(self) -> None:
+        async def whole() -> None:
+            scheduler = FairScheduler()
+
+            async def step() -> None:
+                await asyncio.sleep(0)
+
+            tasks = [asyncio.create_task(scheduler.run(f"p{n}", step())) for n in range(8)]
+            await asyncio.sleep(0)
+            for task in tasks[1:7]:
+                task.cancel()
+            done = await asyncio.gather(*tasks, return_exceptions=True)
+            assert [isinstance(one, asyncio.CancelledError) for one in done] == (
+                [False] + [True] * 6 + [False]
+            )
+
+        run(whole)
+
+
+@pytest.mark.requirement("serve:alive:fair-steps")
+class TestOrder:
+    def test_one_step_for_plugins_in_each_iteration_of_the_loop(self) -> None:
+        """Thirty ready tasks of plugins run one by one; a built-in one runs in each iteration."""
+
+        async def whole() -> None:
+            scheduler = FairScheduler()
+            iteration = 0
+            steps: list[int] = []
+            own: list[int] = []
+
+            async def work(noted: list[int]) -> None:
+                for _ in range(5):
+                    noted.append(iteration)
+                    await asyncio.sleep(0)
+
+            tasks = [
+                asyncio.create_task(scheduler.run(f"p{n % 6}", work(steps))) for n in range(30)
+            ]
+            tasks.append(asyncio.create_task(scheduler.run("", work(own))))
+            while not all(task.done() for task in tasks):
+                iteration += 1
+                await asyncio.sleep(0)
+            assert len(steps) == 150
+            assert len(set(steps)) == len(steps), "two steps of plugins in one iteration"
+            assert own[-1] - own[0] == 4, "the built-in plugin waited for others"
+
+        run(whole)
+
+    def test_who_used_little_goes_before_who_used_much(self) -> None:
+        async def whole() -> None:
+            clock = Clock()
+            scheduler = FairScheduler(lambda: 0.0, clock)
+            order: list[str] = []
+
+            async def work(name: str, seconds: float, steps: int) -> None:
+                for _ in range(steps):
+                    order.append(name)
+                    clock.now += seconds
+                    await asyncio.sleep(0)
+
+            greedy = [
+                asyncio.create_task(scheduler.run("greedy", work("greedy", 4e-5, 10)))
+                for _ in range(4)
+            ]
+            await asyncio.sleep(0)
+            modest = asyncio.create_task(scheduler.run("modest", work("modest", 1e-5, 10)))
+            await modest
+            # Each step of the modest one waits for the step that runs, and for no second one.
+            assert order.count("greedy") <= 14, "in the order of their coming it would be 40"
+            await asyncio.gather(*greedy)
+
+        run(whole)
+
+
+@pytest.mark.requirement("serve:alive:fair-steps")
+class TestShare:
+    def test_plugins_have_a_part_of_the_loop_in_equal_parts(self) -> None:
+        async def whole() -> None:
+            now = 0.0
+            scheduler = FairScheduler(lambda: now)
+            assert scheduler.charge("a", BURST_SECONDS) == 0, "a few milliseconds are free"
+            assert scheduler.charge("a", 0.001) == pytest.approx(0.001 / SHARE)
+            now += 0.001 / SHARE
+            assert scheduler.charge("a", 0) == pytest.approx(0)
+
+            async def beside() -> None:
+                assert scheduler.charge("a", 0.001) == pytest.approx(0.002 / SHARE)
+
+            await scheduler.run("b", beside())
+            now += 1000
+            assert scheduler.charge("a", BURST_SECONDS) == 0
+            assert scheduler.charge("a", 0.001) == pytest.approx(0.001 / SHARE), "nothing is saved"
+
+        run(whole)
+
+    def test_work_beyond_what_is_free_is_paid_with_rest(self) -> None:
+        """A plugin that works without end gets its share of the time, and no more."""
+
+        async def whole() -> None:
+            worked = Clock()
+            scheduler = FairScheduler(processor=worked)
+
+            async def work(seconds: float) -> None:
+                loop = asyncio.get_running_loop()
+                end = loop.time() + seconds
+                while loop.time() < end:
+                    worked.now += 0.2e-3
+                    await asyncio.sleep(0)
+
+            await scheduler.run("a", work(0.5))
+            assert worked.now <= BURST_SECONDS + 0.5 * SHARE + 0.02
+            worked.now = 0.0
+            await scheduler.run("", work(0.1))
+            assert worked.now > 0.1, "the built-in plugins never rest"
+
+        run(whole)
+
+    def test_a_long_step_is_not_charged_whole(self) -> None:
+        """Python's collector of cycles runs in whoever's step it is due."""
+
+        async def whole() -> None:
+            worked = Clock()
+            scheduler = FairScheduler(lambda: 0.0, worked)
+
+            async def work() -> None:
+                worked.now += 10.0
+
+            await scheduler.run("a", work())
+            assert scheduler.charge("a", BURST_SECONDS - MOST_SECONDS) == 0
+            assert scheduler.charge("a", 0.001) > 0
+
+        run(whole)
