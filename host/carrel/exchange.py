@@ -292,6 +292,31 @@ class AnswerSettler(Protocol):
 
 
 @runtime_checkable
+class AnswerDiscarder(Protocol):
+    """A fetcher that stores answers, and forgets one at a plugin's word."""
+
+    def discard(self, call: Call, request: Request) -> None:
+        """Forgets the answers that a call has had to a request so far, also one kept before it.
+
+        Without effect for a request that the call has not made.
+
+        Args:
+            call: one whose guest runs.
+            request: as the guest made it.
+        """
+        ...
+
+
+@runtime_checkable
+class QueueTeller(Protocol):
+    """A fetcher that knows how many requests wait."""
+
+    def waiting(self) -> int:
+        """Requests of the plugin, of all calls, that wait for their turn or for an answer."""
+        ...
+
+
+@runtime_checkable
 class AnswerKeeper(Protocol):
     """A fetcher that can say whether the answers it kept still stand."""
 

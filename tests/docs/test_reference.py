@@ -112,7 +112,12 @@ def test_what_is_not_offered_is_said() -> None:
 def test_environment_variables_are_described_and_no_other() -> None:
     section = page("docs/reference/settings.md").section("Environment variables")
     rows = {row[0].strip("`"): row[1] for row in section.rows()}
-    known = {**configuration.ENVIRONMENT, "CARREL_CONFIG": "", "CARREL_SECRET_<PLUGIN>_<NAME>": ""}
+    known = {
+        **configuration.ENVIRONMENT,
+        configuration.TOOL_IDENTIFIER: "software",
+        "CARREL_CONFIG": "",
+        "CARREL_SECRET_<PLUGIN>_<NAME>": "",
+    }
     assert set(rows) == set(known)
     for variable, setting in known.items():
         assert f"`{setting}`" in rows[variable] or not setting

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from carrel import __version__
 from carrel.config import Config
 from carrel.errors import CarrelError
 from carrel.tools import Result
@@ -40,7 +41,7 @@ def test_the_abstract_and_what_belongs_to_it(pubmed: Call, upstream: Upstream) -
         "db": "pubmed",
         "retmode": "xml",
         "id": "1,2",
-        "tool": "carrel",
+        "tool": f"carrel/{__version__}",
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from carrel import __version__
 from carrel.errors import CarrelError
 from carrel.tools import Result
 from support.boxes import parameters
@@ -37,7 +38,7 @@ def test_links_come_with_titles_and_scores_and_without_the_source(
         "cmd": "neighbor",
         "linkname": name,
         "id": "100",
-        "tool": "carrel",
+        "tool": f"carrel/{__version__}",
     }
     assert [one["pmid"] for one in data["related_articles"]] == ["7", "8"]
     assert data["related_articles"][0] == {

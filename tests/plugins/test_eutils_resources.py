@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp_types.version import LATEST_PROTOCOL_VERSION
 
-from carrel.config import FetchConfig
+from carrel import __version__
+from carrel.config import FetchConfig, load_config
 from carrel.tools import Toolbox
-from support.boxes import MakeBox
+from support.boxes import MakeBox, parameters
 from support.upstream import Reply, Upstream
 
 EINFO = b"""<?xml version="1.0" encoding="UTF-8" ?>
@@ -24,10 +28,13 @@ EINFO = b"""<?xml version="1.0" encoding="UTF-8" ?>
 <LinkList><Link><Name>pubmed_pubmed_citedin</Name><Menu>Cited In</Menu>
 <Description>Cited In</Description><DbTo>pubmed</DbTo></Link></LinkList></DbInfo></eInfoResult>"""
 
+DATED = [("Content-Type", "text/xml"), ("Date", "Fri, 02 Jan 2026 03:04:05 GMT")]
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture
 def toolbox(make_box: MakeBox, upstream: Upstream) -> Toolbox:
-    upstream.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO))
+    upstream.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO, headers=DATED))
     return make_box("eutils", fetch=FetchConfig(contact="someone@example.org"))
 
 
@@ -50,13 +57,86 @@ def test_the_statistics_are_what_einfo_says(toolbox: Toolbox) -> None:
     assert stats["available_link_names"][0]["db_to"] == "pubmed"
 
 
+#: The fields that sections 4.1 and 4.2 of the founding document list, in its spelling.
+INFO_FIELDS = """
+    serverName serverVersion description contactEmail mcpSpecVersion
+    ncbiCompliance.apiUsageStatus ncbiCompliance.toolIdentifier ncbiCompliance.ncbiUsagePolicyUrl
+    ncbiCompliance.currentRateLimitAdherence supportedEutilities
+    operationalStatus.lastNcbiConnectivityCheck operationalStatus.ncbiStatus
+    operationalStatus.internalQueueLength documentationUrl
+"""
+STATS_FIELDS = """
+    databaseName menuName description totalRecordCount lastUpdate
+    availableSearchFields.name availableSearchFields.fullName availableSearchFields.description
+    availableSearchFields.isDate availableSearchFields.isNumerical availableSearchFields.termCount
+    availableLinkNames.name availableLinkNames.description availableLinkNames.dbTo eInfoUrl
+"""
+#: What the resources have besides.
+MORE = {"operational_status.pubmed_last_update"}
+
+
+def fields(value: Any, place: str = "") -> set[str]:
+    """The places of all plain values of a document, those of a list's objects without an index."""
+    if isinstance(value, dict):
+        return set().union(*(fields(one, f"{place}.{key}") for key, one in value.items()))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return set().union(*(fields(one, place) for one in value))
+    return {place.removeprefix(".")}
+
+
+@pytest.mark.parametrize(
+    ("uri", "documented"),
+    [("pubmed-connect://info", INFO_FIELDS), ("pubmed-connect://stats/pubmed", STATS_FIELDS)],
+)
+def test_every_field_of_the_founding_document_is_there(
+    toolbox: Toolbox, uri: str, documented: str
+) -> None:
+    snake = {re.sub("([A-Z])", r"_\1", name).lower() for name in documented.split()}
+    assert fields(read(toolbox, uri)) - MORE == snake
+
+
+def test_the_info_says_when_ncbi_answered_and_what_waits(toolbox: Toolbox) -> None:
+    status = read(toolbox, "pubmed-connect://info")["operational_status"]
+    assert status["last_ncbi_connectivity_check"] == "2026-01-02T03:04:05Z"
+    assert status["internal_queue_length"] == 0
+
+
+def test_the_info_names_what_the_server_is_and_speaks(toolbox: Toolbox) -> None:
+    info = read(toolbox, "pubmed-connect://info")
+    assert info["server_version"] == __version__
+    assert info["mcp_spec_version"] == LATEST_PROTOCOL_VERSION
+    assert (ROOT / info["documentation_url"]).is_file()
+
+
+class TestSoftware:
+    """What NCBI is told as `tool`: a name and a version, without blanks."""
+
+    def test_it_is_carrel_and_its_version(self, toolbox: Toolbox, upstream: Upstream) -> None:
+        info = read(toolbox, "pubmed-connect://info")
+        assert parameters(upstream.seen[0])["tool"] == f"carrel/{__version__}"
+        assert info["ncbi_compliance"]["tool_identifier"] == f"carrel/{__version__}"
+
+    def test_the_variable_of_the_founding_document_sets_it(
+        self, make_box: MakeBox, upstream: Upstream
+    ) -> None:
+        upstream.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO, headers=DATED))
+        config = load_config(env={"NCBI_TOOL_IDENTIFIER": "pubmed-desk/2", "HOME": "/nowhere"})
+        (entry,) = (one for one in config.plugins if one.name == "eutils")
+        box = make_box(entry)
+        info = read(box, "pubmed-connect://info")
+        assert parameters(upstream.seen[0])["tool"] == "pubmed-desk/2"
+        assert info["ncbi_compliance"]["tool_identifier"] == "pubmed-desk/2"
+        # It is no secret: an answer that has the word in it stays whole.
+        assert read(box, "pubmed-connect://stats/pubmed")["database_name"] == "pubmed"
+
+
 @pytest.mark.requirement("sandbox:secrets:resource")
 def test_the_info_says_that_a_contact_is_set_and_not_which(
     toolbox: Toolbox, upstream: Upstream
 ) -> None:
     info = read(toolbox, "pubmed-connect://info")
     assert info["operational_status"]["ncbi_status"] == "Nominal"
-    assert info["contact_configured"] is True
+    assert info["contact_email"] == "set"
     assert "example.org" not in str(info)
     assert "someone%40example.org" in upstream.seen[0].path
 

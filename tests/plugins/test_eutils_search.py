@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from carrel import __version__
 from carrel.config import Config
 from carrel.errors import CarrelError
 from carrel.tools import Result
@@ -45,7 +46,7 @@ def test_every_argument_of_the_document_reaches_ncbi(pubmed: Call, upstream: Ups
         "mindate": "2020",
         "maxdate": "2024/05/06",
         "usehistory": "y",
-        "tool": "carrel",
+        "tool": f"carrel/{__version__}",
     }
     sent = parameters(summary)
     assert (sent["version"], sent["WebEnv"], sent["query_key"]) == ("2.0", "MCID_1", "1")

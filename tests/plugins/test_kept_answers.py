@@ -16,9 +16,11 @@ from carrel.fetch import FetchClient, FetchSettings
 from carrel.fetch.clock import SystemClock
 from carrel.plugins.registry import Registry
 from carrel.tools import Toolbox
+from support.pubmed import BASE, articles, found, summaries
 from support.upstream import Reply, Upstream
 
 ARXIV, CROSSREF = "export.arxiv.org", "api.crossref.org"
+EUTILS = "eutils.ncbi.nlm.nih.gov"
 QUERY = {"search_query": "ti:sandbox", "verify_source_url": False}
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 XML = [("Content-Type", "application/atom+xml")]
@@ -34,7 +36,7 @@ WORK = Reply(
 
 @pytest.fixture
 def upstream() -> Iterator[Upstream]:
-    with Upstream(ARXIV, "arxiv.org", CROSSREF) as server:
+    with Upstream(ARXIV, "arxiv.org", CROSSREF, EUTILS) as server:
         yield server
 
 
@@ -53,7 +55,7 @@ def clock() -> LaterClock:
     return LaterClock()
 
 
-Open = Callable[[], Toolbox]
+Open = Callable[..., Toolbox]
 
 
 @pytest.fixture
@@ -63,11 +65,11 @@ def open_toolbox(
     """Opens a host over the same cache each time, as a new process would."""
     opened: list[tuple[Toolbox, FetchClient]] = []
 
-    def make() -> Toolbox:
+    def make(*plugins: str) -> Toolbox:
         config = Config(
             cache_dir=code_folder,
             data_dir=tmp_path,
-            plugins=(builtin("arxiv"), builtin("crossref")),
+            plugins=tuple(map(builtin, plugins or ("arxiv", "crossref"))),
         )
         client = FetchClient(
             FetchSettings(
@@ -132,6 +134,95 @@ def test_another_process_is_not_given_an_unreadable_answer_either(
     assert found["work"]["ids"]["doi"] == "10.5555/a"
 
 
+LINKS = (
+    b"<eLinkResult><LinkSet><DbFrom>pubmed</DbFrom><IdList><Id>9</Id></IdList><LinkSetDb>"
+    b"<DbTo>pubmed</DbTo><LinkName>pubmed_pubmed</LinkName><Link><Id>1</Id></Link></LinkSetDb>"
+    b"</LinkSet></eLinkResult>"
+)
+PARTS: dict[str, tuple[dict[str, Any], str]] = {
+    "pubmed_search": ({"query_term": "oak", "fetch_brief_summaries": 1}, "brief_summaries"),
+    "pubmed_related": ({"source_pmid": "9"}, "related_articles"),
+}
+
+
+@pytest.mark.requirement("result:typed:discarded-is-not-kept")
+@pytest.mark.parametrize("tool", PARTS)
+@pytest.mark.parametrize("again", ["same process", "new process"])
+@pytest.mark.parametrize(
+    "bad",
+    [b"<html>busy</html>", b"<eSummaryResult><ERROR>Invalid uid</ERROR></eSummaryResult>"],
+    ids=["page", "report"],
+)
+def test_a_part_that_could_not_be_read_is_asked_for_again_and_the_rest_is_not(
+    open_toolbox: Open, upstream: Upstream, tool: str, again: str, bad: bytes
+) -> None:
+    arguments, part = PARTS[tool]
+    busy = Reply(body=bad, headers=[("Content-Type", "text/xml")])
+    upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1")))
+    upstream.on(f"{BASE}/elink.fcgi", Reply(body=LINKS))
+    upstream.on(f"{BASE}/esummary.fcgi", busy)
+    toolbox = open_toolbox("eutils")
+    degraded = toolbox.call_sync(tool, arguments).data
+    assert "retractions among them are not known" in degraded["notices"][-1]
+    first = asked(upstream)
+    upstream.on(f"{BASE}/esummary.fcgi", Reply(body=summaries("1")))
+    if again == "new process":
+        toolbox = open_toolbox("eutils")
+    whole = toolbox.call_sync(tool, arguments).data
+    assert "notices" not in whole
+    assert whole[part][0]["title"] == "Oak 1"
+    assert asked(upstream) == first + 1, "the part alone is asked for"
+    assert open_toolbox("eutils").call_sync(tool, arguments).data == whole
+    assert asked(upstream) == first + 1, "and what could be read is kept"
+
+
+@pytest.mark.requirement("result:typed:discarded-is-not-kept")
+def test_the_list_behind_absent_ids_is_asked_for_again(
+    open_toolbox: Open, upstream: Upstream
+) -> None:
+    known = [f"2301.0000{number}" for number in range(1, 4)]
+    arguments = {
+        "id_list": ",".join([*known, "2301.00009"]),
+        "max_results": 1,
+        "verify_source_url": False,
+    }
+
+    def feed(*ids: str) -> Reply:
+        entries = "".join(f"<entry><id>http://arxiv.org/abs/{one}v1</id></entry>" for one in ids)
+        return Reply(
+            body=(
+                '<feed xmlns="http://www.w3.org/2005/Atom" '
+                'xmlns:o="http://a9.com/-/spec/opensearch/1.1/"><o:totalResults>3</o:totalResults>'
+                f"<o:startIndex>0</o:startIndex>{entries}</feed>"
+            ).encode(),
+            headers=XML,
+        )
+
+    def answer(path: str, whole: Reply) -> Reply:
+        return feed(known[0]) if "max_results=1" in path else whole
+
+    upstream.on("/api/query", lambda seen: answer(seen.path, Reply(body=b"<html>", headers=XML)))
+    [unknown, *_] = open_toolbox().call_sync("arxiv_query", arguments).data["notices"]
+    assert "which, is not known" in unknown
+    upstream.on("/api/query", lambda seen: answer(seen.path, feed(*known)))
+    before = asked(upstream)
+    [named, *_] = open_toolbox().call_sync("arxiv_query", arguments).data["notices"]
+    assert named == "arXiv has no entry for 2301.00009"
+    assert asked(upstream) == before + 1
+
+
+@pytest.mark.requirement("result:typed:discarded-is-not-kept")
+def test_an_identifier_whose_record_could_not_be_read_is_looked_up_again(
+    open_toolbox: Open, upstream: Upstream
+) -> None:
+    upstream.on("*", Reply(body=b"<html>", headers=JSON), WORK)
+    counts = [
+        len(open_toolbox().call_sync("work_lookup", {"ids": ["10.5555/a"]}).data["works"])
+        for _ in range(2)
+    ]
+    assert counts == [0, 1]
+
+
 @pytest.mark.requirement("result:typed:absence-is-kept-for-minutes")
 def test_a_doi_that_is_registered_a_little_later_is_found(
     open_toolbox: Open, upstream: Upstream, clock: LaterClock
@@ -158,6 +249,29 @@ def test_a_doi_that_is_registered_a_little_later_is_found(
     clock.later += 3600
     assert code() is None
     assert asked(upstream) == first + 1, "presence is kept for longer"
+
+
+@pytest.mark.requirement("result:typed:absence-is-kept-for-minutes")
+def test_an_article_that_appears_a_little_later_is_looked_up_again(
+    open_toolbox: Open, upstream: Upstream, clock: LaterClock
+) -> None:
+    """NCBI answers for an article that does not exist with status 200 and an empty set."""
+    there = False
+    upstream.on("*", lambda _: Reply(body=articles(*(["7"] if there else []))))
+    toolbox = open_toolbox("eutils")
+
+    def count() -> int:
+        return len(toolbox.call_sync("work_lookup", {"ids": ["pmid:7"]}).data["works"])
+
+    assert count() == 0
+    there = True
+    first = asked(upstream)
+    assert (count(), asked(upstream)) == (0, first), "absence is kept, too"
+    clock.later += 301
+    assert count() == 1
+    asked_then = asked(upstream)
+    clock.later += 3600
+    assert (count(), asked(upstream)) == (1, asked_then), "presence is kept for longer"
 
 
 class TestRefresh:

@@ -13,7 +13,7 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 from carrel.errors import ContractViolation, LimitExceeded, Trap
-from carrel.exchange import Call, Limits
+from carrel.exchange import Call, Limits, Request
 from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.lifting import _Ends, _ends
@@ -233,6 +233,46 @@ def test_a_fetch_reaches_the_fetcher_as_the_guest_wrote_it(invoke: Invoke) -> No
     assert invoke(asks, fetcher=fetcher) == "{}"
     [request] = fetcher.requests
     assert (request.method, request.url, request.body) == ("GET", "https://example.org/a?", "")
+
+
+class DiscardingFetcher(AnsweringFetcher):
+    """Remembers what a guest discarded, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.discarded: list[Request] = []
+
+    def discard(self, call: Call, request: Request) -> None:
+        self.discarded.append(request)
+
+
+@pytest.mark.requirement("result:typed:discarded-is-not-kept")
+def test_a_discarded_request_reaches_the_fetcher_as_the_guest_wrote_it(invoke: Invoke) -> None:
+    fetcher = DiscardingFetcher()
+    gives_up = guest(
+        "(call $discard (i32.const 2048) (i32.const 22))",
+        data='(data (i32.const 2048) "https://example.org/a?b")',
+        fetching=True,
+        discarding=True,
+    )
+    assert invoke(gives_up, fetcher=fetcher) == "{}"
+    assert fetcher.discarded == [Request("GET", "https://example.org/a?")]
+    # A fetcher that keeps nothing has nothing to discard: a replay, or none.
+    assert invoke(gives_up, fetcher=AnsweringFetcher()) == "{}"
+
+
+@pytest.mark.requirement("sandbox:limits:reports")
+def test_a_flood_of_discards_ends_the_call(invoke: Invoke) -> None:
+    flood = guest(
+        "(loop $l (call $discard (i32.const 2048) (i32.const 22)) (br $l))",
+        fetching=True,
+        discarding=True,
+    )
+    fetcher = DiscardingFetcher()
+    with pytest.raises(LimitExceeded) as caught:
+        invoke(flood, fetcher=fetcher)
+    assert caught.value.limit == "reports"
+    assert len(fetcher.discarded) == 5000
 
 
 @pytest.mark.requirement("sandbox:limits:fetches")

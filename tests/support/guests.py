@@ -101,7 +101,7 @@ _HTTP = r"""
     (export "fetch" (func (param "request" $request)
       (result (result $response (error $failure)))))
     (export "fetch-all" (func (param "requests" (list $request))
-      (result (list (result $response (error $failure))))))))
+      (result (list (result $response (error $failure))))))%(discard)s))
 """
 
 _LOWERED = r"""
@@ -110,6 +110,21 @@ _LOWERED = r"""
   (core func $fetch_all (canon lower (func $http "fetch-all")
     (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
   (core instance $host (export "fetch" (func $fetch)) (export "fetch-all" (func $fetch_all)))
+"""
+_DISCARD = """
+    (export "discard" (func (param "request" $request)))"""
+_DISCARD_LOWERED = r"""
+  (core func $discarding (canon lower (func $http "discard")
+    (memory (core memory $libc "memory"))))
+  (core instance $discards (export "discard" (func $discarding)))
+"""
+_DISCARD_CORE_IMPORTS = r"""
+    (import "discards" "discard" (func $discarding (param i32 i32 i32 i32 i32 i32 i32 i32)))
+"""
+_DISCARDER = r"""
+    (func $discard (param $url i32) (param $length i32)
+      (call $discarding (i32.const 0) (local.get $url) (local.get $length)
+        (i32.const 8) (i32.const 0) (i32.const 8) (i32.const 0) (i32.const 0)))
 """
 _CORE_IMPORTS = r"""
     (import "host" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
@@ -181,6 +196,7 @@ def guest_wat(
     pages: int = 2,
     imports: str = "",
     fetching: bool = False,
+    discarding: bool = False,
     reporting: bool = False,
     version: str = "1.0.0",
 ) -> str:
@@ -198,13 +214,17 @@ def guest_wat(
         fetching: import the contract's http interface. `(call $get (url) (length))` fetches and
             leaves 0 for a response and 1 for a failure; `(call $get_all (list) (length))` makes
             many requests and leaves where the answers are.
+        discarding: with `fetching`, import `discard` too: `(call $discard (url) (length))`.
         reporting: import log, progress and config: `(call $write (level) (text) (length))`,
             `(call $report (done) (total) (text) (length))`, `(call $setting (key) (length) (at))`.
         version: of the exported interface.
     """
     return _TEMPLATE % {
-        "imports": imports + (_HTTP if fetching else "") + (_REPORTING if reporting else ""),
+        "imports": imports
+        + (_HTTP % {"discard": _DISCARD if discarding else ""} if fetching else "")
+        + (_REPORTING if reporting else ""),
         "core_imports": (_CORE_IMPORTS if fetching else "")
+        + (_DISCARD_CORE_IMPORTS if discarding else "")
         + (_REPORTING_CORE_IMPORTS if reporting else ""),
         "pages": pages,
         "result": _escaped(result),
@@ -213,10 +233,15 @@ def guest_wat(
         "manifest_length": len(manifest.encode()),
         "failed": int(failed),
         "data": data,
-        "functions": functions + (_GETTERS if fetching else ""),
+        "functions": functions
+        + (_GETTERS if fetching else "")
+        + (_DISCARDER if discarding else ""),
         "body": body,
-        "lowered": (_LOWERED if fetching else "") + (_REPORTING_LOWERED if reporting else ""),
+        "lowered": (_LOWERED if fetching else "")
+        + (_DISCARD_LOWERED if discarding else "")
+        + (_REPORTING_LOWERED if reporting else ""),
         "with": ('(with "host" (instance $host))' if fetching else "")
+        + ('(with "discards" (instance $discards))' if discarding else "")
         + ('(with "reports" (instance $reports))' if reporting else ""),
         "version": version,
     }

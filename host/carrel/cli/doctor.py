@@ -79,9 +79,10 @@ def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[s
 
 def _environment(env: Mapping[str, str]) -> list[str]:
     """The names of Carrel's variables that are set; never a value."""
+    from carrel.config import TOOL_IDENTIFIER
     from carrel.credentials import usual_variables
 
-    usual = usual_variables()
+    usual = (*usual_variables(), TOOL_IDENTIFIER)
     return sorted(
         name for name in env if (name.startswith("CARREL_") or name in usual) and env[name].strip()
     )
@@ -90,10 +91,10 @@ def _environment(env: Mapping[str, str]) -> list[str]:
 def _unknown_variables(env: Mapping[str, str]) -> list[tuple[str, str]]:
     import difflib
 
-    from carrel.config import ENVIRONMENT
+    from carrel.config import ENVIRONMENT, TOOL_IDENTIFIER
     from carrel.credentials import PREFIX, usual_variables
 
-    known = ["CARREL_CONFIG", *ENVIRONMENT, *usual_variables()]
+    known = ["CARREL_CONFIG", *ENVIRONMENT, *usual_variables(), TOOL_IDENTIFIER]
     found = []
     for name in _environment(env):
         if name not in known and not name.startswith(PREFIX):

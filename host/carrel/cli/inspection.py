@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.credentials import find_secret, variable
 from carrel.errors import CarrelError
+from carrel.fetch.identity import SOFTWARE
 from carrel.plugins.review import in_vain, limits_of, review
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def _secret(name: str, config: Config, entry: PluginConfig) -> dict[str, Any]:
     if name == "contact":
         is_set = config.fetch.contact is not None or found is not None
         return {**told, "set": is_set, "from": "CARREL_CONTACT"}
+    if name == SOFTWARE:
+        return {**told, "set": True, "from": f"plugins.{entry.name}.settings.{SOFTWARE}"}
     return {**told, "set": found is not None, "from": variable(entry.name, name)}
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ __all__ = [
     "BUILTIN_PLUGINS",
     "ENVIRONMENT",
     "FILE_NAMES",
+    "TOOL_IDENTIFIER",
     "Config",
     "FetchConfig",
     "Overrides",
@@ -64,6 +65,10 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_CA_BUNDLE": "fetch.ca_bundle",
     "CARREL_LOG_LEVEL": "server.log_level",
 }
+
+#: The variable that sets what NCBI is told as `tool`: `software` among the settings of the built-in
+#: eutils.
+TOOL_IDENTIFIER = "NCBI_TOOL_IDENTIFIER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +242,7 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
 
         values = read_file(found, faults, env)
     _lay_environment_over(values, env, faults)
+    named = _software(env, faults)
     for kind in ("cache", "data"):
         if f"{kind}_dir" not in values:
             try:
@@ -247,7 +253,7 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
         faults.append("record_dir, replay_dir: recording and replaying exclude each other")
     if faults:
         raise ConfigError(faults, path=str(found) if found else None)
-    return _build(values, found)
+    return _build(values, found, named)
 
 
 def find_file(env: Mapping[str, str]) -> Path | None:
@@ -302,16 +308,35 @@ def _lay_environment_over(
             values.pop(opposite, None)
 
 
-def _build(values: Mapping[str, Any], source: Path | None) -> Config:
+def _software(env: Mapping[str, str], faults: list[str]) -> str:
+    """What `NCBI_TOOL_IDENTIFIER` says; empty when it is not set."""
+    text = env.get(TOOL_IDENTIFIER, "").strip()
+    if not (len(text) <= 100 and text.isascii() and text.isprintable() and " " not in text):
+        faults.append(
+            f"{TOOL_IDENTIFIER} (environment): expected a name without blanks, such as "
+            "my-server/1.0: at most 100 printable characters of ASCII"
+        )
+    return text
+
+
+def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Config:
     given: Sequence[PluginConfig] = values.get("plugins", ())
     names = {plugin.name for plugin in given}
     defaults = tuple(builtin(name) for name in BUILTIN_PLUGINS if name not in names)
+    plugins = (*defaults, *given)
+    if software:
+        plugins = tuple(
+            replace(one, settings={**one.settings, "software": software})
+            if one.is_builtin and one.name == "eutils"
+            else one
+            for one in plugins
+        )
     plain = ("record_dir", "replay_dir", "limits", "trust", "registries", "warnings")
     rest = {key: values[key] for key in plain if key in values}
     return Config(
         cache_dir=values["cache_dir"],
         data_dir=values["data_dir"],
-        plugins=(*defaults, *given),
+        plugins=plugins,
         fetch=FetchConfig(**values.get("fetch", {})),
         runtime=RuntimeConfig(**values.get("runtime", {})),
         server=ServerConfig(**values.get("server", {})),

@@ -134,5 +134,12 @@ class PluginConfig:
         return None
 
     def grants_secret(self, name: str) -> bool:
-        """Whether the host may attach the secret for this plugin."""
+        """Whether the host may attach the secret for this plugin.
+
+        The name of the software is none, so it needs no grant.
+        """
+        from carrel.fetch.identity import SOFTWARE
+
+        if name == SOFTWARE:
+            return True
         return self.is_builtin if self.secrets is None else name in self.secrets

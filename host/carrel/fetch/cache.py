@@ -250,6 +250,17 @@ class Cache:
 
         self._writer.transact(write)
 
+    def forget(self, kept: Sequence[Kept]) -> None:
+        """Forgets answers that were given, unless newer ones have taken their place."""
+        if self._writer is None:
+            return
+        rows = [(one.key, one.stored) for one in kept]
+        self._writer.transact(
+            lambda connection: connection.executemany(
+                "DELETE FROM answer_v2 WHERE key = ? AND stored = ?", rows
+            )
+        )
+
     def _read(self, row: tuple[Any, ...], until: float) -> CachedAnswer:
         stored, _, status, url, hops, headers, checksum, size, body = row
         if _checksum(status, url, hops, headers, body) != checksum:

@@ -157,6 +157,7 @@ class PluginFetcher:
         self._cache = client.cache(policy.partition)
         self._held = client.held_bytes(policy.partition)
         self._remembered_plan = lru_cache(_PLANS)(self._plan)
+        self._under_way: set[Batch] = set()
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Makes the requests; see `carrel.exchange.Fetcher`."""
@@ -185,9 +186,25 @@ class PluginFetcher:
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
+    def waiting(self) -> int:
+        """See `carrel.exchange.QueueTeller`."""
+        return sum(len(batch.errands) - batch.done for batch in tuple(self._under_way))
+
     def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
         """See `carrel.exchange.AnswerKeeper`."""
         return self._cache.still_kept(kept, mark)
+
+    def discard(self, call: Call, request: Request) -> None:
+        """See `carrel.exchange.AnswerDiscarder`."""
+        key = self._planned(request).key
+        if key in call.unsettled:
+            call.unsettled = [one for one in call.unsettled if one != key]
+            self._cache.settle([key], Verdict.UNREADABLE)
+        given = [one for one in call.kept if one.key == key]
+        if given:
+            # Without them the call's result is not made of kept answers alone, and not kept either.
+            call.kept = [one for one in call.kept if one.key != key]
+            self._cache.forget(given)
 
     def settle(self, call: Call, verdict: Verdict) -> None:
         """See `carrel.exchange.AnswerSettler`."""
@@ -198,11 +215,7 @@ class PluginFetcher:
     def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
         """What needs no network, or else the errand that does."""
         started = self._client.clock.monotonic()
-        body = request.body if request.method == "POST" else ""
-        small = len(request.url) + len(body) < _REMEMBERED
-        plan = (self._remembered_plan if small else self._plan)(
-            request.method, request.url, request.headers, body
-        )
+        plan = self._planned(request)
         target = plan.target
         if target is None or plan.rule is None:
             assert plan.refusal is not None, "what is not allowed is refused"
@@ -217,6 +230,12 @@ class PluginFetcher:
         return self._make_errand(
             request, call, target, plan.rule, caller=caller, key=plan.key, refresh=refresh
         )
+
+    def _planned(self, request: Request) -> _Plan:
+        body = request.body if request.method == "POST" else ""
+        small = len(request.url) + len(body) < _REMEMBERED
+        plan = self._remembered_plan if small else self._plan
+        return plan(request.method, request.url, request.headers, body)
 
     def _plan(self, method: str, url: str, headers: Headers, body: str) -> _Plan:
         """What follows from a request and the policy alone, and so is the same every time."""
@@ -310,9 +329,11 @@ class PluginFetcher:
         if running is None:
             return [failures.cancelled(errand.target.url) for errand in errands]
         forget = call.on_cancel(lambda: _cancel(running))
+        self._under_way.add(batch)
         try:
             self._wait(running, batch, call)
         finally:
+            self._under_way.discard(batch)
             forget()
         if call.cancelled:
             return [

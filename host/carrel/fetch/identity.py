@@ -25,6 +25,10 @@ REDACTED = "[redacted]"
 #: User-Agent too.
 CONTACT = "contact"
 
+#: The secret that is none: the name and version that an upstream knows this software by. The
+#: User-Agent says so too. It is not looked for in what comes back.
+SOFTWARE = "software"
+
 #: Shorter values are not searched for in texts: they would match everywhere.
 _SHORTEST_REDACTED = 4
 
@@ -76,6 +80,8 @@ class Secret:
             raise ValueError(f"secret {self.name}: the header {self.header} belongs to the host")
         if not re.fullmatch(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", self.value):
             raise ValueError(f"secret {self.name}: the value is empty or not printable ASCII")
+        if self.name == SOFTWARE and " " in self.value:
+            raise ValueError(f"secret {self.name}: the name of the software has a blank in it")
         for host in self.hosts:
             parse_host_entry(host)
 
@@ -117,7 +123,11 @@ def without_secret_parameters(target: Target, secrets: Sequence[Secret]) -> Targ
     if not target.query or not secrets:
         return target
     owned = {secret.query for secret in secrets if secret.query and secret.goes_to(target.host)}
-    values = {secret.value for secret in secrets if len(secret.value) >= _SHORTEST_REDACTED}
+    values = {
+        secret.value
+        for secret in secrets
+        if len(secret.value) >= _SHORTEST_REDACTED and secret.name != SOFTWARE
+    }
     parts = target.query.split("&")
     kept = []
     for part in parts:
@@ -151,17 +161,18 @@ def user_agent(homepage: str | None, contact: str | None) -> str:
     notes = [f"+{homepage}"] if homepage else []
     if contact:
         notes.append(f"mailto:{contact}")
-    return f"carrel/{_version()}" + (f" ({'; '.join(notes)})" if notes else "")
+    return software() + (f" ({'; '.join(notes)})" if notes else "")
 
 
 @functools.cache
-def _version() -> str:
+def software() -> str:
+    """`carrel/VERSION`."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version("carrel")
+        return f"carrel/{version('carrel')}"
     except PackageNotFoundError:
-        return "0"
+        return "carrel/0"
 
 
 class Redactor:
@@ -170,6 +181,8 @@ class Redactor:
     def __init__(self, secrets: Iterable[Secret]) -> None:
         spellings: set[str] = set()
         for secret in secrets:
+            if secret.name == SOFTWARE:
+                continue
             # "Bearer x" may come back as x alone.
             for value in {secret.value, secret.header_value, secret.value.rpartition(" ")[2]}:
                 if len(value) >= _SHORTEST_REDACTED:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from carrel.errors import NotRecordedError, StorageError
 from carrel.exchange import (
+    AnswerDiscarder,
     AnswerSettler,
     Call,
     Failure,
     FailureKind,
     Fetcher,
     Outcome,
+    QueueTeller,
     Request,
     Response,
     Verdict,
@@ -55,6 +57,15 @@ class RecordingFetcher:
                 call.fatal = fault
                 break
         return outcomes
+
+    def waiting(self) -> int:
+        """See `carrel.exchange.QueueTeller`."""
+        return self._inner.waiting() if isinstance(self._inner, QueueTeller) else 0
+
+    def discard(self, call: Call, request: Request) -> None:
+        """See `carrel.exchange.AnswerDiscarder`."""
+        if isinstance(self._inner, AnswerDiscarder):
+            self._inner.discard(call, request)
 
     def settle(self, call: Call, verdict: Verdict) -> None:
         """See `carrel.exchange.AnswerSettler`."""

@@ -172,7 +172,13 @@ class Upstreams:
 
 
 class _Attempts:
-    """The attempts at one hop. Its name is resolved once, however many there are."""
+    """The attempts at one hop. Its name is resolved once, however many there are.
+
+    A POST may change something, and then must not happen twice (RFC 9110, section 9.2.2). It is
+    repeated where it certainly was not carried out: it was not sent, or the answer is 429 or has a
+    Retry-After. A POST whose answers the manifest has kept in the cache (`cache_seconds`) is a
+    read: an answer may take the request's place, so the request may also be repeated, like a GET.
+    """
 
     def __init__(self, upstreams: Upstreams, errand: Errand, hop: Hop) -> None:
         self._settings = upstreams.settings
@@ -185,6 +191,7 @@ class _Attempts:
         self._breaker = self._queue.breaker
         self._errand = errand
         self._method = hop.method
+        self._repeatable = hop.method != "POST" or hop.rule.cache_seconds > 0
         self._target = hop.target
         self._attachment = hop.attachment
         self._addresses: tuple[str, ...] = ()
@@ -291,7 +298,7 @@ class _Attempts:
             if not more or late:
                 return failures.rate_limited(url, host, pause)
             return None
-        if not more or late:
+        if not more or late or not self._repeatable:
             return result
         await self._clock.sleep(pause)
         return None
@@ -347,7 +354,7 @@ class _Attempts:
             log.debug("an attempt at %s failed: %s", host, type(fault).__name__)
             broken = _broken(host, fault)
             # Only a request that was not sent, or that changes nothing, is sent again.
-            if self._method == "POST" and fault.maybe_sent:
+            if fault.maybe_sent and not self._repeatable:
                 broken.final = True
                 broken.message += "; the request may have arrived, so it is not repeated"
             raise broken from fault
@@ -367,7 +374,7 @@ class _Attempts:
                 return await self._ask(connection)
             except LostError:
                 # The upstream may have closed an idle connection while the request was on its way.
-                if self._method == "POST":
+                if not self._repeatable:
                     raise
         return await self._ask(await self._connections.connect(partition, host, self._addresses))
 

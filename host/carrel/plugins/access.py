@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from carrel.credentials import find_secret
 from carrel.errors import ConfigError
+from carrel.fetch.identity import CONTACT, SOFTWARE, software
 from carrel.fetch.manifest import read_policy
 from carrel.fetch.policy import BUILTIN, Policy
 
@@ -103,8 +104,10 @@ def provided_secrets(config: Config, entry: PluginConfig, manifest: Manifest) ->
     provided = {
         name: find_secret(entry.name, name, builtin=entry.is_builtin) or "" for name in granted
     }
-    if "contact" in granted and config.fetch.contact:
-        provided["contact"] = config.fetch.contact
+    if CONTACT in granted and config.fetch.contact:
+        provided[CONTACT] = config.fetch.contact
+    if SOFTWARE in granted:
+        provided[SOFTWARE] = str(entry.settings.get(SOFTWARE) or software())
     return provided
 
 

@@ -71,6 +71,8 @@ _LARGE = 2**18
 #: The same of characters times what a schema holds against each value.
 _LARGE_WEIGHT = 2**22
 _MAX_MESSAGE = 2000
+#: The reserved tool whose result says what is absent, see `contract/v1/lookup.schema.json`.
+_LOOKUP = "lookup"
 #: A report is a few lines; what is far longer is an attempt at something else.
 _MAX_REPORT = 2**16
 
@@ -200,14 +202,14 @@ class Plugin(ABC):
         if not call.unsettled or not isinstance(fetcher, AnswerSettler):
             return
         if failure is None:
-            verdict = self._verdict(text)
+            verdict = self._verdict(call, text)
         elif isinstance(failure, PluginReport) and self._says_absent(failure):
             verdict = Verdict.ABSENT
         else:
             verdict = Verdict.UNREADABLE
         fetcher.settle(call, verdict)
 
-    def _verdict(self, text: bytes) -> Verdict:  # noqa: ARG002 -- modules look into it
+    def _verdict(self, call: Call, text: bytes) -> Verdict:  # noqa: ARG002 -- the kinds look
         """What a result says of the answers that it was made of."""
         return Verdict.READ
 
@@ -321,6 +323,16 @@ class ComponentPlugin(Plugin):
             check=None if self.trusted else lambda result: self._check_large(tool, result, call),
             ended=partial(self._settle, call),
         )
+
+    def _verdict(self, call: Call, text: bytes) -> Verdict:
+        """`ABSENT` for a lookup that names what the source does not have; it is checked later."""
+        if call.tool != _LOOKUP:
+            return Verdict.READ
+        try:
+            raw = decode_object(text, plugin=self.name, tool=_LOOKUP, strict=not self.trusted)
+        except ContractViolation:
+            return Verdict.UNREADABLE
+        return Verdict.ABSENT if raw.get("not_found") else Verdict.READ
 
     def _says_absent(self, report: PluginReport) -> bool:
         """Whether the report's code is `not_found`; the rest of it is checked elsewhere."""

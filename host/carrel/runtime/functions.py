@@ -116,6 +116,24 @@ def add_fetch(
     return _define(instance, name, run, parameters=1, results=1)
 
 
+def add_discard(instance: Any, name: str, run: Callable[[Callable[[], Request]], None]) -> object:
+    """Defines a function of a request that returns nothing.
+
+    Args:
+        instance: the contract's `http`, likewise.
+        name: the function's.
+        run: must not raise; it is handed what reads the request, which is not read before.
+
+    Returns:
+        What has to live as long as the linker.
+    """
+
+    def call(values: Any, _results: Any) -> None:
+        run(lambda: read_request(values[0]))
+
+    return _define(instance, name, call, parameters=1, results=0)
+
+
 def add_words(
     instance: Any,
     name: str,

@@ -17,7 +17,7 @@ import wasmtime
 from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
-from .functions import add_fetch, add_words
+from .functions import add_discard, add_fetch, add_words
 from .guarded import guarded
 from .linking import Code, Linker
 
@@ -51,6 +51,7 @@ CONTRACT_IMPORTS: dict[str, frozenset[str]] = {
             "fetch-failure",
             "fetch",
             "fetch-all",
+            "discard",
         }
     ),
     _LOG: frozenset({"level", "write"}),
@@ -171,6 +172,7 @@ def define_imports(
             keep = [
                 add_fetch(http.ptr(), "fetch", fetch, may_fetch=may_fetch, many=False),
                 add_fetch(http.ptr(), "fetch-all", fetch, may_fetch=may_fetch, many=True),
+                add_discard(http.ptr(), "discard", guarded(current, _discard)),
             ]
         with root.add_instance(_LOG) as log:
             keep.append(
@@ -184,6 +186,10 @@ def define_imports(
                 add_words(config.ptr(), "get", guarded(current, _get, ""), takes=("string",))
             )
     return linker, keep
+
+
+def _discard(execution: Execution, read: Callable[[], Request]) -> None:
+    execution.discard(read())
 
 
 def _write(execution: Execution, level: str, message: str) -> None:

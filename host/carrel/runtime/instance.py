@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wasmtime
@@ -23,7 +24,16 @@ from carrel.errors import (
     DeadlineExceeded,
     LimitExceeded,
 )
-from carrel.exchange import Call, Failure, FailureKind, Fetcher, Outcome, Request
+from carrel.exchange import (
+    AnswerDiscarder,
+    Call,
+    Failure,
+    FailureKind,
+    Fetcher,
+    Outcome,
+    QueueTeller,
+    Request,
+)
 from carrel.printable import printable
 from carrel.utf8 import Utf8
 
@@ -46,7 +56,9 @@ _LEVELS = {
 }
 #: Linear memories of a component that has more than one; they share the limit in equal parts.
 _MEMORIES = 4
-#: Calls of log, progress and config in one execution, far above what a plugin has use for.
+#: The key of `config.get` under which the host tells how many requests of the plugin wait.
+WAITING = "carrel:waiting"
+#: Calls of log, progress, config and discard in one execution, far above what a plugin has use for.
 _MAX_REPORTS = 5_000
 #: Lines of its standard output that are logged when an execution ends.
 _OUTPUT_LINES = 100
@@ -288,32 +300,39 @@ class Execution:
 
     def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Hands the guest's requests to the fetcher; time spent there is not CPU time."""
-        assert self._turn is not None, "a guest asks, so it runs"
-        started = time.monotonic()
-        self._turn.give()
-        try:
+        with self._waiting():
             outcomes = self._fetcher.fetch_all(requests, self.call)
-        finally:
-            self._turn.take()
-            self._waited += time.monotonic() - started
         if self.call.fatal is not None:
             self.end(self.call.fatal)
         return outcomes
 
+    def discard(self, request: Request) -> None:
+        """Takes the call's answers to a request out of the cache; the time is not CPU time."""
+        if not isinstance(self._fetcher, AnswerDiscarder):
+            return
+        with self._waiting():
+            self._fetcher.discard(self.call, request)
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Leaves the processor to others, and takes the time off the guest's."""
+        assert self._turn is not None, "a guest asks, so it runs"
+        started = time.monotonic()
+        self._turn.give()
+        try:
+            yield
+        finally:
+            self._turn.take()
+            self._waited += time.monotonic() - started
+
     def sleep(self, seconds: float) -> None:
         """Waits, which is not CPU time; whatever ends the call ends the waiting."""
-        started = time.monotonic()
         with self._lock:
             if self._reason is not None:
                 return
             self._ended = threading.Event()
-        assert self._turn is not None, "a guest sleeps, so it runs"
-        self._turn.give()
-        try:
+        with self._waiting():
             self._ended.wait(min(seconds, self.call.remaining + 1.0))
-        finally:
-            self._turn.take()
-            self._waited += time.monotonic() - started
 
     def may_fetch(self, count: int) -> bool:
         """Whether the budget allows so many requests more; if not, the call ends."""
@@ -325,7 +344,7 @@ class Execution:
         return False
 
     def count_report(self) -> bool:
-        """Counts a call of log, progress or config; beyond the cap the execution ends.
+        """Counts a call of log, progress, config or discard; beyond the cap the execution ends.
 
         Each takes the interpreter from other threads for a moment, and a guest that does nothing
         else would take it all the time.
@@ -338,7 +357,12 @@ class Execution:
         return False
 
     def setting(self, key: str) -> str:
-        """A setting of the plugin as JSON text, or the empty string."""
+        """A setting of the plugin, or what the host says of itself, as JSON text.
+
+        The empty string stands for what is not set or not known.
+        """
+        if key == WAITING:
+            return str(self._fetcher.waiting()) if isinstance(self._fetcher, QueueTeller) else ""
         return self._settings.get(key, "")
 
     def count_message(self, most: int) -> bool:

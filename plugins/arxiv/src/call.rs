@@ -1,6 +1,6 @@
 //! The tool `query` from end to end: arguments → requests → page → checked links.
 
-use carrel_pdk::{Code, Error, Host, Level, Response};
+use carrel_pdk::{Code, Error, Host, Level, Response, discard};
 
 use crate::arguments::QueryArguments;
 use crate::entry::Page;
@@ -118,8 +118,12 @@ fn absent(
     if page.total_results.is_none_or(|total| total >= ids.len() as u64) {
         return Vec::new();
     }
-    let all = host.fetch(query::of_ids(ids)).map_err(Error::from);
-    let named = all.and_then(|response| Ok(id_notices(arguments, ids, &merge::page(&response)?)));
+    let request = query::of_ids(ids);
+    let all = host.fetch(request.clone()).map_err(Error::from);
+    let named = all.and_then(|response| {
+        let page = merge::page(&response).inspect_err(|_| discard(host, &request))?;
+        Ok(id_notices(arguments, ids, &page))
+    });
     named.unwrap_or_else(|error| {
         let absent = ids.len() as u64 - page.total_results.unwrap_or_default();
         vec![format!(

@@ -2,7 +2,7 @@
 
 use carrel_pdk::id::ArxivId;
 use carrel_pdk::lookup::{self, Answer};
-use carrel_pdk::{Code, Error, Host, Level, Response};
+use carrel_pdk::{Code, Error, Host, Level, Response, discard};
 
 use crate::call::gap;
 use crate::entry::{Entry, Page};
@@ -86,8 +86,12 @@ fn gather(mut wanted: Vec<String>, host: &dyn Host) -> Vec<Group> {
             })
             .unzip();
         wanted.clear();
-        for (ids, outcome) in lists.into_iter().zip(host.fetch_all(requests)) {
+        let outcomes = host.fetch_all(requests.clone());
+        for ((ids, request), outcome) in lists.into_iter().zip(requests).zip(outcomes) {
             let outcome = outcome.map_err(Error::from).and_then(readable);
+            if outcome.is_err() {
+                discard(host, &request);
+            }
             let error = match outcome {
                 Err(error) if attempt < AGAIN => error,
                 outcome => {

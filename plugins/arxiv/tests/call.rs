@@ -461,3 +461,14 @@ fn unknown_tools_and_formats_are_argument_errors() {
     assert_eq!(Arxiv::call("nope", "{}", &host).unwrap_err().code, Code::InvalidArguments);
     assert_eq!(Arxiv::parse("nope", "").unwrap_err().code, Code::InvalidArguments);
 }
+
+#[test]
+fn a_list_of_absent_ids_that_cannot_be_read_is_discarded() {
+    let host = FakeHost::new(|request: &Request| match request.url.contains("max_results=20") {
+        true => answer(200, "<html>sign in</html>"),
+        false => arxiv(request),
+    });
+    let arguments = json!({"id_list": list(20), "max_results": 5, "verify_source_url": false});
+    call(&arguments, &host).unwrap();
+    assert_eq!(host.discards(), host.requests()[1..]);
+}

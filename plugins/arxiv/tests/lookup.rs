@@ -184,3 +184,14 @@ fn what_is_no_arxiv_id_fails_without_a_request() {
     let error = Arxiv::call("lookup", r#"{"ids": "x"}"#, &host).unwrap_err();
     assert_eq!(error.code, Code::InvalidArguments);
 }
+
+#[test]
+fn an_answer_that_no_record_can_be_read_from_is_discarded() {
+    let host = FakeHost::new(|_: &Request| answer(200, "<html>sign in</html>"));
+    let found = lookup(&["2301.00001"], &host);
+    assert_eq!(found["failed"][0]["code"], "upstream_invalid");
+    assert!(host.discards().contains(&host.requests()[0]));
+    let host = FakeHost::new(arxiv);
+    assert_eq!(lookup(&["2301.00007"], &host)["not_found"].as_array().unwrap().len(), 1);
+    assert_eq!(host.discards(), [], "that there is no such paper could be read");
+}

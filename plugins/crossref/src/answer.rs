@@ -1,6 +1,6 @@
 //! Requests → responses → what they say, by status and body.
 
-use carrel_pdk::{Code, Error, Host, Request, Response, refusal};
+use carrel_pdk::{Code, Error, Host, Request, Response, discard, refusal};
 
 /// Makes one request.
 ///
@@ -24,6 +24,26 @@ pub(crate) enum Asked {
     ForWork,
     /// Whatever matches.
     ForMatches,
+}
+
+/// Reads as [`read`] does an answer that the call can do without. One that cannot be read is not kept for
+/// the next call.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_part<'r, T>(
+    host: &dyn Host,
+    request: &Request,
+    response: &'r Response,
+    asked: Asked,
+    document: fn(&'r str) -> Result<T, Error>,
+) -> Result<T, Error> {
+    read(response, asked, document).inspect_err(|error| {
+        if error.code != Code::NotFound {
+            discard(host, request);
+        }
+    })
 }
 
 /// What `read` makes of a response's body, or the error that the response stands for.

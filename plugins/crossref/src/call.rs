@@ -1,7 +1,7 @@
 //! The tools `works` and `work` from end to end: arguments → request → answer → result.
 
 use carrel_pdk::id::Doi;
-use carrel_pdk::{Code, Error, Host};
+use carrel_pdk::{Code, Error, Host, discard};
 
 use crate::answer::Asked;
 use crate::arguments::{DoiArguments, WorksArguments};
@@ -55,7 +55,10 @@ pub(crate) fn explained(error: Error, doi: &Doi, host: &dyn Host) -> Error {
         .fetch(query::agency(doi))
         .ok()
         .filter(carrel_pdk::Response::is_success)
-        .and_then(|response| document::agency(&response.body))
+        .and_then(|response| {
+            let agency = document::agency(&response.body);
+            agency.inspect_err(|_| discard(host, &query::agency(doi))).ok().flatten()
+        })
         .map(|agency| format!("; it is registered with {agency}, not with Crossref"))
         .unwrap_or_default();
     Error::new(Code::NotFound, format!("Crossref has no work with the DOI {doi}{elsewhere}"))

@@ -85,7 +85,9 @@ pub(crate) fn citation_match(arguments: &str, host: &dyn Host) -> Result<String,
     };
     let mut notices = Vec::new();
     if let Some(doi) = reference.doi() {
-        match named.as_ref().map(|response| answer::read(response, Asked::ForWork, parse::work)) {
+        match named.as_ref().map(|response| {
+            answer::read_part(host, &query::work(doi), response, Asked::ForWork, parse::work)
+        }) {
             // The search may have it too.
             Some(Ok(one)) if works.iter().all(|work| !reference.names(work)) => {
                 works.push(one.work)

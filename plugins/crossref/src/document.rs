@@ -172,12 +172,18 @@ pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
 }
 
 /// The name of the agency in an answer about a DOI's registration, when it is another one.
-pub(crate) fn agency(document: &str) -> Option<String> {
-    let message = json::from_str::<Root<'_>>(document).ok()?.message?;
-    let agency = message.content.agency;
-    let id = agency.id.0?;
-    let label = agency.label.0.unwrap_or_else(|| id.clone());
-    (!id.eq_ignore_ascii_case("crossref")).then(|| excerpt(label.trim()))
+///
+/// # Errors
+///
+/// `invalid_document` when the answer names no agency.
+pub(crate) fn agency(document: &str) -> Result<Option<String>, Error> {
+    let message = json::from_str::<Root<'_>>(document).ok().and_then(|root| root.message);
+    let agency = message.map(|message| message.content.agency);
+    let named = agency.and_then(|agency| Some((agency.id.0?, agency.label.0)));
+    let (id, label) =
+        named.ok_or_else(|| Error::invalid_document("expected an agency but found none", 0, ""))?;
+    let other = !id.eq_ignore_ascii_case("crossref");
+    Ok(other.then(|| excerpt(label.unwrap_or(id).trim())))
 }
 
 /// The works in an object, if it is one that has any.

@@ -35,10 +35,10 @@ pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> 
     }
     let searched = search(&asked, host);
     let mut found: Vec<Work<'_>> = Vec::new();
-    for response in &searched {
+    for (request, response) in &searched {
         // A search that failed leaves its DOIs to requests of their own.
         found.extend(
-            answer::read(response, Asked::ForMatches, parse::works)
+            answer::read_part(host, request, response, Asked::ForMatches, parse::works)
                 .map(|page| page.works)
                 .unwrap_or_default(),
         );
@@ -55,16 +55,16 @@ pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> 
         }
     }
     let requests: Vec<Request> = left.iter().map(|(_, doi)| query::work(doi)).collect();
-    let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests) };
+    let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests.clone()) };
     let mut responses = Vec::new();
-    for ((id, _), outcome) in left.into_iter().zip(outcomes) {
+    for (((id, _), request), outcome) in left.into_iter().zip(requests).zip(outcomes) {
         match outcome {
-            Ok(response) => responses.push((id, response)),
+            Ok(response) => responses.push((id, request, response)),
             Err(failure) => result.failed.push((id, failure.into())),
         }
     }
-    for (id, response) in &responses {
-        match answer::read(response, Asked::ForWork, parse::work) {
+    for (id, request, response) in &responses {
+        match answer::read_part(host, request, response, Asked::ForWork, parse::work) {
             Ok(one) => result.works.push((id.clone(), one.work)),
             Err(error) if error.code == Code::NotFound => result.not_found.push(id.clone()),
             Err(error) => result.failed.push((id.clone(), error)),
@@ -74,7 +74,7 @@ pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> 
 }
 
 /// Asks for those DOIs that can stand in a filter, if there are enough to be worth it.
-fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<Response> {
+fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<(Request, Response)> {
     let mut groups: Vec<Vec<&Doi>> = Vec::new();
     let mut length = 0;
     for (_, doi) in asked.iter().filter(|(_, doi)| query::fits_filter(doi)) {
@@ -92,6 +92,9 @@ fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<Response> {
     if groups.is_empty() {
         return Vec::new();
     }
-    let requests = groups.iter().map(|group| query::batch(group)).collect();
-    host.fetch_all(requests).into_iter().filter_map(Result::ok).collect()
+    let requests: Vec<Request> = groups.iter().map(|group| query::batch(group)).collect();
+    let outcomes = host.fetch_all(requests.clone());
+    let answered =
+        |(request, outcome): (Request, Result<Response, _>)| Some((request, outcome.ok()?));
+    requests.into_iter().zip(outcomes).filter_map(answered).collect()
 }

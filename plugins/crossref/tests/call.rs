@@ -393,3 +393,30 @@ fn an_unknown_tool_and_format_are_named() {
     assert_eq!(call("grants", &json!({}), &host).unwrap_err().code, Code::InvalidArguments);
     assert_eq!(Crossref::parse("journal", "{}").unwrap_err().code, Code::InvalidArguments);
 }
+
+#[test]
+fn parts_that_cannot_be_read_are_discarded_and_absence_is_not() {
+    let host = FakeHost::new(|request: &Request| match decoded(request) {
+        url if url.contains("filter=doi:") => answer(200, "<html>busy</html>"),
+        url if url.ends_with("/10.5555/a") => answer(200, "{"),
+        url if url.ends_with("/10.5555/b") => missing(),
+        _ => one(&json!({"DOI": "10.5555/c", "type": "book"})),
+    });
+    let found = call("lookup", &ids(&["10.5555/a", "10.5555/b", "10.5555/c"]), &host).unwrap();
+    assert_eq!(found["not_found"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["failed"].as_array().unwrap().len(), 1, "{found}");
+    let discards: Vec<String> = host.discards().iter().map(decoded).collect();
+    assert_eq!(discards.len(), 2, "{discards:?}");
+    assert!(discards[0].contains("filter=doi:") && discards[1].ends_with("/10.5555/a"));
+}
+
+#[test]
+fn an_agency_that_cannot_be_read_is_discarded() {
+    let host = FakeHost::new(|request: &Request| match request.url.ends_with("/agency") {
+        true => answer(200, "<html>busy</html>"),
+        false => missing(),
+    });
+    let error = call("work", &json!({"doi": "10.5555/a"}), &host).unwrap_err();
+    assert_eq!(error.code, Code::NotFound);
+    assert_eq!(host.discards(), host.requests()[1..]);
+}

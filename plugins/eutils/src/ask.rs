@@ -1,6 +1,6 @@
 //! Requests to NCBI, and what every answer is checked for before it is read.
 
-use carrel_pdk::{Action, Code, Error, Host, Level, Request, Response, percent, refusal};
+use carrel_pdk::{Action, Code, Error, Host, Level, Request, Response, discard, percent, refusal};
 
 use crate::report;
 
@@ -8,8 +8,6 @@ use crate::report;
 const EUTILS: &str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/";
 /// Where PMC's converter of identifiers is.
 const IDCONV: &str = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/";
-/// The name NCBI knows this software by; the address that goes with it is attached by the host.
-pub(crate) const TOOL: &str = "carrel";
 /// Bytes a query string may have before it goes into the body of a POST.
 const LONGEST_QUERY: usize = 2000;
 /// Identifiers in one request from which on NCBI asks for POST.
@@ -63,9 +61,8 @@ impl Query {
     }
 
     fn parameters(&self) -> String {
-        let pairs = self.pairs.iter().map(|(name, value)| (*name, value.as_str()));
-        let with_tool = pairs.chain([("tool", TOOL)]);
-        let written = with_tool.map(|(name, value)| format!("{name}={}", percent::query(value)));
+        let pairs = self.pairs.iter();
+        let written = pairs.map(|(name, value)| format!("{name}={}", percent::query(value)));
         written.collect::<Vec<_>>().join("&")
     }
 
@@ -104,7 +101,8 @@ impl Query {
 ///
 /// NCBI is known to send nothing but a prolog, half a document, or a report of a backend that failed,
 /// with status 200. Such an answer is asked for again past the cache, twice, and never passed on as
-/// "no results".
+/// "no results". The last one is not kept, so that a call that works without it does not have the next
+/// one do so too.
 ///
 /// # Errors
 ///
@@ -117,7 +115,7 @@ pub(crate) fn ask<T>(
 ) -> Result<T, Error> {
     let request = query.request();
     let first = host.fetch(request.clone())?;
-    settle(host, &request, first, read)
+    settle(host, &request, first, |response| read(&response.body))
 }
 
 /// Reads an answer that is already there, asking again where [`ask`] would.
@@ -125,7 +123,7 @@ pub(crate) fn settle<T>(
     host: &dyn Host,
     request: &Request,
     first: Response,
-    read: impl Fn(&str) -> Result<T, Error>,
+    read: impl Fn(&Response) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut response = first;
     let mut again = 0;
@@ -137,6 +135,10 @@ pub(crate) fn settle<T>(
         let worth_asking = response.is_success()
             && (error.code == Code::UpstreamInvalid || error.retryable == Some(true));
         if !worth_asking || again == RETRIES {
+            // That there is no such thing could be read.
+            if error.code != Code::NotFound {
+                discard(host, request);
+            }
             return Err(error);
         }
         again += 1;
@@ -145,7 +147,10 @@ pub(crate) fn settle<T>(
     }
 }
 
-fn outcome<T>(response: &Response, read: &impl Fn(&str) -> Result<T, Error>) -> Result<T, Error> {
+fn outcome<T>(
+    response: &Response,
+    read: &impl Fn(&Response) -> Result<T, Error>,
+) -> Result<T, Error> {
     let body = response.body.as_str();
     if !response.is_success() {
         return Err(refused(response));
@@ -154,7 +159,7 @@ fn outcome<T>(response: &Response, read: &impl Fn(&str) -> Result<T, Error>) -> 
         let message = "NCBI answered with nothing but the beginning of a document";
         return Err(Error::new(Code::UpstreamInvalid, message));
     }
-    read(body).map_err(|error| match error.code {
+    read(response).map_err(|error| match error.code {
         Code::InvalidDocument => match report::gateway(body) {
             Some(report) => report,
             None => Error {
@@ -224,16 +229,14 @@ mod tests {
         assert_eq!(query.method(), "GET");
         assert_eq!(
             query.request().url,
-            "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi?db=pubmed&id=1,2&tool=carrel"
+            "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi?db=pubmed&id=1,2"
         );
         let many: Vec<String> = (1..=POST_FROM).map(|number| number.to_string()).collect();
         let query = Query::new("efetch").with("db", "pubmed").ids(&many);
         let request = query.request();
         assert_eq!(query.method(), "POST");
         assert_eq!(request.url, "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi");
-        assert!(
-            request.body.starts_with("db=pubmed&id=1,2,") && request.body.ends_with("&tool=carrel")
-        );
+        assert!(request.body.starts_with("db=pubmed&id=1,2,") && request.body.ends_with(",100"));
         let long = Query::new("esearch").with("term", "x".repeat(LONGEST_QUERY));
         assert_eq!(long.method(), "POST");
     }

@@ -34,6 +34,22 @@ pub(crate) fn month(text: &str) -> Option<u8> {
     u8::try_from(at + 1).ok()
 }
 
+/// The time of a `Date` header (RFC 9110, section 5.6.7) by RFC 3339.
+pub(crate) fn from_http(text: &str) -> Option<String> {
+    let rest = text.split_once(", ")?.1.strip_suffix(" GMT")?;
+    let [day, name, year, time] = rest.split(' ').collect::<Vec<_>>().try_into().ok()?;
+    let is_time = time.len() == 8
+        && time.bytes().enumerate().all(|(at, byte)| match at {
+            2 | 5 => byte == b':',
+            _ => byte.is_ascii_digit(),
+        });
+    let digits =
+        |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let at = MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month))?;
+    (is_time && digits(day, 2) && digits(year, 4))
+        .then(|| format!("{year}-{:02}-{day}T{time}Z", at + 1))
+}
+
 /// Days of a month of the Gregorian calendar.
 pub(crate) fn days(year: u16, month: u16) -> u16 {
     match month {
@@ -89,6 +105,21 @@ pub(crate) fn from_words(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_header_becomes_a_time() {
+        for (header, time) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some("1994-11-06T08:49:37Z")),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", None),
+            ("Sun Nov  6 08:49:37 1994", None),
+            ("Sun, 6 Nov 1994 08:49:37 GMT", None),
+            ("Sun, 06 Nov 1994 08.49.37 GMT", None),
+            ("Sun, 06 Foo 1994 08:49:37 GMT", None),
+            ("", None),
+        ] {
+            assert_eq!(from_http(header).as_deref(), time, "{header}");
+        }
+    }
 
     #[test]
     fn words_become_dates_as_far_as_they_go() {

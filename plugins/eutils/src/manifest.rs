@@ -320,6 +320,13 @@ fn secrets() -> Vec<Secret> {
             attach: Attach::Query("email".to_owned()),
             pace: None,
         },
+        Secret {
+            name: "software".to_owned(),
+            description: Some("Name and version that NCBI knows this software by.".to_owned()),
+            hosts: vec![EUTILS.to_owned(), PMC.to_owned()],
+            attach: Attach::Query("tool".to_owned()),
+            pace: None,
+        },
     ]
 }
 

@@ -75,7 +75,9 @@ pub(crate) fn convert(host: &dyn Host, ids: &[Id]) -> (HashMap<String, Resolved>
     let outcomes = host.fetch_all(queries.iter().map(|query| query.get()).collect());
     for (query, outcome) in queries.iter().zip(outcomes) {
         let records = outcome.map_err(Error::from).and_then(|response| {
-            ask::settle(host, &query.get(), response, |body| Ok(idconv::parse(body)?.records))
+            ask::settle(host, &query.get(), response, |response| {
+                Ok(idconv::parse(&response.body)?.records)
+            })
         });
         match records {
             Ok(records) => known.extend(records.into_iter().filter_map(|record| {

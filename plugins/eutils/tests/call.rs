@@ -156,7 +156,11 @@ fn resources_say_what_the_plugin_is_and_how_large_pubmed_is() {
     let asked = |uri: &str, secrets: &[&str]| json!({"uri": uri, "secrets": secrets});
     let info = call("resource", &asked("pubmed-connect://info", &["api_key"]), &host).unwrap();
     assert_eq!(info["ncbi_compliance"]["api_usage_status"], "NCBI API key in use");
-    assert_eq!(info["contact_configured"], false);
+    assert_eq!(info["contact_email"], "not set");
+    assert_eq!(
+        info["ncbi_compliance"]["tool_identifier"],
+        concat!("carrel/", env!("CARGO_PKG_VERSION"))
+    );
     assert_eq!(info["operational_status"]["ncbi_status"], "Nominal");
     let stats = call("resource", &asked("pubmed-connect://stats/pubmed", &[]), &host).unwrap();
     assert_eq!(
@@ -203,4 +207,28 @@ fn a_report_that_will_not_change_is_not_asked_for_again() {
     let error = call("search", &json!({"query_term": "oak"}), &host).unwrap_err();
     assert_eq!(error.code, Code::UpstreamError);
     assert_eq!(host.requests().len(), 1);
+}
+
+#[test]
+fn a_part_that_cannot_be_read_is_discarded_and_the_rest_kept() {
+    let host = FakeHost::new(|request: &Request| {
+        let bad = request.url.contains("esummary");
+        let found = "<eSearchResult><Count>1</Count><IdList><Id>1</Id></IdList></eSearchResult>";
+        answer(200, if bad { "<html>busy</html>" } else { found })
+    });
+    let found =
+        call("search", &json!({"query_term": "oak", "fetch_brief_summaries": 1}), &host).unwrap();
+    assert_eq!(found["notices"].as_array().unwrap().len(), 1, "{found}");
+    let discards = host.discards();
+    assert!(!discards.is_empty());
+    assert!(discards.iter().all(|request| request.url.contains("esummary")), "{discards:?}");
+    assert!(discards.iter().all(|request| host.requests().contains(&request.clone())));
+}
+
+#[test]
+fn an_answer_that_says_there_is_no_such_article_is_not_discarded() {
+    let host = FakeHost::new(|_: &Request| answer(200, "<PubmedArticleSet></PubmedArticleSet>"));
+    let asked = json!({"source_pmid": "1", "relationship_type": "citation_formats"});
+    assert_eq!(call("related", &asked, &host).unwrap_err().code, Code::NotFound);
+    assert_eq!(host.discards(), []);
 }

@@ -38,6 +38,11 @@ fn begin() {
     }));
 }
 
+/// `discard` of the contract.
+pub(crate) fn discard(request: Request) {
+    wit::http::discard(&lower(request));
+}
+
 /// The host, reached through the component's imports.
 struct Outside;
 

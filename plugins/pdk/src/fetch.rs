@@ -206,6 +206,29 @@ pub trait Host {
     /// Says that `done` of `total` steps are finished; `total` is 0 when it is not known.
     fn progress(&self, done: u64, total: u64, message: &str);
 
-    /// The plugin's own setting `key` as JSON text, when the operator set it.
+    /// The plugin's own setting `key` as JSON text, when the operator set it. Keys that begin with
+    /// `carrel:` are the host's: `carrel:waiting` is the number of the plugin's requests that wait.
     fn setting(&self, key: &str) -> Option<String>;
+
+    /// Notes a request whose answers [`discard`] was called for. For doubles in tests.
+    #[cfg(not(target_family = "wasm"))]
+    fn discarded(&self, _request: &Request) {}
+}
+
+/// Takes the answers that this call has had to `request` out of the host's cache, so that the next
+/// call asks upstream again.
+///
+/// For an answer that a plugin cannot read and works without. The answers of a call that fails are
+/// not kept anyway. Nothing happens for a request that this call has not made.
+///
+/// This is no method of [`Host`], so that a plugin that never calls it does not import it, and runs
+/// in hosts that do not have it yet.
+pub fn discard(host: &dyn Host, request: &Request) {
+    #[cfg(target_family = "wasm")]
+    {
+        let _ = host;
+        crate::export::discard(request.clone());
+    }
+    #[cfg(not(target_family = "wasm"))]
+    host.discarded(request);
 }

@@ -63,7 +63,7 @@ pub mod xml;
 
 pub use args::arguments;
 pub use error::{Action, Code, Error, Position};
-pub use fetch::{Failure, FailureKind, Header, Host, Level, Method, Request, Response};
+pub use fetch::{Failure, FailureKind, Header, Host, Level, Method, Request, Response, discard};
 pub use manifest::Manifest;
 pub use plugin::Plugin;
 pub use refusal::refusal;

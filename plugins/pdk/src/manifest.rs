@@ -119,7 +119,8 @@ pub struct Pace {
     /// Requests that may go at once after a rest; 1 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<u32>,
-    /// Name of the shared bucket; the host's name when absent.
+    /// Name of the bucket; the host's name when absent. Hosts of this plugin that name the same one
+    /// share it; a plugin can slow down no other plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<String>,
 }

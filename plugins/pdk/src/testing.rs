@@ -17,12 +17,18 @@ pub struct FakeHost<F: Fn(&Request) -> Outcome> {
     answer: F,
     batches: RefCell<Vec<Vec<Request>>>,
     progress: RefCell<Vec<(u64, u64)>>,
+    discards: RefCell<Vec<Request>>,
 }
 
 impl<F: Fn(&Request) -> Outcome> FakeHost<F> {
     /// A host that answers with `answer`.
     pub fn new(answer: F) -> Self {
-        Self { answer, batches: RefCell::default(), progress: RefCell::default() }
+        Self {
+            answer,
+            batches: RefCell::default(),
+            progress: RefCell::default(),
+            discards: RefCell::default(),
+        }
     }
 
     /// The requests so far, one list for each `fetch_all`.
@@ -33,6 +39,11 @@ impl<F: Fn(&Request) -> Outcome> FakeHost<F> {
     /// The requests so far in one list.
     pub fn requests(&self) -> Vec<Request> {
         self.batches.borrow().concat()
+    }
+
+    /// The requests so far whose answers were discarded, see [`discard`](crate::discard).
+    pub fn discards(&self) -> Vec<Request> {
+        self.discards.borrow().clone()
     }
 
     /// The progress reports so far: done and total.
@@ -56,6 +67,10 @@ impl<F: Fn(&Request) -> Outcome> Host for FakeHost<F> {
 
     fn setting(&self, _key: &str) -> Option<String> {
         None
+    }
+
+    fn discarded(&self, request: &Request) {
+        self.discards.borrow_mut().push(request.clone());
     }
 }
 

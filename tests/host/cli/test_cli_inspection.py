@@ -305,10 +305,18 @@ class TestDoctor:
             "CARREL_SECRET_API_KEY": "hunter2",
             "CARREL_CONTACT": "me@example.org",
             "NCBI_API_KEY": "hunter2",
+            "NCBI_ADMIN_EMAIL": "me@example.org",
+            "NCBI_TOOL_IDENTIFIER": "pubmed-desk/2",
             "HOME": "elsewhere",
         }
         told = examine(session, online=False, env=env)
-        assert told["environment"] == ["CARREL_CONTACT", "CARREL_SECRET_API_KEY", "NCBI_API_KEY"]
+        assert told["environment"] == [
+            "CARREL_CONTACT",
+            "CARREL_SECRET_API_KEY",
+            "NCBI_ADMIN_EMAIL",
+            "NCBI_API_KEY",
+            "NCBI_TOOL_IDENTIFIER",
+        ]
         assert told["ok"]
         assert "hunter2" not in json.dumps(told)
         assert "me@example.org" not in json.dumps(told)

@@ -146,6 +146,28 @@ class TestEnvironment:
         assert config.fetch.ca_bundle == bundle
         assert config.server.log_level == "debug"
 
+    def test_ncbis_tool_identifier_is_a_setting_of_the_built_in_plugin(
+        self, env: dict[str, str], tmp_path: Path
+    ) -> None:
+        file = tmp_path / "c.toml"
+        file.write_text(
+            'plugins.eutils = { url = "builtin:eutils", settings = { software = "a", more = 1 } }\n'
+            'plugins.other = { url = "file:///other.wasm" }'
+        )
+        config = load_config(file, env | {"NCBI_TOOL_IDENTIFIER": " pubmed-desk/2 "})
+        settings = {plugin.name: dict(plugin.settings) for plugin in config.plugins}
+        assert settings["eutils"] == {"software": "pubmed-desk/2", "more": 1}
+        assert settings["other"] == settings["arxiv"] == {}
+        [eutils] = (one for one in load_config(None, env).plugins if one.name == "eutils")
+        assert eutils.settings == {}
+
+    @pytest.mark.parametrize("bad", ["two words", "n\u00e4me", "x" * 101, "a\x07"])
+    def test_a_tool_identifier_that_ncbi_does_not_take_is_a_fault(
+        self, env: dict[str, str], bad: str
+    ) -> None:
+        with pytest.raises(ConfigError, match=r"NCBI_TOOL_IDENTIFIER .*without blanks"):
+            load_config(None, env | {"NCBI_TOOL_IDENTIFIER": bad})
+
     def test_every_variable_names_a_setting_that_exists(self) -> None:
         for setting in ENVIRONMENT.values():
             section, _, key = setting.rpartition(".")

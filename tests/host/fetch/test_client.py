@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from carrel.errors import LimitExceeded
-from carrel.exchange import Call, Failure, FailureKind, Request, Response
+from carrel.exchange import (
+    AnswerDiscarder,
+    AnswerSettler,
+    Call,
+    Failure,
+    FailureKind,
+    Request,
+    Response,
+    Verdict,
+)
 from carrel.fetch import HostRule, Pace
 from support.desk import ARXIV, EVERY_METHOD, Desk, MakeDesk, until
 from support.upstream import Reply, Seen, SkippingClock, Upstream
@@ -388,3 +397,87 @@ def test_a_call_that_is_over_makes_no_request(desk: Desk, upstream: Upstream) ->
     call = Call("arxiv", "query", deadline=time.monotonic() - 1)
     assert desk.failure("/a", call=call).kind is FailureKind.TIMEOUT
     assert upstream.dialled == []
+
+
+def discard(desk: Desk, call: Call, request: Request) -> None:
+    assert isinstance(desk.fetcher, AnswerDiscarder)
+    desk.fetcher.discard(call, request)
+
+
+def settle(desk: Desk, call: Call, verdict: Verdict) -> None:
+    assert isinstance(desk.fetcher, AnswerSettler)
+    desk.fetcher.settle(call, verdict)
+
+
+class TestDiscard:
+    def ask(self, desk: Desk, call: Call, path: str) -> Request:
+        """Has a call make a request, whose answer is settled by the test."""
+        request = Request("GET", f"https://{ARXIV}{path}")
+        (outcome,) = desk.fetcher.fetch_all([request], call)
+        assert isinstance(outcome, Response)
+        return request
+
+    @pytest.mark.requirement("result:typed:discarded-is-not-kept")
+    def test_a_discarded_answer_is_not_kept_and_the_others_of_the_call_are(
+        self, make_desk: MakeDesk, upstream: Upstream, tmp_path: Path
+    ) -> None:
+        upstream.on("*", FEED)
+        path = tmp_path / "answers.sqlite"
+        desk = make_desk(rules=CACHED, cache_path=path)
+        call = desk.call()
+        discard(desk, call, self.ask(desk, call, "/bad"))
+        self.ask(desk, call, "/good")
+        settle(desk, call, Verdict.READ)
+        assert len(upstream.seen) == 2
+        for other in (desk, make_desk(rules=CACHED, cache_path=path)):
+            before = len(upstream.seen)
+            other.answer("/good")
+            assert len(upstream.seen) == before
+        other.answer("/bad")
+        assert len(upstream.seen) == before + 1
+
+    def test_a_better_answer_that_the_same_call_gets_later_is_kept(
+        self, make_desk: MakeDesk, upstream: Upstream, tmp_path: Path
+    ) -> None:
+        upstream.on("*", FEED)
+        desk = make_desk(rules=CACHED, cache_path=tmp_path / "answers.sqlite")
+        call = desk.call()
+        discard(desk, call, self.ask(desk, call, "/a"))
+        self.ask(desk, call, "/a")
+        settle(desk, call, Verdict.READ)
+        desk.answer("/a")
+        assert len(upstream.seen) == 2
+
+    def test_an_answer_that_was_kept_before_the_call_is_forgotten_too(
+        self, make_desk: MakeDesk, upstream: Upstream, tmp_path: Path
+    ) -> None:
+        upstream.on("*", FEED)
+        desk = make_desk(rules=CACHED, cache_path=tmp_path / "answers.sqlite")
+        desk.answer("/a")
+        call = desk.call()
+        request = self.ask(desk, call, "/a")
+        assert len(call.kept) == 1
+        discard(desk, call, request)
+        assert call.kept == [], "so the call's result is not kept for the next one"
+        desk.answer("/a")
+        assert len(upstream.seen) == 2
+
+    @pytest.mark.requirement("sandbox:apart:discard")
+    def test_what_a_call_has_not_asked_it_cannot_discard(
+        self, make_desk: MakeDesk, upstream: Upstream, tmp_path: Path
+    ) -> None:
+        upstream.on("*", FEED)
+        desk = make_desk(rules=CACHED, cache_path=tmp_path / "answers.sqlite")
+        desk.answer("/a")
+        pending = desk.call()
+        self.ask(desk, pending, "/b")
+        other = desk.call()
+        self.ask(desk, other, "/c")
+        for path in ("/a", "/b", "/c?other", "//evil.example/"):
+            discard(desk, other, Request("GET", f"https://{ARXIV}{path}"))
+        discard(desk, other, Request("HEAD", f"https://{ARXIV}/c"))
+        settle(desk, pending, Verdict.READ)
+        settle(desk, other, Verdict.READ)
+        for path in ("/a", "/b", "/c"):
+            desk.answer(path)
+        assert len(upstream.seen) == 3

@@ -212,3 +212,30 @@ def test_threads_with_different_secrets_do_not_share_an_answer(
     assert not keyed.answer(f"https://{NCBI}/a").cached
     assert not plain.answer(f"https://{NCBI}/a").cached, "an answer to a key is not for all"
     assert keyed.answer(f"https://{NCBI}/a").cached
+
+
+class TestSoftware:
+    """The name and version that an upstream knows this software by, which are no secret."""
+
+    NAME = Secret("software", "carrel", (NCBI,), query="tool")
+
+    def test_it_is_attached_in_place_of_the_guests_own(
+        self, make_desk: MakeDesk, upstream: Upstream
+    ) -> None:
+        upstream.on("*", Reply(body=b"carrel is a word"))
+        desk = make_desk(rules=RULES, secrets=(self.NAME,))
+        response = desk.answer(f"https://{NCBI}/a?tool=other&x=1")
+        assert upstream.seen[0].path == "/a?x=1&tool=carrel"
+        assert response.url == f"https://{NCBI}/a?x=1"
+
+    def test_it_is_not_taken_out_of_what_comes_back(
+        self, make_desk: MakeDesk, upstream: Upstream
+    ) -> None:
+        upstream.on("*", Reply(302, [("Location", "/carrel?q=carrel")]), Reply(body=b"a carrel"))
+        desk = make_desk(rules=RULES, secrets=(self.NAME,))
+        response = desk.answer(f"https://{NCBI}/a")
+        assert (response.body, response.url) == ("a carrel", f"https://{NCBI}/carrel?q=carrel")
+
+    def test_a_name_with_a_blank_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="blank"):
+            Secret("software", "my server", (NCBI,), query="tool")

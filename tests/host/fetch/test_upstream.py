@@ -40,6 +40,42 @@ def test_a_failure_that_may_pass_is_tried_again(
     assert len(upstream.seen) == 3
 
 
+READS = (HostRule(ARXIV, EVERY_METHOD, cache_seconds=60),)
+AFTER = Reply(503, [("Retry-After", "1")])
+
+
+class TestPosts:
+    """A POST is repeated where it cannot happen twice (RFC 9110, section 9.2.2)."""
+
+    @pytest.mark.parametrize(
+        "bad", [Reply(500), Reply(502), Reply(503), Reply(504), Reply(body=b"x" * 99, cut=9)]
+    )
+    def test_one_that_may_have_been_carried_out_is_not_repeated(
+        self, quick: Desk, upstream: Upstream, bad: Reply
+    ) -> None:
+        upstream.on("/a", bad, GOOD)
+        failure = quick.failure("/a", method="POST", body="a=1")
+        assert failure.kind is FailureKind.UNREACHABLE
+        assert len(upstream.seen) == 1
+
+    @pytest.mark.parametrize("bad", [Reply(429), AFTER], ids=["429", "retry-after"])
+    def test_one_that_the_upstream_asks_for_again_is_repeated(
+        self, quick: Desk, upstream: Upstream, bad: Reply
+    ) -> None:
+        upstream.on("/a", bad, GOOD)
+        assert quick.answer("/a", method="POST", body="a=1").body == "good"
+        assert len(upstream.seen) == 2
+
+    @pytest.mark.parametrize("bad", [Reply(500), Reply(503), Reply(body=b"x" * 99, cut=9)])
+    def test_one_whose_answers_may_be_kept_is_a_read_and_repeated(
+        self, make_desk: MakeDesk, clock: SkippingClock, upstream: Upstream, bad: Reply
+    ) -> None:
+        upstream.on("/a", bad, bad, GOOD)
+        desk = make_desk(rules=READS, clock=clock)
+        assert desk.answer("/a", method="POST", body="a=1").body == "good"
+        assert len(upstream.seen) == 3
+
+
 @pytest.mark.parametrize("status", [400, 403, 404, 501, 505])
 def test_a_status_that_will_not_pass_is_an_answer(
     quick: Desk, upstream: Upstream, status: int

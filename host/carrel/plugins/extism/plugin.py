@@ -263,7 +263,7 @@ class ModulePlugin(Plugin):
             ended=partial(self._settle, call),
         )
 
-    def _verdict(self, text: bytes) -> Verdict:
+    def _verdict(self, call: Call, text: bytes) -> Verdict:  # noqa: ARG002 -- components look
         """A result that says that it is an error was made of answers that were none."""
         if b'"isError"' not in text:
             return Verdict.READ

@@ -119,35 +119,12 @@ pub(crate) struct Citations {
 }
 
 /// An article.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct RelatedArticle {
-    /// PubMed identifier.
-    pub pmid: String,
-    /// True when it was retracted, with or without a notice on record.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_retracted: bool,
-    /// True when an expression of concern about it is on record.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_of_concern: bool,
-    /// Notices about it: retractions, concerns, corrections.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub updated_by: Vec<Notice<'static>>,
-    /// Title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// First authors.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authors: Option<String>,
-    /// Journal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// Date of publication.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pub_date: Option<String>,
-    /// DOI.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub doi: Option<String>,
+    /// The article in one line; without summaries its identifier alone.
+    #[serde(flatten)]
+    pub summary: Brief,
     /// NCBI's score, comparable within this result only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<u64>,
@@ -254,10 +231,9 @@ fn links(
             // The article itself is the first of those like it.
             if seen.insert(&target.pmid) {
                 articles.push(RelatedArticle {
-                    pmid: target.pmid.to_string(),
+                    summary: Brief { pmid: target.pmid.to_string(), ..Brief::default() },
                     score: target.score,
                     link_url: format!("https://pubmed.ncbi.nlm.nih.gov/{}/", target.pmid),
-                    ..RelatedArticle::default()
                 });
             }
         }
@@ -272,7 +248,8 @@ fn links(
         notices.into_iter().map(|error| format!("NCBI says: {error}")).collect();
     if arguments.include_summaries && !related.is_empty() {
         host.progress(1, 2, "reading summaries");
-        let pmids: Vec<&str> = related.iter().map(|article| article.pmid.as_str()).collect();
+        let pmids: Vec<&str> =
+            related.iter().map(|article| article.summary.pmid.as_str()).collect();
         // The links are what was asked for; without summaries they are still worth having.
         match brief::ask(host, &brief::by_ids(&pmids)) {
             Ok((summaries, errors)) => {
@@ -304,15 +281,9 @@ fn links(
 
 fn describe(related: &mut [RelatedArticle], summaries: Vec<Brief>) {
     for summary in summaries {
-        if let Some(article) = related.iter_mut().find(|article| article.pmid == summary.pmid) {
-            article.is_retracted = summary.is_retracted;
-            article.is_of_concern = summary.is_of_concern;
-            article.updated_by = summary.updated_by;
-            article.title = summary.title;
-            article.authors = summary.authors;
-            article.source = summary.source;
-            article.pub_date = summary.pub_date;
-            article.doi = summary.doi;
+        let place = related.iter().position(|article| article.summary.pmid == summary.pmid);
+        if let Some(article) = place.and_then(|at| related.get_mut(at)) {
+            article.summary = summary;
         }
     }
 }

@@ -6,13 +6,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::invalid;
-use crate::ask::{self, Query, TOOL};
-use crate::einfo;
+use crate::ask::{self, Query};
+use crate::{dates, einfo};
 
 /// The address of the first document.
 pub(crate) const INFO: &str = "pubmed-connect://info";
 /// The address of the second document.
 pub(crate) const STATS: &str = "pubmed-connect://stats/pubmed";
+/// The newest revision of MCP that the host of this version speaks.
+const MCP_REVISION: &str = "2026-07-28";
+/// The name and version that NCBI is told unless the operator sets others.
+const SOFTWARE: &str = concat!("carrel/", env!("CARGO_PKG_VERSION"));
+/// Where the tools are described, in the source distribution.
+const DOCUMENTATION: &str = "./docs/how-to/search-pubmed.md";
 
 /// What this plugin is, and how it keeps NCBI's rules.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -24,14 +30,18 @@ pub(crate) struct ServerInfo {
     pub(crate) server_version: &'static str,
     /// What it does.
     pub(crate) description: &'static str,
-    /// Whether a contact address is sent along; which one, only the host knows.
-    pub(crate) contact_configured: bool,
+    /// Whether NCBI is told an address to write to. Which one, only the host knows.
+    pub(crate) contact_email: &'static str,
+    /// The newest revision of MCP that the server speaks.
+    pub(crate) mcp_spec_version: &'static str,
     /// How NCBI's rules are kept.
     pub(crate) ncbi_compliance: Compliance,
     /// The utilities in use.
     pub(crate) supported_eutilities: Vec<&'static str>,
     /// Whether NCBI answers.
     pub(crate) operational_status: Operation,
+    /// Where the tools are described.
+    pub(crate) documentation_url: &'static str,
 }
 
 /// How NCBI's rules are kept.
@@ -40,8 +50,8 @@ pub(crate) struct ServerInfo {
 pub(crate) struct Compliance {
     /// Whether a key is in use.
     pub(crate) api_usage_status: &'static str,
-    /// The name NCBI sees.
-    pub(crate) tool_identifier: &'static str,
+    /// The name and version NCBI sees.
+    pub(crate) tool_identifier: String,
     /// NCBI's rules.
     #[schemars(extend("format" = "uri"))]
     pub(crate) ncbi_usage_policy_url: &'static str,
@@ -53,8 +63,15 @@ pub(crate) struct Compliance {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Operation {
+    /// When NCBI gave the answer that the status is read from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub(crate) last_ncbi_connectivity_check: Option<String>,
     /// Nominal, or what went wrong.
     pub(crate) ncbi_status: String,
+    /// Requests to NCBI that wait for their turn or for an answer, as far as the host says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) internal_queue_length: Option<u64>,
     /// When PubMed was last updated, in NCBI's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pubmed_last_update: Option<String>,
@@ -127,14 +144,23 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let query = Query::new("einfo").with("db", "pubmed");
     match asked.uri.as_str() {
         INFO => {
-            let outcome = ask::ask(host, &query, |body| {
-                Ok(einfo::parse(body)?.last_update.map(|text| text.into_owned()))
+            let request = query.request();
+            let outcome = host.fetch(request.clone()).map_err(Error::from).and_then(|first| {
+                ask::settle(host, &request, first, |response| {
+                    let last_update = einfo::parse(&response.body)?.last_update;
+                    let checked = response.header("date").and_then(dates::from_http);
+                    Ok((last_update.map(|text| text.into_owned()), checked))
+                })
             });
-            let operational_status = match outcome {
-                Ok(pubmed_last_update) => {
-                    Operation { ncbi_status: "Nominal".to_owned(), pubmed_last_update }
-                }
-                Err(error) => Operation { ncbi_status: error.message, pubmed_last_update: None },
+            let (ncbi_status, (pubmed_last_update, last_ncbi_connectivity_check)) = match outcome {
+                Ok(known) => ("Nominal".to_owned(), known),
+                Err(error) => (error.message, (None, None)),
+            };
+            let operational_status = Operation {
+                last_ncbi_connectivity_check,
+                ncbi_status,
+                internal_queue_length: setting(host, "carrel:waiting"),
+                pubmed_last_update,
             };
             let (usage, pace) = if asked.has("api_key") {
                 ("NCBI API key in use", "at most 10 requests a second, kept by the host")
@@ -145,10 +171,12 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 server_name: "carrel-eutils",
                 server_version: env!("CARGO_PKG_VERSION"),
                 description: "PubMed through NCBI's E-utilities.",
-                contact_configured: asked.has("contact"),
+                contact_email: if asked.has("contact") { "set" } else { "not set" },
+                mcp_spec_version: MCP_REVISION,
                 ncbi_compliance: Compliance {
                     api_usage_status: usage,
-                    tool_identifier: TOOL,
+                    tool_identifier: setting(host, "software")
+                        .unwrap_or_else(|| SOFTWARE.to_owned()),
                     ncbi_usage_policy_url: "https://www.ncbi.nlm.nih.gov/books/NBK25497/",
                     current_rate_limit_adherence: pace,
                 },
@@ -162,6 +190,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                     "ECitMatch",
                 ],
                 operational_status,
+                documentation_url: DOCUMENTATION,
             }))
         }
         STATS => ask::ask(host, &query, |body| {
@@ -170,6 +199,11 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         }),
         other => Err(invalid(format!("this plugin has no resource {other:?}"))),
     }
+}
+
+/// A setting, as far as it is set and of its type.
+fn setting<T: serde::de::DeserializeOwned>(host: &dyn Host, key: &str) -> Option<T> {
+    serde_json::from_str(&host.setting(key)?).ok()
 }
 
 fn stats(info: einfo::Info<'_>, e_info_url: String) -> Stats {
