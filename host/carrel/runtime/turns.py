@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from queue import Empty, SimpleQueue
+from collections import deque
 
 #: Seconds of processor time after which a guest steps back when it is crowded.
 LONG = 0.1
@@ -55,32 +55,59 @@ class Turns:
 
 
 class Places:
-    """A semaphore, made of a queue: one that waits is woken by one switch of threads, not three."""
+    """A semaphore that hands a place to the thread that has waited longest.
+
+    `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
+    signal handler runs, so each thread that waits has a lock of its own, whose timeout holds.
+    """
 
     def __init__(self, count: int) -> None:
-        self._free: SimpleQueue[None] = SimpleQueue()
-        for _ in range(count):
-            self.release()
+        self._lock = threading.Lock()
+        self._count = count
+        self._waiting: deque[threading.Lock] = deque()
 
     def acquire(self, seconds: float | None = None) -> bool:
         """Waits for a place, for so long at most; whether there was one."""
+        with self._lock:
+            if self._count:
+                self._count -= 1
+                return True
+            handed_over = threading.Lock()
+            handed_over.acquire()
+            self._waiting.append(handed_over)
         try:
-            self._free.get(timeout=seconds)
-        except Empty:
-            return False
-        return True
+            if handed_over.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
+                return True
+        except BaseException:
+            if not self._withdraw(handed_over):
+                self.release()
+            raise
+        return not self._withdraw(handed_over)
 
     def try_acquire(self) -> bool:
         """Takes a place if one is free."""
-        try:
-            self._free.get_nowait()
-        except Empty:
-            return False
-        return True
+        with self._lock:
+            if not self._count:
+                return False
+            self._count -= 1
+            return True
 
     def release(self) -> None:
         """Gives a place back."""
-        self._free.put(None)
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._count += 1
+
+    def _withdraw(self, handed_over: threading.Lock) -> bool:
+        """Stops waiting; False when a place was handed over meanwhile."""
+        with self._lock:
+            try:
+                self._waiting.remove(handed_over)
+            except ValueError:
+                return False
+        return True
 
 
 class Turn:
