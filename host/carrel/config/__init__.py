@@ -115,8 +115,8 @@ class RuntimeConfig:
     """How components are compiled and run.
 
     Attributes:
-        workers: calls of one plugin that run at once; further ones wait. Default: 16, because
-            most of a call's time is waiting for an upstream.
+        workers: calls of one plugin that run or wait for an upstream at once; further ones wait in
+            the queue. Default: 16, because most of a call's time is waiting for an upstream.
         result_bytes: bytes of each plugin's results that are kept in memory, to be given again
             while the cached answers they were made of stand; 0 keeps none. Default: 8 MiB.
         max_component_bytes: bytes of the largest component that is compiled. Default: 64 MiB.

@@ -310,6 +310,7 @@ class PluginFetcher:
         if running is None:
             return [failures.cancelled(errand.target.url) for errand in errands]
         forget = call.on_cancel(lambda: _cancel(running))
+        call.waits()
         try:
             self._wait(running, batch, call)
         finally:

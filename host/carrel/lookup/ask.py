@@ -97,9 +97,7 @@ class _Batch:
         self._call: Call | None = None
         self._pending: Pending | None = None
 
-    def start(
-        self, registry: Registry, whole: Call, news: Queue[_Batch | None]
-    ) -> Problem | None:
+    def start(self, registry: Registry, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
         """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
         try:
             plugin = self._plugin = registry.plugin(self.source)

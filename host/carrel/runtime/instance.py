@@ -291,9 +291,11 @@ class Execution:
         assert self._turn is not None, "a guest asks, so it runs"
         started = time.monotonic()
         self._turn.give()
+        self.call.on_wait = self._turn.park
         try:
             outcomes = self._fetcher.fetch_all(requests, self.call)
         finally:
+            self.call.on_wait = None
             self._turn.take()
             self._waited += time.monotonic() - started
         if self.call.fatal is not None:
@@ -308,7 +310,7 @@ class Execution:
                 return
             self._ended = threading.Event()
         assert self._turn is not None, "a guest sleeps, so it runs"
-        self._turn.give()
+        self._turn.park()
         try:
             self._ended.wait(min(seconds, self.call.remaining + 1.0))
         finally:

@@ -17,6 +17,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 
 #: Seconds of processor time after which a guest steps back when it is crowded.
 LONG = 0.1
@@ -110,19 +111,28 @@ class Places:
         return True
 
 
+#: Is told True when the job of a thread needs no processor, and False when it does again.
+Park = Callable[[bool], None]
+
+
 class Turn:
     """One execution's place among them. `step_back` may come from any thread.
 
     Args:
         turns: of the component.
         thread: native id of the thread that executes; None for one whose priority is not ours.
+        on_park: is told when the execution leaves those that take turns, and when it is back.
 
     Attributes:
         slow: whether the execution has stepped back; its thread keeps the low priority for good.
     """
 
-    def __init__(self, turns: Turns, thread: int | None = None) -> None:
+    def __init__(
+        self, turns: Turns, thread: int | None = None, on_park: Park = lambda _parked: None
+    ) -> None:
         self._turns = turns
+        self._on_park = on_park
+        self._parked = False
         self._lock = threading.Lock()
         self._place: Places | None = None
         self._thread = thread
@@ -147,8 +157,16 @@ class Turn:
         """Waits for a turn, unless it is held or was given up for the slow lane."""
         turns = self._turns
         if self._place is None or self._place is turns.next:
+            with self._lock:
+                self._park(parked=False)
             turns.free.acquire()
             self._hold(turns.free)
+
+    def park(self) -> None:
+        """Gives back what is held, until `take`: the execution waits for an upstream."""
+        self.give()
+        with self._lock:
+            self._park(parked=True)
 
     def give(self) -> None:
         """Gives back what is held."""
@@ -172,7 +190,14 @@ class Turn:
             if left is None or left is self._turns.slow or not self._turns.slow.try_acquire():
                 return
             self._place = self._turns.slow
+            # With the lock held: behind it the thread may already have begun another execution.
+            self._park(parked=True)
         left.release()
+
+    def _park(self, *, parked: bool) -> None:
+        if self._parked != parked:
+            self._parked = parked
+            self._on_park(parked)
 
     def _hold(self, place: Places | None) -> None:
         with self._lock:
