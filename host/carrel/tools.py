@@ -150,7 +150,7 @@ class Toolbox:
     async def call(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         call_started: Callable[[Call], None] | None = None,
@@ -159,8 +159,8 @@ class Toolbox:
 
         Args:
             name: as listed.
-            arguments: as the client sent them; blank optional ones count as absent, except for a
-                module.
+            arguments: as the client sent them, None when it sent none; blank optional ones count as
+                absent, except for a module.
             on_progress: called from worker threads with done, total or None, and a message.
             call_started: is given the call as soon as its clocks run.
 
@@ -180,7 +180,7 @@ class Toolbox:
         await settled(started, started.call)
         return started.result()
 
-    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
         """Starts a call; None for one that cannot start at once, which `call` is for.
 
         A host tool runs in a thread of its own, and a plugin that is not loaded has to be.
@@ -196,7 +196,7 @@ class Toolbox:
     def call_sync(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         refresh: bool = False,
@@ -399,13 +399,13 @@ class Toolbox:
         self,
         plugin: Plugin,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
     ) -> Started:
         entry = self._entry(name)
         checked = accepted_arguments(plugin, entry.tool, arguments)
-        faults = plugin.argument_faults(entry.own_name, checked)
+        faults = plugin.argument_faults(entry.own_name, checked or {})
         if faults:
             raise ArgumentError(faults, plugin=plugin.name, tool=name)
         call = plugin.new_call(entry.own_name, on_progress)
@@ -418,11 +418,11 @@ class Toolbox:
         self,
         host: HostTool,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
     ) -> tuple[Call, Pending]:
-        checked = check_arguments(self._entry(name).tool, arguments)
+        checked = check_arguments(self._entry(name).tool, arguments or {})
         faults = host.argument_faults(checked)
         if faults:
             raise ArgumentError(faults, tool=name)
@@ -452,15 +452,19 @@ def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
     )
 
 
-def accepted_arguments(plugin: Plugin, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def accepted_arguments(
+    plugin: Plugin, tool: Tool, arguments: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
     """The arguments that a plugin is given: as sent for a module, else see `check_arguments`.
+
+    None only for a module, when none were sent.
 
     Raises:
         ArgumentError: the tool of a component has no argument of some name.
     """
     if plugin.takes_arguments_as_sent:
-        return dict(arguments)
-    return check_arguments(tool, arguments)
+        return None if arguments is None else dict(arguments)
+    return check_arguments(tool, arguments or {})
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def call_plugin(
     else:
         spec = plugin.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
-        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments)
+        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments) or {}
         faults = plugin.argument_faults(tool, checked)
     if faults:
         raise ArgumentError(faults, plugin=plugin.name, tool=tool)
