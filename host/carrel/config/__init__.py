@@ -174,6 +174,8 @@ class Config:
         record_dir: folder that every exchange with an upstream is written to. Default: none.
         replay_dir: folder that answers come from instead of upstreams. Default: none.
         refresh: pass the cache by, for one run of the command line; no setting of the file.
+        with_lock: hold plugins against `carrel.lock`; off for a file that a command is given, which
+            has nothing to do with a configured plugin of the same name. No setting of the file.
         trust: whose signature plugins from registries have to carry; None asks for none.
         registries: `HOST[:PORT]` → how that registry is reached.
         source_path: the file this came from; None when there was none.
@@ -190,6 +192,7 @@ class Config:
     record_dir: Path | None = None
     replay_dir: Path | None = None
     refresh: bool = False
+    with_lock: bool = True
     trust: TrustPolicy | None = None
     registries: Mapping[str, RegistryConfig] = field(default_factory=dict)
     source_path: Path | None = None

@@ -143,6 +143,8 @@ class Pins:
         return None if approved is None else not isinstance(error, LockError)
 
     def _find(self, entry: PluginConfig) -> LockEntry | None:
+        if not self._config.with_lock:
+            return None
         with self._lock:
             if self._entries is None:
                 from .lockfile import read_lock
