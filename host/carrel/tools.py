@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .document import Document, as_utf8
-from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameError
+from .errors import (
+    ArgumentError,
+    CarrelError,
+    HiddenToolError,
+    MissingPluginsError,
+    UnknownNameError,
+)
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
+from .plugins.leftout import LeftOut
 from .plugins.registry import PluginState, Registry, notes_of
 from .result import Result
 from .waiting import run_in_thread, settled
@@ -131,6 +138,7 @@ class Toolbox:
             _log.warning("%s: %s", config.source_path, warning)
         self._entries: dict[str, _Entry] | None = None
         self._hidden: dict[str, tuple[str, str]] = {}
+        self._left_out = LeftOut(self._registry, {})
         self._lookup: Lookup | None = None
         self._offers: Offers | None = None
         self._resources: list[Resource] | None = None
@@ -168,8 +176,8 @@ class Toolbox:
             UnknownNameError: no such tool.
             CarrelError: everything else that can go wrong, with a code for clients.
         """
-        if self._entries is None:
-            await run_in_thread(self._tools)
+        if self._entries is None or name not in self._entries:
+            await run_in_thread(self._require, name)
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
@@ -209,6 +217,7 @@ class Toolbox:
         def started(call: Call) -> None:
             call.refresh = refresh
 
+        self._require(name)
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, started)
@@ -343,7 +352,8 @@ class Toolbox:
         if self._entries is None:
             entries: dict[str, _Entry] = {}
             looks_up = False
-            for plugin, manifest in self._registry.manifests(_log_unreadable):
+            failed: dict[str, CarrelError] = {}
+            for plugin, manifest in self._registry.manifests(failed.__setitem__):
                 looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
                 if entry is not None:
@@ -361,6 +371,9 @@ class Toolbox:
                         entries[name] = _Entry(_tool(name, spec, plugin), spec.name)
                     else:
                         _log.warning("%s: %s is a tool of %s", plugin, name, known.tool.plugin)
+            for error in failed.values():
+                _log.warning("%s", error)
+            self._left_out = LeftOut(self._registry, failed)
             if looks_up:
                 from .lookup.tool import LookupTool
 
@@ -386,6 +399,26 @@ class Toolbox:
                 raise HiddenToolError(name, plugin=plugin, grant=grant)
             raise UnknownNameError("tool", name, known=list(entries))
         return entries[name]
+
+    def _require(self, name: str) -> None:
+        """Says why a tool is not there; reads the plugins that failed, so not on the event loop.
+
+        Raises:
+            UnknownNameError: no such tool; with the plugins that could not be loaded.
+            CarrelError: why its plugin could not be loaded.
+        """
+        if name in self._tools() or name in self._hidden or not self._left_out.failed:
+            self._entry(name)
+            return
+        if not self._left_out.look_again():
+            self._entries = None
+        known, left_out = self._tools(), self._left_out
+        reason = None if name in known else left_out.reason(name)
+        if reason is not None:
+            raise reason
+        if name not in known and left_out.failed:
+            raise MissingPluginsError(name, known=list(known), failed=left_out.failed)
+        self._entry(name)
 
     async def _ready(self, name: str) -> Plugin:
         """The plugin of a tool; loading it, which may compile, leaves the event loop alone."""
@@ -430,10 +463,6 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         return call, host.submit(checked, call)
-
-
-def _log_unreadable(_plugin: str, error: CarrelError) -> None:
-    _log.warning("%s", error)
 
 
 def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
