@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from .registry import Registry
 
-#: Seconds for which the reasons stand: finding them reads files.
-_STAND = 1.0
+#: Seconds for which the reasons are reused: finding them reads files.
+_REUSE_SECONDS = 1.0
 
 
 class LeftOut:
@@ -36,12 +36,12 @@ class LeftOut:
     def __init__(self, registry: Registry, failed: Mapping[str, CarrelError]) -> None:
         self._registry = registry
         self.failed = dict(failed)
-        self._looked_at = -_STAND
+        self._looked_at = -_REUSE_SECONDS
 
     def look_again(self) -> bool:
         """Finds the reasons anew; whether all plugins are still left out. Reads files."""
         now = time.monotonic()
-        if now - self._looked_at < _STAND:
+        if now - self._looked_at < _REUSE_SECONDS:
             return True
         self._looked_at = now
         failed: dict[str, CarrelError] = {}
