@@ -69,9 +69,7 @@ class Carrel:
         Raises:
             carrel.CarrelError: with `code`, `retryable` and `action`; see `carrel.errors`.
         """
-        return self._toolbox.call_sync(
-            name, arguments or {}, on_progress=on_progress, refresh=refresh
-        )
+        return self._toolbox.call_sync(name, arguments, on_progress=on_progress, refresh=refresh)
 
     def lookup(
         self,
@@ -170,7 +168,7 @@ class AsyncCarrel:
             call.refresh = refresh
 
         return await self._carrel.toolbox.call(
-            name, arguments or {}, on_progress=on_progress, call_started=started
+            name, arguments, on_progress=on_progress, call_started=started
         )
 
     async def lookup(

@@ -4,7 +4,8 @@
     ├── ConfigError            the configuration cannot be used            config
     ├── ArgumentError          arguments do not fit a tool's schema        invalid_arguments
     ├── UnknownNameError       no such tool, plugin or format              unknown_tool
-    │   └── HiddenToolError    the configuration hides the tool
+    │   ├── HiddenToolError    the configuration hides the tool
+    │   └── MissingPluginsError  plugins that may have it were not loaded
     ├── PluginError            a plugin is at fault, or is kept from running
     │   ├── LoadError          missing, refused, not what the lock says    plugin_unavailable
     │   │   ├── RegistryError  a registry failed, refused, or lied
@@ -181,6 +182,10 @@ class ArgumentError(CarrelError):
         super().__init__("; ".join(self.faults), plugin=plugin, tool=tool)
 
 
+#: Plugins that failed, of which an error gives the reason.
+_TOLD = 5
+
+
 class UnknownNameError(CarrelError):
     """Nothing of that name is on offer; `nearest` is what may have been meant."""
 
@@ -221,6 +226,38 @@ class HiddenToolError(UnknownNameError):
     def details(self) -> dict[str, Any]:
         """Adds the grant."""
         return {"grant": self.grant}
+
+
+class MissingPluginsError(UnknownNameError):
+    """No tool of that name, which may belong to a plugin that could not be loaded.
+
+    Attributes:
+        failed: why each plugin that is missing could not be loaded.
+    """
+
+    def __init__(
+        self, name: str, *, known: Sequence[str], failed: Mapping[str, CarrelError]
+    ) -> None:
+        super().__init__("tool", name, known=known)
+        self.failed = dict(failed)
+        told = [one.message for one in self.failed.values()]
+        more = [f"and {len(told) - _TOLD} more"] if len(told) > _TOLD else []
+        self.message += f"; plugins that could not be loaded: {'; '.join([*told[:_TOLD], *more])}"
+        self.args = (self.message,)
+
+    @property
+    def action(self) -> str:
+        """The operator can help, unless the name was mistyped."""
+        return super().action if self.nearest else "ask_operator"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Those of the plugins' errors."""
+        return tuple(path for one in self.failed.values() for path in one.paths)
+
+    def details(self) -> dict[str, Any]:
+        """Adds the names of the plugins."""
+        return {"failed_plugins": list(self.failed)}
 
 
 class PluginError(CarrelError):

@@ -158,6 +158,7 @@ class Call:
     Attributes:
         deadline: `time.monotonic()` at which the call ends.
         on_progress: called with done, total or None, message; from a worker thread.
+        on_wait: called by a fetcher before it waits, so that another call may run meanwhile.
         attempts: what was asked of upstreams and how it ended, for the error's trace.
         denial: the last request that policy refused, for the error's context.
         kept: the answers that came from the cache.
@@ -173,6 +174,7 @@ class Call:
     tool: str
     limits: Limits = field(default_factory=Limits)
     on_progress: ProgressHandler | None = None
+    on_wait: Callable[[], None] | None = None
     deadline: float = 0.0
     fetches: int = 0
     fetched_bytes: int = 0
@@ -252,6 +254,11 @@ class Call:
                 plugin=self.plugin, tool=self.tool, seconds=self.limits.wall_seconds
             )
 
+    def waits(self) -> None:
+        """Lets another call run while this one waits for an upstream."""
+        if self.on_wait is not None:
+            self.on_wait()
+
     def progress(self, done: float, total: float | None, message: str) -> None:
         """Tells the client how far the call has come; cheap when nobody listens."""
         if self.on_progress is not None and not self.cancelled:
@@ -269,7 +276,7 @@ class Fetcher(Protocol):
 
         Never raises for what an upstream or a policy does: that is a `Failure`. Charges the
         call's budgets. When something ends the call, it sets `call.fatal` and answers the requests
-        that are left with failures.
+        that are left with failures. Calls `call.waits()` before it waits for an upstream.
         """
         ...
 

@@ -120,7 +120,7 @@ class Offers:
         return list(self._prompts.values())
 
     async def get_prompt(
-        self, name: str, arguments: Mapping[str, str], *, call_started: Started | None = None
+        self, name: str, arguments: Mapping[str, str] | None, *, call_started: Started | None = None
     ) -> dict[str, Any]:
         """A prompt filled in: MCP's GetPromptResult. Cancelling the task cancels the call.
 
@@ -133,7 +133,7 @@ class Offers:
         if name not in prompts:
             raise UnknownNameError("prompt", name, known=list(prompts))
         prompt = prompts[name]
-        faults = _argument_faults(prompt.spec, arguments)
+        faults = _argument_faults(prompt.spec, arguments or {})
         if faults:
             raise ArgumentError(faults, plugin=prompt.plugin, tool=name)
         plugin = await run_in_thread(self._module, prompt.plugin)

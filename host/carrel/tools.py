@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .document import Document, as_utf8
-from .errors import ArgumentError, CarrelError, HiddenToolError, UnknownNameError
+from .errors import (
+    ArgumentError,
+    CarrelError,
+    HiddenToolError,
+    MissingPluginsError,
+    UnknownNameError,
+)
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
+from .plugins.leftout import LeftOut
 from .plugins.registry import PluginState, Registry, notes_of
 from .result import Result
 from .waiting import run_in_thread, settled
@@ -131,6 +138,7 @@ class Toolbox:
             _log.warning("%s: %s", config.source_path, warning)
         self._entries: dict[str, _Entry] | None = None
         self._hidden: dict[str, tuple[str, str]] = {}
+        self._left_out = LeftOut(self._registry, {})
         self._lookup: Lookup | None = None
         self._offers: Offers | None = None
         self._resources: list[Resource] | None = None
@@ -150,7 +158,7 @@ class Toolbox:
     async def call(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         call_started: Callable[[Call], None] | None = None,
@@ -159,8 +167,8 @@ class Toolbox:
 
         Args:
             name: as listed.
-            arguments: as the client sent them; blank optional ones count as absent, except for a
-                module.
+            arguments: as the client sent them, None when it sent none; blank optional ones count as
+                absent, except for a module.
             on_progress: called from worker threads with done, total or None, and a message.
             call_started: is given the call as soon as its clocks run.
 
@@ -168,8 +176,8 @@ class Toolbox:
             UnknownNameError: no such tool.
             CarrelError: everything else that can go wrong, with a code for clients.
         """
-        if self._entries is None:
-            await run_in_thread(self._tools)
+        if self._entries is None or name not in self._entries:
+            await run_in_thread(self._require, name)
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
@@ -180,7 +188,7 @@ class Toolbox:
         await settled(started, started.call)
         return started.result()
 
-    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
         """Starts a call; None for one that cannot start at once, which `call` is for.
 
         A host tool runs in a thread of its own, and a plugin that is not loaded has to be.
@@ -196,7 +204,7 @@ class Toolbox:
     def call_sync(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         refresh: bool = False,
@@ -209,6 +217,7 @@ class Toolbox:
         def started(call: Call) -> None:
             call.refresh = refresh
 
+        self._require(name)
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, started)
@@ -343,7 +352,8 @@ class Toolbox:
         if self._entries is None:
             entries: dict[str, _Entry] = {}
             looks_up = False
-            for plugin, manifest in self._registry.manifests(_log_unreadable):
+            failed: dict[str, CarrelError] = {}
+            for plugin, manifest in self._registry.manifests(failed.__setitem__):
                 looks_up = looks_up or manifest.lookup is not None
                 entry = self._config.plugin(plugin)
                 if entry is not None:
@@ -361,6 +371,9 @@ class Toolbox:
                         entries[name] = _Entry(_tool(name, spec, plugin), spec.name)
                     else:
                         _log.warning("%s: %s is a tool of %s", plugin, name, known.tool.plugin)
+            for error in failed.values():
+                _log.warning("%s", error)
+            self._left_out = LeftOut(self._registry, failed)
             if looks_up:
                 from .lookup.tool import LookupTool
 
@@ -387,6 +400,26 @@ class Toolbox:
             raise UnknownNameError("tool", name, known=list(entries))
         return entries[name]
 
+    def _require(self, name: str) -> None:
+        """Says why a tool is not there; reads the plugins that failed, so not on the event loop.
+
+        Raises:
+            UnknownNameError: no such tool; with the plugins that could not be loaded.
+            CarrelError: why its plugin could not be loaded.
+        """
+        if name in self._tools() or name in self._hidden or not self._left_out.failed:
+            self._entry(name)
+            return
+        if not self._left_out.look_again():
+            self._entries = None
+        known, left_out = self._tools(), self._left_out
+        reason = None if name in known else left_out.reason(name)
+        if reason is not None:
+            raise reason
+        if name not in known and left_out.failed:
+            raise MissingPluginsError(name, known=list(known), failed=left_out.failed)
+        self._entry(name)
+
     async def _ready(self, name: str) -> Plugin:
         """The plugin of a tool; loading it, which may compile, leaves the event loop alone."""
         plugin = self._entry(name).tool.plugin
@@ -399,13 +432,13 @@ class Toolbox:
         self,
         plugin: Plugin,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
     ) -> Started:
         entry = self._entry(name)
         checked = accepted_arguments(plugin, entry.tool, arguments)
-        faults = plugin.argument_faults(entry.own_name, checked)
+        faults = plugin.argument_faults(entry.own_name, checked or {})
         if faults:
             raise ArgumentError(faults, plugin=plugin.name, tool=name)
         call = plugin.new_call(entry.own_name, on_progress)
@@ -418,11 +451,11 @@ class Toolbox:
         self,
         host: HostTool,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
     ) -> tuple[Call, Pending]:
-        checked = check_arguments(self._entry(name).tool, arguments)
+        checked = check_arguments(self._entry(name).tool, arguments or {})
         faults = host.argument_faults(checked)
         if faults:
             raise ArgumentError(faults, tool=name)
@@ -430,10 +463,6 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         return call, host.submit(checked, call)
-
-
-def _log_unreadable(_plugin: str, error: CarrelError) -> None:
-    _log.warning("%s", error)
 
 
 def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
@@ -452,15 +481,19 @@ def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
     )
 
 
-def accepted_arguments(plugin: Plugin, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def accepted_arguments(
+    plugin: Plugin, tool: Tool, arguments: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
     """The arguments that a plugin is given: as sent for a module, else see `check_arguments`.
+
+    None only for a module, when none were sent.
 
     Raises:
         ArgumentError: the tool of a component has no argument of some name.
     """
     if plugin.takes_arguments_as_sent:
-        return dict(arguments)
-    return check_arguments(tool, arguments)
+        return None if arguments is None else dict(arguments)
+    return check_arguments(tool, arguments or {})
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

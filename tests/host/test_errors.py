@@ -26,6 +26,7 @@ EXAMPLES: list[CarrelError] = [
     errors.ArgumentError(["count: 0 is too small"], plugin="p", tool="t"),
     errors.UnknownNameError("tool", "arxiv_qery", known=["arxiv_query"]),
     errors.HiddenToolError("p_t", plugin="p", grant='plugins.p.runtime_config.tools += "t"'),
+    errors.MissingPluginsError("p_t", known=["q_t"], failed={"p": errors.LoadError("p: gone")}),
     errors.LoadError("p: gone", plugin="p"),
     errors.RegistryError("p: 502 from the registry", plugin="p", status=502),
     errors.SignatureError("p: no signature", plugin="p", tried=["key: another key"]),

@@ -57,13 +57,26 @@ def test_a_plain_call_is_answered() -> None:
     assert json.loads(line)["result"]["structuredContent"] == {"value": 1}
 
 
+@pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])
+def test_arguments_that_were_not_sent_are_told_from_an_empty_object(
+    arguments: dict[str, Any],
+) -> None:
+    def use(lane: Lane) -> None:
+        assert lane.take(request({"name": "echo", **arguments}), REVISION)
+
+    (line,) = on_a_lane(use)
+    assert line is not None
+    sent = arguments.get("arguments") is not None
+    told = {} if sent else {"absent": True}
+    assert json.loads(line)["result"]["structuredContent"] == told
+
+
 @pytest.mark.parametrize(
     ("params", "method"),
     [
         (None, "tools/call"),
         ({"name": "echo", "_meta": {"progressToken": 1}}, "tools/call"),
         ({"name": "echo", "_meta": {"carrel/refresh": True}}, "tools/call"),
-        ({"name": "echo", "arguments": None}, "tools/call"),
         ({"name": 7}, "tools/call"),
         ({"name": "unheard"}, "tools/call"),
         ({"name": "hang"}, "tools/call"),

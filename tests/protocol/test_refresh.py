@@ -27,7 +27,7 @@ class Noting(ScriptedToolbox):
     async def call(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         call_started: Callable[[Call], None] | None = None,

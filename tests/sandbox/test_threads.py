@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import cast
+from typing import Self, cast
 
 import pytest
 
-from carrel.exchange import Call
+from carrel.exchange import Call, Outcome, Request, Response
 from carrel.runtime import threads
 from carrel.runtime.instance import OfflineFetcher
+from carrel.runtime.pending import Pending
 from carrel.runtime.threads import WorkerThreads
+from carrel.runtime.turns import Park, at_once
 from carrel.runtime.worker import Worker
 from support.guests import guest
 
-from .conftest import Load
+from .conftest import AnsweringFetcher, Load
+
+#: Calls of a component that run at once without waiting for an upstream.
+RUNNING = 2 * at_once() + 1
+#: Threads that a component has by default.
+LIMIT = 16
+#: Computes for about a millisecond.
+SPIN = """
+  (loop $l (local.set $i (i32.add (local.get $i) (i32.const 1)))
+    (br_if $l (i32.lt_u (local.get $i) (i32.const 1000000))))
+"""
+FETCH = """
+  (if (i32.gt_u (local.get $text_length) (i32.const 2))
+    (then (drop (call $get (i32.const 5000) (i32.const 10)))))
+"""
+URL = '(data (i32.const 5000) "https://a/")'
 
 
 def threads_of(name: str) -> int:
@@ -59,14 +76,141 @@ def test_as_many_threads_are_made_as_calls_run_at_once(load: Load) -> None:
     component.close()
 
 
+class Gate:
+    """A fetcher whose answers come once it is opened; counts those that wait."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.waiting = 0
+        self._lock = threading.Lock()
+
+    def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
+        call.waits()
+        with self._lock:
+            self.waiting += 1
+        assert self.opened.wait(30)
+        return [Response(200, request.url, (), "") for request in requests]
+
+
+class Peak:
+    """The most threads that a component has had at once, looked at every millisecond."""
+
+    def __init__(self, name: str) -> None:
+        self.most = 0
+        self._name = name
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._ended.wait(0.001):
+            self.most = max(self.most, threads_of(self._name))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+@pytest.mark.requirement("sandbox:limits:threads")
+def test_200_calls_at_once_take_the_threads_of_those_that_run(load: Load) -> None:
+    component = load(guest(SPIN, result='{"a":1}'), "burst")
+    with Peak("burst") as peak:
+        running = [
+            component.submit_call(
+                "tool", "{}", Call("burst", "tool"), fetcher=OfflineFetcher(), settings={}
+            )
+            for _ in range(200)
+        ]
+        assert [one.result(timeout=30) for one in running] == ['{"a":1}'] * 200
+    assert 1 <= peak.most <= RUNNING
+    component.close()
+
+
+@pytest.mark.requirement("sandbox:limits:threads")
+def test_requests_answered_at_once_take_no_further_threads(load: Load) -> None:
+    component = load(guest(FETCH, data=URL, fetching=True), "kept")
+    fetcher = AnsweringFetcher()
+    with Peak("kept") as peak:
+        running = [
+            component.submit_call(
+                "tool", '"fetch"', Call("kept", "tool"), fetcher=fetcher, settings={}
+            )
+            for _ in range(200)
+        ]
+        assert [one.result(timeout=30) for one in running] == ["{}"] * 200
+    assert len(fetcher.requests) == 200
+    assert 1 <= peak.most <= RUNNING
+    component.close()
+
+
+@pytest.mark.requirement("sandbox:limits:threads")
+def test_calls_that_wait_for_an_upstream_leave_room_for_others_up_to_the_limit(load: Load) -> None:
+    component = load(guest(FETCH, data=URL, fetching=True), "waits")
+    gate = Gate()
+
+    def submit(text: str) -> Pending:
+        call = Call("waits", "tool")
+        return component.submit_call("tool", text, call, fetcher=gate, settings={})
+
+    def until_waiting(number: int) -> None:
+        end = time.monotonic() + 10
+        while gate.waiting < number:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+    with Peak("waits") as peak:
+        waiting = [submit('"fetch"') for _ in range(LIMIT - 1)]
+        until_waiting(LIMIT - 1)
+        assert submit("{}").result(timeout=10) == "{}"  # with the thread that is left
+        waiting += [submit('"fetch"') for _ in range(200 - len(waiting))]
+        until_waiting(LIMIT)
+        assert not any(one.done for one in waiting)
+        gate.opened.set()
+        assert [one.result(timeout=30) for one in waiting] == ["{}"] * 200
+    assert peak.most == LIMIT
+    component.close()
+
+
+def test_jobs_in_the_slow_lane_leave_room_for_others() -> None:
+    parks: list[Park] = []
+
+    def make(_thread: int, park: Park) -> Worker:
+        parks.append(park)
+        turn = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+
+    pool = WorkerThreads("parked", 16, make, running=1, rest=60)
+    ended, second = threading.Event(), threading.Event()
+
+    def first_job(_worker: Worker, finish: Callable[[], None]) -> None:
+        assert ended.wait(10)
+        finish()
+
+    def second_job(_worker: Worker, finish: Callable[[], None]) -> None:
+        second.set()
+        finish()
+
+    pool.submit(first_job)
+    pool.submit(second_job)
+    assert not second.wait(0.1)
+    assert len(parks) == 1
+    parks[0](True)
+    assert second.wait(10)
+    ended.set()
+    pool.close()
+
+
 class Crowd:
     """Threads with workers that do nothing, and jobs that say in which of them they run."""
 
     def __init__(self, rest: float) -> None:
         self.closed = 0
-        self.pool = WorkerThreads("rested", 16, self._make, rest=rest)
+        self.pool = WorkerThreads("rested", 16, self._make, running=16, rest=rest)
 
-    def _make(self, _thread: int) -> Worker:
+    def _make(self, _thread: int, _park: Park) -> Worker:
         turn = SimpleNamespace(slow=False)
         return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=self._close))
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from carrel.errors import Cancelled, LimitExceeded
 from carrel.exchange import Call, Limits
 from carrel.runtime.instance import OfflineFetcher
-from carrel.runtime.turns import Turn, Turns
+from carrel.runtime.turns import Places, Turn, Turns
 from support.guests import guest
 
 from .conftest import Invoke, Load
@@ -154,3 +157,62 @@ def test_calls_that_wait_with_an_instance_keep_apart(load: Load) -> None:
     ]
     assert [one.result(timeout=20) for one in running] == ["{}"] * 200
     component.close()
+
+
+@contextmanager
+def alarm_after(seconds: float, handler: Callable[..., None]) -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+NEEDS_ALARMS = pytest.mark.skipif(sys.platform == "win32", reason="no SIGALRM there")
+
+
+@NEEDS_ALARMS
+@pytest.mark.requirement("sandbox:limits:interrupt")
+def test_a_timeout_that_passes_in_a_signal_handler_ends_the_wait() -> None:
+    places = Places(0)
+    rescue = threading.Timer(10, places.release)
+    rescue.daemon = True
+    rescue.start()
+    with alarm_after(0.02, lambda *_: time.sleep(0.2)):
+        assert not places.acquire(0.05)
+    rescue.cancel()
+
+
+@NEEDS_ALARMS
+def test_a_wait_that_a_signal_handler_ends_takes_no_place() -> None:
+    def too_late(*_: object) -> None:
+        raise TimeoutError("too late")
+
+    places = Places(0)
+    with alarm_after(0.02, too_late), pytest.raises(TimeoutError, match="too late"):
+        places.acquire()
+    places.release()
+    assert places.try_acquire()
+
+
+def test_places_go_to_those_who_have_waited_longest() -> None:
+    places, order = Places(1), []
+    assert places.acquire()
+
+    def wait(number: int) -> None:
+        places.acquire()
+        order.append(number)
+        places.release()
+
+    waiting = []
+    for number in range(5):
+        waiting.append(goes_on(lambda number=number: wait(number)))  # type: ignore[misc]
+        while len(places._waiting) <= number:
+            time.sleep(0.001)
+    places.release()
+    assert all(one.wait(10) for one in waiting)
+    assert order == list(range(5))
+    assert places.try_acquire()
+    assert not places.acquire(0.01)

@@ -81,7 +81,7 @@ class ScriptedResult:
 TOOLS = (
     ScriptedTool(
         "echo",
-        "Gives its arguments back.",
+        "Gives its arguments back, or says that there were none.",
         title="Echo",
         input_schema={
             "type": "object",
@@ -128,7 +128,7 @@ class ScriptedOffers:
     async def get_prompt(
         self,
         name: str,
-        arguments: Mapping[str, str],
+        arguments: Mapping[str, str] | None,
         *,
         call_started: Callable[[Call], None] | None = None,
     ) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class ScriptedToolbox:
     async def call(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         call_started: Callable[[Call], None] | None = None,
@@ -231,20 +231,20 @@ class ScriptedToolbox:
         if call_started is not None:
             call_started(call)
         if name in {"echo", "fetch"}:
-            return _result(dict(arguments))
+            return _echo(arguments)
         if name == "hang":
             await asyncio.to_thread(threading.Event().wait)
-        return await in_thread(getattr(self, f"_{name}"), call, arguments)
+        return await in_thread(getattr(self, f"_{name}"), call, arguments or {})
 
-    def start(self, name: str, arguments: Mapping[str, Any]) -> ScriptedStarted | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> ScriptedStarted | None:
         if name not in {tool.name for tool in TOOLS}:
             raise UnknownNameError("tool", name, known=[tool.name for tool in TOOLS])
         if name == "hang":
             return None
         call = Call("scripted", name)
         if name in {"echo", "fetch"}:
-            return ScriptedStarted(call, lambda: _result(dict(arguments)))
-        return ScriptedStarted(call, lambda: getattr(self, f"_{name}")(call, arguments))
+            return ScriptedStarted(call, lambda: _echo(arguments))
+        return ScriptedStarted(call, lambda: getattr(self, f"_{name}")(call, arguments or {}))
 
     def resources(self) -> Sequence[ScriptedResource]:
         return RESOURCES
@@ -359,6 +359,10 @@ class ScriptedToolbox:
 
     def close(self) -> None:
         print("toolbox closed", file=sys.stderr, flush=True)
+
+
+def _echo(arguments: Mapping[str, Any] | None) -> ScriptedResult:
+    return _result({"absent": True} if arguments is None else dict(arguments))
 
 
 def _result(data: dict[str, Any]) -> ScriptedResult:

@@ -1,6 +1,9 @@
 """Fixtures as files: a folder for each case, what goes in and what must come out.
 
-    fixtures/old_page/document.json      a document; any one file called `document.*`
+    fixtures/old_page/document.json      a document; any one file called `document.*`, whose
+                                         encoding is found, or `response.*`, a response's text in
+                                         UTF-8 whatever it declares
+    fixtures/old_page/format             its format, on one line; see below
     fixtures/old_page/expected.json      the result, or {"error": {"code", …}}
 
     fixtures/search/case.json            {"tool": "search", "arguments": {…}}
@@ -13,9 +16,11 @@ A call that the host makes by itself is a case like a tool's, under its reserved
     fixtures/known_doi/case.json         {"tool": "lookup", "arguments": {"ids": [{"type", "id"}]}}
     fixtures/statistics/case.json        {"tool": "resource", "arguments": {"uri": "…"}}
 
-`case.json` may also hold `format`, needed where a plugin has several, and `settings`, what the
-operator's configuration would hand to the plugin. Hidden files and Markdown are for people. Any
-other file is listed as skipped, with the reason: a name with a slip in it is not passed over.
+Where a plugin has several formats, a case names the one of its document, in a file `format` or as
+`format` in `case.json`. `case.json` may also hold `settings`, what the operator's configuration
+would hand to the plugin. Hidden files and Markdown are for people. Any other file is listed as
+skipped, with the reason: a name with a slip in it is not passed over. So is a folder of recorded
+exchanges alone, which is for `--replay` and expects nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +32,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.errors import ArgumentError
-from carrel.fetch.recording import Skipped, is_for_people
+from carrel.errors import ArgumentError, StorageError
+from carrel.fetch.recording import Recordings, Skipped, is_for_people
 from carrel.plugins.manifest import RESERVED_TOOLS
 
 from .project import read_json
@@ -37,7 +42,9 @@ from .reserved import reserved_tools
 if TYPE_CHECKING:
     from carrel.plugins.manifest import Manifest
 
-CASE, EXPECTED, EXCHANGES = "case.json", "expected.json", "exchanges"
+CASE, EXPECTED, EXCHANGES, FORMAT = "case.json", "expected.json", "exchanges", "format"
+#: How the file of a document may be called.
+_DOCUMENTS = ("document.", "response.")
 _KEYS = frozenset({"tool", "arguments", "format", "settings"})
 
 
@@ -64,6 +71,12 @@ class Case:
     skipped: Sequence[Skipped] = ()
 
     @property
+    def content_type(self) -> str:
+        """What decides the charset of the document: a response is UTF-8, as a guest is given it."""
+        is_response = self.document is not None and self.document.name.startswith("response.")
+        return "text/plain; charset=utf-8" if is_response else ""
+
+    @property
     def exchanges(self) -> Path | None:
         """The recorded exchanges; None when there are none."""
         folder = self.folder / EXCHANGES
@@ -86,6 +99,16 @@ def case_folders(fixtures: Path) -> list[Path]:
     return folders
 
 
+def only_exchanges(folder: Path) -> bool:
+    """Whether a folder holds recorded exchanges and no part of a case."""
+    if (folder / CASE).exists() or (folder / EXPECTED).exists() or _documents(folder):
+        return False
+    try:
+        return len(Recordings(folder)) > 0
+    except StorageError:
+        return False
+
+
 def skipped_beside(fixtures: Path) -> list[Skipped]:
     """Files among the folders of the cases."""
     return [
@@ -95,8 +118,13 @@ def skipped_beside(fixtures: Path) -> list[Skipped]:
     ]
 
 
-def read_case(folder: Path, manifest: Manifest) -> Case:
+def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None) -> Case:
     """The case in a folder.
+
+    Args:
+        folder: of the case.
+        manifest: of the plugin.
+        usual_format: the format of a document whose case names none.
 
     Raises:
         ArgumentError: it is no case for that plugin; names every fault.
@@ -108,11 +136,11 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
         for key in ("arguments", "settings")
         if not isinstance(told.get(key, {}), dict)
     ]
-    documents = sorted(folder.glob("document.*"))
+    documents = _documents(folder)
     tool = told.get("tool")
     kind: dict[str, Any] = {}
     if tool is not None:
-        if documents or "format" in told:
+        if any(path.name.startswith(_DOCUMENTS[0]) for path in documents) or "format" in told:
             faults.append("a tool's case has no document and no format")
         known = [*(one.name for one in manifest.tools), *reserved_tools(manifest)]
         if tool not in known and tool in tuple(RESERVED_TOOLS):
@@ -124,11 +152,12 @@ def read_case(folder: Path, manifest: Manifest) -> Case:
             )
         kind = {"tool": tool, "arguments": told.get("arguments", {})}
     elif len(documents) == 1:
-        kind = {"format": _format(told, manifest, faults, folder), "document": documents[0]}
+        named = _named_format(told, faults, folder) or usual_format
+        kind = {"format": _format(named, manifest, faults, folder), "document": documents[0]}
     elif documents:
         faults.append("holds several documents; a case has one")
     else:
-        faults.append(f'holds neither a document.* nor a {CASE} with "tool"')
+        faults.append(f'holds no document.*, no response.* and no {CASE} with "tool"')
     if faults:
         raise ArgumentError([f"{folder.name}: {fault}" for fault in faults])
     expected = read_json(folder / EXPECTED) if (folder / EXPECTED).exists() else None
@@ -149,11 +178,12 @@ def write_json(path: Path, value: object) -> None:
 
 
 def _skipped(folder: Path, *, is_call: bool) -> list[Skipped]:
-    known = {CASE, EXPECTED} | ({EXCHANGES} if is_call else set())
+    known = {CASE, EXPECTED, EXCHANGES if is_call else FORMAT}
+    documents = _DOCUMENTS[:1] if is_call else _DOCUMENTS
     skipped = []
     for path in sorted(folder.iterdir()):
         name = path.name
-        if name in known or name.startswith("document.") or is_for_people(name):
+        if name in known or name.startswith(documents) or is_for_people(name):
             continue
         if name == EXCHANGES:
             reason = "a document is parsed without a network"
@@ -165,9 +195,26 @@ def _skipped(folder: Path, *, is_call: bool) -> list[Skipped]:
     return skipped
 
 
-def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str], folder: Path) -> str:
+def _documents(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.name.startswith(_DOCUMENTS))
+
+
+def _named_format(told: Mapping[str, Any], faults: list[str], folder: Path) -> Any:
+    """The format that a case names, in one place or the other; None when it names none."""
+    file = folder / FORMAT
+    if not file.is_file():
+        return told.get("format")
+    if "format" in told:
+        faults.append(f"the format is named in {CASE} and in the file {FORMAT}; remove one")
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        faults.append(f"{FORMAT}: {error}")
+        return None
+
+
+def _format(wanted: Any, manifest: Manifest, faults: list[str], folder: Path) -> str:
     known = [one.name for one in manifest.formats]
-    wanted = told.get("format")
     if wanted is None and len(known) == 1:
         return known[0]
     if wanted in known:
@@ -177,10 +224,10 @@ def _format(told: Mapping[str, Any], manifest: Manifest, faults: list[str], fold
         faults.append(f"the plugin has no document format any more{gone}")
     elif wanted is None:
         faults.append(
-            f'{CASE}: the plugin has several formats; name one as "format"; '
-            f"there are: {', '.join(known)}"
+            f'the plugin has several formats; name one as "format" in {CASE}, in a file {FORMAT}, '
+            f"or for all cases by --format; there are: {', '.join(known)}"
         )
     else:
         there = f"there are: {', '.join(known)}"
-        faults.append(f"{CASE}: the plugin has no format {wanted!r}; {there}{gone}")
+        faults.append(f"the plugin has no format {wanted!r}; {there}{gone}")
     return str(wanted)

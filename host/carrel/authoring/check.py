@@ -8,14 +8,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from carrel.errors import CarrelError, NotRecordedError, UnknownNameError
+from carrel.errors import ArgumentError, CarrelError, NotRecordedError, UnknownNameError
 from carrel.fetch.decode import UndecodableError
 from carrel.fetch.manifest import read_policy
 from carrel.fetch.recording import Recordings, Skipped
 from carrel.plugins.agreement import require_agreement
 from carrel.plugins.manifest import Manifest, parse_manifest
 
-from .cases import EXCHANGES, EXPECTED, case_folders, read_case, skipped_beside, write_json
+from .cases import (
+    CASE,
+    EXCHANGES,
+    EXPECTED,
+    case_folders,
+    only_exchanges,
+    read_case,
+    skipped_beside,
+    write_json,
+)
 from .difference import difference
 from .replay import replaying
 from .run import run_case
@@ -53,7 +62,7 @@ class Report:
     """How all cases ended.
 
     Attributes:
-        skipped: files beside the cases, with the reason.
+        skipped: files and folders beside the cases, with the reason.
     """
 
     plugin: str
@@ -75,6 +84,7 @@ def check_plugin(
     *,
     update: bool = False,
     only: Sequence[str] = (),
+    usual_format: str | None = None,
     on_case: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Runs a plugin's fixtures.
@@ -86,6 +96,7 @@ def check_plugin(
         config: for its folders, caps and limits.
         update: write what was found as what is expected.
         only: names of the only cases to run; all when empty.
+        usual_format: the format of documents whose case names none.
         on_case: is told of each case before it runs.
 
     Raises:
@@ -93,16 +104,18 @@ def check_plugin(
         LoadError: a host would refuse the plugin.
     """
     started = time.monotonic()
-    folders = _chosen(case_folders(fixtures), only)
+    folders, recordings = _apart(_chosen(case_folders(fixtures), only))
     with Sandbox(config) as sandbox:
         component = sandbox.load(wasm, name)
         manifest = lint(component, wasm, name)
         outcomes = []
         for folder in folders:
             on_case(folder.name)
-            outcomes.append(_check(folder, sandbox, component, manifest, update=update))
+            outcomes.append(
+                _check(folder, sandbox, component, manifest, usual_format, update=update)
+            )
     seconds = time.monotonic() - started
-    beside = skipped_beside(fixtures)
+    beside = [*skipped_beside(fixtures), *recordings]
     return Report(manifest.name, component.digest, outcomes, seconds, beside)
 
 
@@ -121,6 +134,7 @@ def _check(
     sandbox: Sandbox,
     component: SandboxedComponent,
     manifest: Manifest,
+    usual_format: str | None,
     *,
     update: bool,
 ) -> Outcome:
@@ -129,7 +143,7 @@ def _check(
     skipped: tuple[Skipped, ...] = ()
     recordings = None
     try:
-        case = read_case(folder, manifest)
+        case = read_case(folder, manifest, usual_format)
         skipped = tuple(case.skipped)
         if case.tool is not None and case.exchanges is not None:
             recordings = Recordings(case.exchanges)
@@ -163,6 +177,25 @@ def _reason(error: Exception, folder: Path, recordings: Recordings | None) -> st
     if isinstance(error, UndecodableError):
         return f"the document cannot be decoded: {error}"
     return str(error)
+
+
+def _apart(folders: Sequence[Path]) -> tuple[list[Path], list[Skipped]]:
+    """The cases, and the folders of exchanges among them.
+
+    Raises:
+        ArgumentError: there is no case.
+    """
+    skipped = [
+        Skipped(folder.name, f"recorded exchanges without a {CASE}; --replay answers from them")
+        for folder in folders
+        if only_exchanges(folder)
+    ]
+    names = {one.name for one in skipped}
+    cases = [folder for folder in folders if folder.name not in names]
+    if not cases:
+        told = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
+        raise ArgumentError([f"holds no case: {told}"])
+    return cases, skipped
 
 
 def _chosen(folders: Sequence[Path], only: Sequence[str]) -> Sequence[Path]:

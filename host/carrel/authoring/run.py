@@ -41,10 +41,10 @@ def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
             return call_plugin(plugin, case.tool, case.arguments).data
         assert case.document is not None, "a case has a tool or a document"
         assert case.format is not None, "a document has a format"
-        document = decode_text(case.document.read_bytes(), "")
+        document = decode_text(case.document.read_bytes(), case.content_type)
         return plugin.checked_document(case.format, plugin.parse(case.format, document))
     except SourceError as error:
-        return {"error": told_error(error)}
+        return {"error": told_error(error, case.expected)}
 
 
 def call_plugin(
@@ -71,7 +71,7 @@ def call_plugin(
     else:
         spec = plugin.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
-        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments)
+        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments) or {}
         faults = plugin.argument_faults(tool, checked)
     if faults:
         raise ArgumentError(faults, plugin=plugin.name, tool=tool)
@@ -86,10 +86,12 @@ def call_plugin(
     return plugin.result(call, text)
 
 
-def told_error(error: SourceError) -> dict[str, Any]:
-    """What `expected.json` says of a plugin's own report."""
+def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What `expected.json` says of a plugin's own report, and whatever else it says already."""
     told = error.to_dict()
-    return {key: told[key] for key in _OF_ERRORS if key in told}
+    named = (expected or {}).get("error")
+    keys = (*_OF_ERRORS, *(named if isinstance(named, dict) else ()))
+    return {key: told[key] for key in dict.fromkeys(keys) if key in told}
 
 
 def _outcome(pending: Pending, plugin: Plugin, call: Call) -> bytes:

@@ -101,6 +101,12 @@ def build_command(session: Session, folder: Path, output: Path | None, as_json: 
 @click.option(
     "--case", "only", multiple=True, metavar="CASE", help="Run this case only; may be repeated."
 )
+@click.option(
+    "--format",
+    "usual_format",
+    metavar="FORMAT",
+    help="The format of documents whose case names none.",
+)
 @click.option("--update", is_flag=True, help="Write what was found as what is expected.")
 @click.option("--build", "build_first", is_flag=True, help="Build the project first.")
 def test_command(  # noqa: PLR0917 - click hands all of them by name
@@ -108,6 +114,7 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
     plugin: str,
     fixtures: Path | None,
     only: tuple[str, ...],
+    usual_format: str | None,
     update: bool,
     build_first: bool,
     as_json: bool,
@@ -131,6 +138,7 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
             config,
             update=update,
             only=only,
+            usual_format=usual_format,
             on_case=lambda case: progress.update(0, None, case),
         )
     if as_json or not stdout_is_terminal():

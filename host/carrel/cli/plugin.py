@@ -146,6 +146,8 @@ def _is_file(name: str, config: Config) -> bool:
 def with_component(config: Config, path: Path) -> Config:
     """The configuration with the component at `path` as its only plugin, granted nothing.
 
+    The lock is left out of account: an entry there of the same name approves a configured plugin.
+
     Raises:
         ArgumentError: there is no such file.
     """
@@ -158,4 +160,4 @@ def with_component(config: Config, path: Path) -> Config:
         raise ArgumentError([f"{path}: there is no such file"])
     name = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "component"
     entry = PluginConfig(name=name, url=path.absolute().as_uri(), allowed_hosts=())
-    return replace(config, plugins=(entry,))
+    return replace(config, plugins=(entry,), with_lock=False)

@@ -16,6 +16,7 @@ from .report import OK
 from .session import Session
 
 if TYPE_CHECKING:
+    from carrel.config import Config
     from carrel.oci.layout import PluginPackage
     from carrel.oci.reference import Reference
     from carrel.oci.settings import RegistrySettings
@@ -48,7 +49,7 @@ def push_command(
 
     where = read_reference(reference)
     package = _pack(session, file)
-    settings = registry_settings(where, plain_http=plain_http)
+    settings = settings_for(session.config(), where, plain_http=plain_http)
     with (
         Progress(f"publishing {where.name}") as progress,
         open_repository(where, settings, on_progress=progress.update) as repository,
@@ -93,7 +94,7 @@ def pull_command(
     where = read_reference(reference)
     config = session.config()
     store = plugin_store(config)
-    settings = registry_settings(where, plain_http=plain_http)
+    settings = settings_for(config, where, plain_http=plain_http)
     with (
         Progress(f"fetching {where.name}") as progress,
         open_repository(
@@ -136,6 +137,13 @@ def read_reference(text: str) -> Reference:
         return parse_reference(text)
     except RegistryError as error:
         raise ArgumentError([error.message]) from error
+
+
+def settings_for(config: Config, where: Reference, *, plain_http: bool) -> RegistrySettings:
+    """How the registry of a reference is reached, by the configuration and what was typed."""
+    from carrel.plugins.oci_source import registry_settings as configured
+
+    return registry_settings(where, plain_http=plain_http, base=configured(config, where.host))
 
 
 def registry_settings(

@@ -14,7 +14,7 @@ from carrel.errors import ArgumentError, RegistryError, SignatureError, UnknownN
 
 from .command import AS_JSON, ExampleGroup, command
 from .output import stdout_is_terminal, write_json
-from .publishing import PLAIN_HTTP, read_reference, registry_settings
+from .publishing import PLAIN_HTTP, read_reference, settings_for
 from .report import DENIED, OK, report
 from .session import Session
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from carrel.config import PluginConfig
     from carrel.oci.reference import Reference
     from carrel.oci.repository import RepositoryReader
-    from carrel.oci.settings import RegistrySettings
     from carrel.trust.policy import TrustPolicy
 
 #: Where the password of a key comes from when nobody is there to type it; the same as cosign's.
@@ -88,7 +87,7 @@ def sign_command(
         if certificate
         else ()
     )
-    settings = _settings(session, where, plain_http=plain_http)
+    settings = settings_for(session.config(), where, plain_http=plain_http)
     with open_repository(where, settings) as repository:
         digest = _digest(where, repository)
         name = f"{where.host}/{where.repository}"
@@ -150,7 +149,7 @@ def verify_command(
 
     where, plugins = _find_subject(session, subject)
     policy = _typed_policy(keys, identity, issuer, roots) or _configured_policy(session, plugins)
-    settings = _settings(session, where, plain_http=plain_http)
+    settings = settings_for(session.config(), where, plain_http=plain_http)
     with open_repository(where, settings) as repository:
         digest = _digest(where, repository)
         try:
@@ -274,13 +273,6 @@ def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPo
             ["nobody is accepted: give --key, or --identity and --issuer, or configure `trust`"]
         )
     return policy
-
-
-def _settings(session: Session, where: Reference, *, plain_http: bool) -> RegistrySettings:
-    from carrel.plugins.oci_source import registry_settings as configured
-
-    base = configured(session.config(), where.host)
-    return registry_settings(where, plain_http=plain_http, base=base)
 
 
 def _digest(where: Reference, repository: RepositoryReader) -> str:

@@ -120,8 +120,8 @@ class RuntimeConfig:
     """How components are compiled and run.
 
     Attributes:
-        workers: calls of one plugin that run at once; further ones wait. Default: 16, because
-            most of a call's time is waiting for an upstream.
+        workers: calls of one plugin that run or wait for an upstream at once; further ones wait in
+            the queue. Default: 16, because most of a call's time is waiting for an upstream.
         result_bytes: bytes of each plugin's results that are kept in memory, to be given again
             while the cached answers they were made of stand; 0 keeps none. Default: 8 MiB.
         max_component_bytes: bytes of the largest component that is compiled. Default: 64 MiB.
@@ -179,6 +179,8 @@ class Config:
         record_dir: folder that every exchange with an upstream is written to. Default: none.
         replay_dir: folder that answers come from instead of upstreams. Default: none.
         refresh: pass the cache by, for one run of the command line; no setting of the file.
+        with_lock: hold plugins against `carrel.lock`; off for a file that a command is given, which
+            has nothing to do with a configured plugin of the same name. No setting of the file.
         trust: whose signature plugins from registries have to carry; None asks for none.
         registries: `HOST[:PORT]` → how that registry is reached.
         source_path: the file this came from; None when there was none.
@@ -195,6 +197,7 @@ class Config:
     record_dir: Path | None = None
     replay_dir: Path | None = None
     refresh: bool = False
+    with_lock: bool = True
     trust: TrustPolicy | None = None
     registries: Mapping[str, RegistryConfig] = field(default_factory=dict)
     source_path: Path | None = None

@@ -330,6 +330,7 @@ class PluginFetcher:
             return [failures.cancelled(errand.target.url) for errand in errands]
         forget = call.on_cancel(lambda: _cancel(running))
         self._under_way.add(batch)
+        call.waits()
         try:
             self._wait(running, batch, call)
         finally:

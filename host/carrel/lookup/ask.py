@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import TYPE_CHECKING
 
 from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
@@ -33,7 +33,8 @@ class Round:
     def __init__(self, registry: Registry, call: Call) -> None:
         self._registry = registry
         self._call = call
-        self._news: SimpleQueue[_Batch | None] = SimpleQueue()
+        # No SimpleQueue: see `Places` in `runtime/turns.py`.
+        self._news: Queue[_Batch | None] = Queue()
 
     def ask(self, wanted: Mapping[str, tuple[Source, Sequence[Id]]]) -> Answers:
         """The answers of all sources to all identifiers wanted of them.
@@ -96,9 +97,7 @@ class _Batch:
         self._call: Call | None = None
         self._pending: Pending | None = None
 
-    def start(
-        self, registry: Registry, whole: Call, news: SimpleQueue[_Batch | None]
-    ) -> Problem | None:
+    def start(self, registry: Registry, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
         """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
         try:
             plugin = self._plugin = registry.plugin(self.source)

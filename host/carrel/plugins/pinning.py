@@ -132,6 +132,17 @@ class Pins:
 
         require_locked(entry.name, approved, entry_of(entry, source, manifest))
 
+    def tools(self, entry: PluginConfig) -> tuple[str, ...]:
+        """The plugin's own names of the tools that were approved; none where the lock tells none.
+
+        Of a plugin that cannot be loaded this is all that is known.
+        """
+        try:
+            approved = self._find(entry)
+        except CarrelError:
+            return ()
+        return () if approved is None else tuple(approved.tools)
+
     def locked(self, entry: PluginConfig, error: CarrelError | None) -> bool | None:
         """Whether the plugin is what the lock says; None when the lock does not have it."""
         if entry.is_builtin:
@@ -143,6 +154,8 @@ class Pins:
         return None if approved is None else not isinstance(error, LockError)
 
     def _find(self, entry: PluginConfig) -> LockEntry | None:
+        if not self._config.with_lock:
+            return None
         with self._lock:
             if self._entries is None:
                 from .lockfile import read_lock

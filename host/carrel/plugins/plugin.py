@@ -139,8 +139,11 @@ class Plugin(ABC):
         return Call(self.name, tool, self.limits, on_progress)
 
     @abstractmethod
-    def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
-        """Starts a tool call with arguments that were checked; see `result` for its end."""
+    def submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
+        """Starts a tool call with arguments that were checked; see `result` for its end.
+
+        Arguments are None when the client sent none, which a module can tell from an empty object.
+        """
 
     @abstractmethod
     def result(self, call: Call, text: bytes) -> Result:
@@ -293,8 +296,9 @@ class ComponentPlugin(Plugin):
         self._component = component
         self._settings = {key: json.dumps(value) for key, value in settings.items()}
 
-    def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
+    def submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
         """Starts a tool call; see `Plugin.submit_call`."""
+        arguments = arguments or {}
         try:
             text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except ValueError:

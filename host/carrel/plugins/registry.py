@@ -337,6 +337,10 @@ class Registry:
         if not is_core_module(source.wasm):
             self._component(entry.name, source).close()
 
+    def approved_tools(self, name: str) -> tuple[str, ...]:
+        """The plugin's own names of its tools, as the lock has them; none where it has none."""
+        return self._pins.tools(self._entry(name))
+
     def secrets_set(self, name: str) -> list[str]:
         """Names of those secrets of a plugin's manifest that the operator has set."""
         from .access import provided_secrets

@@ -90,9 +90,7 @@ def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[st
         place = printable(".".join(str(part) for part in error.instance_path), 300)
         allowed = _allowed(error)
         if allowed is not None and len(allowed) > 1:
-            given = printable(_json(error.instance), _QUOTED + 1)
-            subject = given if len(given) <= _QUOTED else "the value"
-            message = f"{subject} is not one of {_choice(allowed)}"
+            message = _not_one_of(error.instance, allowed)
         else:
             message = printable(_words(error, place), _LONGEST)
         faults.append(f"{place}: {message}" if place else message)
@@ -121,9 +119,7 @@ def _words(error: jsonschema_rs.ValidationError, place: str) -> str:
         case "minLength":
             return f"at least {kind.limit} characters, {len(value)} given"
         case "enum":
-            found = json.dumps(error.instance, ensure_ascii=False)
-            allowed = ", ".join(json.dumps(one, ensure_ascii=False) for one in kind.options)
-            return f"{found if len(found) <= _QUOTED else 'the value'} is not one of {allowed}"
+            return _not_one_of(error.instance, list(kind.options))
         case "anyOf":
             reasons = [_words(one, place) for branch in kind.context for one in branch[:1]]
             return " and ".join(dict.fromkeys(reasons))
@@ -179,6 +175,12 @@ def _refuses_all_but_null(
     kind: Any = fault.kind
     same_place = fault.instance_path == error.instance_path
     return kind.name == "type" and list(kind.types) == ["null"] and same_place
+
+
+def _not_one_of(value: Any, allowed: list[Any]) -> str:
+    given = printable(_json(value), _QUOTED + 1)
+    subject = given if len(given) <= _QUOTED else "the value"
+    return f"{subject} is not one of {_choice(allowed)}"
 
 
 def _choice(values: list[Any]) -> str:

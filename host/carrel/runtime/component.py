@@ -26,7 +26,7 @@ from .pending import Pending
 from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
-from .turns import Turn, Turns, at_once
+from .turns import Park, Turn, Turns, at_once
 from .worker import Define, Worker
 
 _log = logging.getLogger("carrel.runtime")
@@ -77,8 +77,8 @@ class Sandboxed:
         self._allowance = LogAllowance()
         turns = Turns()
 
-        def make_worker(thread: int) -> Worker:
-            return Worker(stack_bytes, Turn(turns, thread), define)
+        def make_worker(thread: int, park: Park) -> Worker:
+            return Worker(stack_bytes, Turn(turns, thread, park), define)
 
         def make_inline_worker() -> Worker:
             # How many compute at once is the callers' matter: the threads are theirs.

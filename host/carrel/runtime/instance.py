@@ -300,8 +300,12 @@ class Execution:
 
     def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Hands the guest's requests to the fetcher; time spent there is not CPU time."""
-        with self._waiting():
-            outcomes = self._fetcher.fetch_all(requests, self.call)
+        with self._waiting() as turn:
+            self.call.on_wait = turn.park
+            try:
+                outcomes = self._fetcher.fetch_all(requests, self.call)
+            finally:
+                self.call.on_wait = None
         if self.call.fatal is not None:
             self.end(self.call.fatal)
         return outcomes
@@ -314,15 +318,16 @@ class Execution:
             self._fetcher.discard(self.call, request)
 
     @contextmanager
-    def _waiting(self) -> Iterator[None]:
+    def _waiting(self) -> Iterator[Turn]:
         """Leaves the processor to others, and takes the time off the guest's."""
-        assert self._turn is not None, "a guest asks, so it runs"
+        turn = self._turn
+        assert turn is not None, "a guest asks, so it runs"
         started = time.monotonic()
-        self._turn.give()
+        turn.give()
         try:
-            yield
+            yield turn
         finally:
-            self._turn.take()
+            turn.take()
             self._waited += time.monotonic() - started
 
     def sleep(self, seconds: float) -> None:
@@ -331,7 +336,8 @@ class Execution:
             if self._reason is not None:
                 return
             self._ended = threading.Event()
-        with self._waiting():
+        with self._waiting() as turn:
+            turn.park()
             self._ended.wait(min(seconds, self.call.remaining + 1.0))
 
     def may_fetch(self, count: int) -> bool:

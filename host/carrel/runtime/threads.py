@@ -10,9 +10,11 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 
 from .memory import give_back
+from .turns import Park, at_once
 from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
@@ -26,15 +28,21 @@ Job = Callable[[Worker, Callable[[], None]], None]
 
 
 class _Thread:
-    """A thread's name, and where it waits for a job; None ends it."""
+    """A thread's name, where it waits for a job (None ends it), and whether its job is parked."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.inbox: SimpleQueue[Job | None] = SimpleQueue()
+        self.parked = False
 
 
 class WorkerThreads:
     """Runs jobs in at most `limit` threads, each with a `Worker` of its own.
+
+    Jobs that compute take turns at the processors, so a thread for each would only hold memory: at
+    most `running` jobs compute, prepare to or hand over their results at once. Further ones stay
+    in the queue, until one ends or is parked: its guest waits for an upstream, which takes a thread
+    and no processor, or was moved to the slow lane.
 
     The thread that ended a job last gets the next one, so that those that were needed only when
     more ran at once can end.
@@ -42,7 +50,9 @@ class WorkerThreads:
     Args:
         name: of the component, for the names of the threads.
         limit: how many threads there may be.
-        make_worker: is called in each thread, with its native id.
+        make_worker: is called in each thread, with its native id and what parks and resumes its
+            job.
+        running: how many jobs may run that are not parked.
         rest: seconds without a job after which a thread ends.
     """
 
@@ -50,12 +60,14 @@ class WorkerThreads:
         self,
         name: str,
         limit: int,
-        make_worker: Callable[[int], Worker],
+        make_worker: Callable[[int, Park], Worker],
         *,
+        running: int | None = None,
         rest: float = REST_SECONDS,
     ) -> None:
         self._name = name
         self._limit = limit
+        self._most_running = running or 2 * at_once() + 1
         self._make_worker = make_worker
         self._rest = rest
         self._closed = False
@@ -63,6 +75,8 @@ class WorkerThreads:
         self._waiting: deque[Job] = deque()
         self._idle: list[_Thread] = []
         self._threads = 0
+        #: Threads that are neither idle nor parked.
+        self._running = 0
         self._started = 0
         self._unfinished = 0
 
@@ -70,14 +84,8 @@ class WorkerThreads:
         """Queues a job; it must not raise."""
         with self._lock:
             self._unfinished += 1
-            if self._idle:
-                self._idle.pop().inbox.put(job)
-                return
             self._waiting.append(job)
-            if self._threads < min(self._unfinished, self._limit):
-                self._threads += 1
-                self._started += 1
-                self._start(_Thread(f"carrel-{self._name}-{self._started}"))
+            self._dispatch()
 
     def close(self) -> None:
         """Ends the threads after the jobs that are queued now."""
@@ -87,11 +95,32 @@ class WorkerThreads:
         for one in idle:
             one.inbox.put(None)
 
+    def _dispatch(self) -> None:
+        """Gives jobs that wait to threads, as far as more may run; with the lock held."""
+        while self._waiting and self._running < self._most_running:
+            if self._idle:
+                self._running += 1
+                self._idle.pop().inbox.put(self._waiting.popleft())
+            elif self._threads < min(self._unfinished, self._limit):
+                self._threads += 1
+                self._running += 1
+                self._started += 1
+                self._start(_Thread(f"carrel-{self._name}-{self._started}"))
+            else:
+                return
+
+    def _park(self, thread: _Thread, parked: bool) -> None:
+        with self._lock:
+            if thread.parked != parked:
+                thread.parked = parked
+                self._running += -1 if parked else 1
+                self._dispatch()
+
     def _start(self, thread: _Thread) -> None:
         threading.Thread(target=self._run, args=(thread,), name=thread.name, daemon=True).start()
 
     def _run(self, thread: _Thread) -> None:
-        worker = self._make_worker(threading.get_native_id())
+        worker = self._make_worker(threading.get_native_id(), partial(self._park, thread))
         while (job := self._next_job(thread)) is not None:
             try:
                 job(worker, self._finish)
@@ -101,6 +130,7 @@ class WorkerThreads:
             if worker.turn.slow:
                 worker.close()
                 # A thread cannot raise its priority again, so another one takes its place.
+                self._park(thread, False)
                 self._start(thread)
                 return
         worker.close()
@@ -112,9 +142,11 @@ class WorkerThreads:
 
     def _next_job(self, thread: _Thread) -> Job | None:
         """The next job, waited for; None when the thread is to end."""
+        self._park(thread, False)
         with self._lock:
-            if self._waiting:
+            if self._waiting and (self._running <= self._most_running or self._closed):
                 return self._waiting.popleft()
+            self._running -= 1
             if self._closed:
                 self._threads -= 1
                 return None

@@ -16,7 +16,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from queue import Empty, SimpleQueue
+from collections import deque
+from collections.abc import Callable
 
 #: Seconds of processor time after which a guest steps back when it is crowded.
 LONG = 0.1
@@ -55,32 +56,63 @@ class Turns:
 
 
 class Places:
-    """A semaphore, made of a queue: one that waits is woken by one switch of threads, not three."""
+    """A semaphore that hands a place to the thread that has waited longest.
+
+    `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
+    signal handler runs, so each thread that waits has a lock of its own, whose timeout holds.
+    """
 
     def __init__(self, count: int) -> None:
-        self._free: SimpleQueue[None] = SimpleQueue()
-        for _ in range(count):
-            self.release()
+        self._lock = threading.Lock()
+        self._count = count
+        self._waiting: deque[threading.Lock] = deque()
 
     def acquire(self, seconds: float | None = None) -> bool:
         """Waits for a place, for so long at most; whether there was one."""
+        with self._lock:
+            if self._count:
+                self._count -= 1
+                return True
+            handed_over = threading.Lock()
+            handed_over.acquire()
+            self._waiting.append(handed_over)
         try:
-            self._free.get(timeout=seconds)
-        except Empty:
-            return False
-        return True
+            if handed_over.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
+                return True
+        except BaseException:
+            if not self._withdraw(handed_over):
+                self.release()
+            raise
+        return not self._withdraw(handed_over)
 
     def try_acquire(self) -> bool:
         """Takes a place if one is free."""
-        try:
-            self._free.get_nowait()
-        except Empty:
-            return False
-        return True
+        with self._lock:
+            if not self._count:
+                return False
+            self._count -= 1
+            return True
 
     def release(self) -> None:
         """Gives a place back."""
-        self._free.put(None)
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._count += 1
+
+    def _withdraw(self, handed_over: threading.Lock) -> bool:
+        """Stops waiting; False when a place was handed over meanwhile."""
+        with self._lock:
+            try:
+                self._waiting.remove(handed_over)
+            except ValueError:
+                return False
+        return True
+
+
+#: Is told True when the job of a thread needs no processor, and False when it does again.
+Park = Callable[[bool], None]
 
 
 class Turn:
@@ -89,13 +121,18 @@ class Turn:
     Args:
         turns: of the component.
         thread: native id of the thread that executes; None for one whose priority is not ours.
+        on_park: is told when the execution leaves those that take turns, and when it is back.
 
     Attributes:
         slow: whether the execution has stepped back; its thread keeps the low priority for good.
     """
 
-    def __init__(self, turns: Turns, thread: int | None = None) -> None:
+    def __init__(
+        self, turns: Turns, thread: int | None = None, on_park: Park = lambda _parked: None
+    ) -> None:
         self._turns = turns
+        self._on_park = on_park
+        self._parked = False
         self._lock = threading.Lock()
         self._place: Places | None = None
         self._thread = thread
@@ -120,8 +157,16 @@ class Turn:
         """Waits for a turn, unless it is held or was given up for the slow lane."""
         turns = self._turns
         if self._place is None or self._place is turns.next:
+            with self._lock:
+                self._park(parked=False)
             turns.free.acquire()
             self._hold(turns.free)
+
+    def park(self) -> None:
+        """Gives back what is held, until `take`: the execution waits for an upstream."""
+        self.give()
+        with self._lock:
+            self._park(parked=True)
 
     def give(self) -> None:
         """Gives back what is held."""
@@ -145,7 +190,14 @@ class Turn:
             if left is None or left is self._turns.slow or not self._turns.slow.try_acquire():
                 return
             self._place = self._turns.slow
+            # With the lock held: behind it the thread may already have begun another execution.
+            self._park(parked=True)
         left.release()
+
+    def _park(self, *, parked: bool) -> None:
+        if self._parked != parked:
+            self._parked = parked
+            self._on_park(parked)
 
     def _hold(self, place: Places | None) -> None:
         with self._lock:

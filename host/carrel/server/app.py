@@ -232,7 +232,7 @@ class App:
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
         """A call with members the plain way does not know; the SDK has checked them."""
-        return await self.calls.answer(ctx, params.name, params.arguments or {}, raw=False)
+        return await self.calls.answer(ctx, params.name, params.arguments, raw=False)
 
     # Resources
 
@@ -311,7 +311,7 @@ class App:
         return EmptyResult()
 
 
-def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any]] | None:
+def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any] | None] | None:
     """Name and arguments of a call of the ordinary shape on a connection that is ready.
 
     Such a call needs none of the SDK's checks, which would walk its arguments twice and its result
@@ -320,8 +320,8 @@ def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any]] | None:
     params = ctx.params
     if not params or ctx.session.client_capabilities is None or not params.keys() <= _PLAIN_CALL:
         return None
-    name, arguments = params.get("name"), params.get("arguments", {})
-    if not isinstance(name, str) or not isinstance(arguments, dict):
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(name, str) or not isinstance(arguments, dict | None):
         return None
     if not isinstance(params.get("_meta", {}), dict) or ("_meta" in params and ctx.meta is None):
         return None

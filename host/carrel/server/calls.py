@@ -74,7 +74,7 @@ class ToolCalls:
         self._untrusted.clear()
 
     async def answer(
-        self, ctx: Context, name: str, arguments: Mapping[str, Any], *, raw: bool
+        self, ctx: Context, name: str, arguments: Mapping[str, Any] | None, *, raw: bool
     ) -> dict[str, Any]:
         """The result of a call in its wire form; a failure is a result too.
 
@@ -99,7 +99,7 @@ class ToolCalls:
         answer = answers.success(result, revision=revision, raw=raw and self._raw)
         return self._finish(answer, name, revision)
 
-    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
         """Starts a call that need not wait for anything; None for one that must, or is unknown.
 
         Whoever starts it says so when it has ended.
@@ -138,7 +138,7 @@ class ToolCalls:
         """A failure in its wire form."""
         return self._finish(answers.failure(error, revision=revision), name, revision)
 
-    async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Result:
+    async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any] | None) -> Result:
         await self._pace.turn()
         toolbox = self._loader.loaded or await self._loader.get()
         relay = _relay(ctx)

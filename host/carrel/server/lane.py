@@ -56,8 +56,8 @@ class Lane:
             return self._list(request.id, revision)
         if request.method != "tools/call" or not params or not params.keys() <= _PLAIN:
             return False
-        name, arguments = params.get("name"), params.get("arguments", {})
-        if not isinstance(name, str) or not isinstance(arguments, dict):
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, dict | None):
             return False
         try:
             started = self._calls.start(name, arguments)

@@ -120,11 +120,10 @@ class OfferHandlers:
         return ListPromptsResult(prompts=[_wire_prompt(one) for one in offers.prompts()])
 
     async def _get(self, _ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        arguments = params.arguments or {}
         with _as_protocol_errors():
             prompt = await self._calls.ask(
                 lambda toolbox, started: toolbox.offers.get_prompt(
-                    params.name, arguments, call_started=started
+                    params.name, params.arguments, call_started=started
                 )
             )
         return GetPromptResult.model_validate({**prompt, "_meta": {CONTENT_LABEL: UNTRUSTED}})

@@ -239,7 +239,7 @@ class Offers(Protocol):
     async def get_prompt(
         self,
         name: str,
-        arguments: Mapping[str, str],
+        arguments: Mapping[str, str] | None,
         *,
         call_started: Callable[[Call], None] | None = None,
     ) -> dict[str, Any]:
@@ -294,7 +294,7 @@ class Toolbox(Protocol):
     async def call(
         self,
         name: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         on_progress: ProgressHandler | None = None,
         call_started: Callable[[Call], None] | None = None,
@@ -303,7 +303,7 @@ class Toolbox(Protocol):
 
         Args:
             name: of the tool.
-            arguments: as the client sent them, unchecked.
+            arguments: as the client sent them, unchecked; None when it sent none.
             on_progress: may be called from any thread.
             call_started: is given the call as soon as there is one, so that it can be cancelled.
 
@@ -313,7 +313,7 @@ class Toolbox(Protocol):
         """
         ...
 
-    def start(self, name: str, arguments: Mapping[str, Any]) -> Started | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
         """Starts a tool without waiting; None for one that needs `call`.
 
         Raises:

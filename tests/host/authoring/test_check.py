@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ import pytest
 from carrel.authoring.check import Outcome, Report, check_plugin
 from carrel.config import Config
 from carrel.errors import ArgumentError, LoadError, UnknownNameError
+from carrel.fetch.recording import Skipped
+from carrel.plugins.source import read_source
 from support.guests import guest
 from support.manifests import manifest_text, with_tool
 from support.projects import FETCHES, URL, component, exchange, fixture, project
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -189,7 +194,7 @@ def test_without_an_expectation_a_case_fails_and_says_how_to_write_it(
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ({}, "neither a document.* nor a case.json"),
+        ({}, "no document.*, no response.* and no case.json"),
         ({"document_txt": "x", "document_xml": "x"}, "several documents"),
         ({"case_json": "{"}, "not JSON"),
         ({"case_json": "[]"}, "expected a JSON object"),
@@ -225,6 +230,107 @@ def test_a_format_is_named_where_there_are_several(folder: Path, config: Config)
     unnamed, named = check(folder, config, wasm).outcomes
     assert (unnamed.state, named.state) == ("failed", "passed")
     assert "there are: note, letter" in unnamed.reason
+
+
+@pytest.mark.parametrize(
+    ("case_files", "says"),
+    [
+        ({"document_txt": "x", "format": "letter\n"}, ""),
+        ({"response_xml": "<x/>", "format": "letter"}, ""),
+        ({"response_xml": "<x/>"}, ""),
+        (
+            {"response_xml": "<x/>", "format": "leter"},
+            "the plugin has no format 'leter'; there are",
+        ),
+        (
+            {"document_txt": "x", "format": "letter", "case_json": {"format": "letter"}},
+            "the format is named in case.json and in the file format; remove one",
+        ),
+        ({"document_txt": "x", "response_txt": "y"}, "holds several documents"),
+    ],
+)
+def test_the_file_of_a_document_and_that_of_its_format_are_read(
+    folder: Path, config: Config, case_files: dict[str, Any], says: str
+) -> None:
+    one = {"name": "note", "description": "A note.", "output_schema": {"type": "object"}}
+    wasm = component(manifest=manifest_text(formats=[one, {**one, "name": "letter"}]))
+    fixture(folder, "a", expected_json={"n": 1}, **case_files)
+    outcome = only(check(folder, config, wasm, usual_format="note"))
+    assert (outcome.state, outcome.skipped) == ("failed" if says else "passed", ())
+    assert says in outcome.reason
+
+
+def test_a_response_is_utf_8_and_a_document_in_what_it_declares(
+    folder: Path, config: Config
+) -> None:
+    declared = '<?xml version="1.0" encoding="us-ascii"?><a>é</a>'
+    fixture(folder, "document", document_xml=declared, expected_json={"n": 1})
+    fixture(folder, "response", response_xml=declared, expected_json={"n": 1})
+    document, response = check(folder, config).outcomes
+    assert (document.state, response.state) == ("failed", "passed")
+
+
+def test_of_an_error_whatever_the_expectation_names_is_compared(
+    folder: Path, config: Config
+) -> None:
+    report = '{"code":"upstream_error","message":"no","action":"retry_later"}'
+    wasm = component(result=report, failed=True)
+    error = {"code": "upstream_error", "message": "no"}
+    right, wrong = ({"error": {**error, "action": one}} for one in ("retry_later", "report"))
+    fixture(folder, "right", document_txt="x", expected_json=right)
+    fixture(folder, "wrong", document_txt="x", expected_json=wrong)
+    assert [one.state for one in check(folder, config, wasm).outcomes] == ["passed", "failed"]
+
+
+def test_recorded_exchanges_without_a_case_are_named_as_skipped(
+    folder: Path, config: Config
+) -> None:
+    fixture(folder, "note", document_txt="x", expected_json={"n": 1})
+    shutil.copytree(ROOT / "examples" / "recordings" / "arxiv-query", folder / "fixtures" / "kept")
+    report = check(folder, config)
+    assert only(report).state == "passed"
+    reason = "recorded exchanges without a case.json; --replay answers from them"
+    assert report.skipped == [Skipped("kept", reason)]
+
+
+#: Every folder of fixtures in this project: its plugin, and the format its cases leave out.
+LAYOUTS = {
+    "tests/fixtures/arxiv": ("arxiv", "feed"),
+    "tests/fixtures/crossref": ("crossref", "works"),
+    "tests/fixtures/eutils": ("eutils", None),
+}
+#: Those whose plugin has to be built, which `test_new.py` and `tests/plugins/test_examples.py` do.
+BUILT = {
+    "examples/python-plugin/fixtures",
+    "examples/javascript-plugin/fixtures",
+    "host/carrel/authoring/templates/rust/fixtures",
+}
+
+
+def test_every_folder_of_fixtures_is_known() -> None:
+    skipped = {"target", "node_modules", ".venv", ".git", "dist"}
+    found = {
+        path.parent.parent.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("expected.json")
+        if not skipped & set(path.relative_to(ROOT).parts)
+    }
+    assert found == {*LAYOUTS, *BUILT}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_projects_own_fixtures_pass(layout: str, config: Config) -> None:
+    plugin, usual_format = LAYOUTS[layout]
+    wasm = read_source(plugin, f"builtin:{plugin}").wasm
+    report = check_plugin(wasm, plugin, ROOT / layout, config, usual_format=usual_format)
+    assert [one for one in report.outcomes if one.state != "passed" or one.skipped] == []
+    assert len(report.outcomes) == sum(path.is_dir() for path in (ROOT / layout).iterdir())
+    assert report.skipped == []
+
+
+def test_a_folder_of_recordings_holds_no_case(config: Config) -> None:
+    wasm = read_source("arxiv", "builtin:arxiv").wasm
+    with pytest.raises(ArgumentError, match="holds no case: arxiv-query: recorded exchanges"):
+        check_plugin(wasm, "arxiv", ROOT / "examples" / "recordings", config)
 
 
 def test_only_the_cases_that_were_named_run(folder: Path, config: Config) -> None:

@@ -129,6 +129,26 @@ class TestInspect:
         assert (told["plugin"], told["version"]) == ("sample", "0.1.0")
         assert [host["granted"] for host in told["hosts"]] == [False, False]
 
+    def test_a_file_is_not_held_against_the_lock_of_a_configured_plugin_of_its_name(
+        self, carrel: CommandLine, component: Path, tmp_path: Path
+    ) -> None:
+        config = carrel.write("carrel.toml", '[plugins.sample]\nurl = "sample.wasm"\n')
+        start = ("--config", config, "plugin")
+        assert carrel(*start, "lock", "sample", "--yes").code == 0
+        newer = tmp_path / "newer"
+        newer.mkdir()
+        (newer / "sample.wasm").write_bytes(guest(manifest=manifest_text()).wasm)
+        refused = carrel(*start, "inspect", "none.wasm")
+        assert "there is no such file" in refused.err
+        done = carrel(*start, "inspect", str(newer / "sample.wasm"))
+        assert (done.code, done.err) == (0, "")
+        told = json.loads(done.out)
+        assert told["locked"] is None
+        assert told["version"] == "0.1.0"
+        # The configured plugin still is.
+        component.write_bytes((newer / "sample.wasm").read_bytes())
+        assert "not what was approved" in carrel(*start, "inspect", "sample").err
+
     @pytest.mark.parametrize(
         ("data", "says"),
         [(b"", "empty"), (b"\0asm\x01\0\0\0", "core module"), (b"<html>", "not WebAssembly")],

@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 import carrel as package
-from carrel.cli.publishing import registry_settings
+from carrel.cli.publishing import registry_settings, settings_for
+from carrel.config import Config, FetchConfig, RegistryConfig
 from carrel.oci.reference import parse_reference
 from carrel.oci.settings import RegistrySettings
 from support.command_line import CommandLine
+from support.guests import guest
+from support.manifests import manifest_text
 from support.registries import Registry, docker_registry
 from support.tiny_registry import TinyRegistry, digest_of, tiny_registry
 
@@ -132,6 +135,52 @@ def test_on_a_terminal_a_person_reads_it(
     assert done.code == 0
     assert "published" in done.out
     assert not done.out.lstrip().startswith("{")
+
+
+def test_the_configuration_says_how_a_registry_is_reached(tmp_path: Path) -> None:
+    carrel = CommandLine(tmp_path, real=True)
+    file = carrel.write("module.wasm", MODULE)
+    with tiny_registry() as registry:
+        name = f"{registry.host}/plugins/module:1"
+        refused = carrel("plugin", "push", file, name)
+        assert (refused.code, refused.out) == (1, "")
+        config = carrel.write("carrel.toml", f'[registries."{registry.host}"]\nplain_http = true\n')
+        pushed = carrel("--config", config, "plugin", "push", file, name)
+        assert (pushed.code, pushed.err) == (0, "")
+        pulled = carrel("--config", config, "plugin", "pull", name, "--output", "got.wasm")
+        assert (pulled.code, pulled.err) == (0, "")
+    assert (tmp_path / "got.wasm").read_bytes() == MODULE
+
+
+def test_the_authorities_of_a_registry_come_from_the_configuration(tmp_path: Path) -> None:
+    where = parse_reference("registry.example.org/plugins/a:1")
+    own, all_of_them = tmp_path / "own.pem", tmp_path / "all.pem"
+    fetch = FetchConfig(ca_bundle=all_of_them)
+    registries = {where.host: RegistryConfig(ca_bundle=own, realms=("login.example.org",))}
+    config = Config(tmp_path, tmp_path, fetch=fetch, registries=registries)
+    settings = settings_for(config, where, plain_http=False)
+    assert settings.ca_bundle == own
+    assert settings.realm_hosts == {(where.host, "login.example.org")}
+    other = parse_reference("other.example.org/a:1")
+    assert settings_for(config, other, plain_http=False).ca_bundle == all_of_them
+
+
+def test_a_file_is_published_whatever_is_locked_under_its_name(tmp_path: Path) -> None:
+    carrel = CommandLine(tmp_path, real=True)
+    carrel.write("lists.wasm", guest(manifest=manifest_text(name="lists")).wasm)
+    config = carrel.write("carrel.toml", '[plugins.lists]\nurl = "lists.wasm"\n')
+    start = ("--config", config, "plugin")
+    assert carrel(*start, "lock", "lists", "--yes").code == 0
+    newer = guest(manifest=manifest_text(name="lists", version="0.2.0")).wasm
+    (tmp_path / "new").mkdir()
+    carrel.write("new/lists.wasm", newer)
+    with tiny_registry() as registry:
+        name = f"{registry.host}/plugins/lists:0.2.0"
+        pushed = carrel(*start, "push", "new/lists.wasm", name, "--plain-http")
+        assert (pushed.code, pushed.err) == (0, "")
+        pulled = carrel(*start, "pull", name, "--plain-http", "--output", "got.wasm")
+        assert json.loads(pulled.out)["annotations"]["org.opencontainers.image.version"] == "0.2.0"
+    assert (tmp_path / "got.wasm").read_bytes() == newer
 
 
 def test_what_is_typed_adds_to_what_the_configuration_says() -> None:

@@ -114,10 +114,20 @@ def test_every_allowed_value_of_an_enumeration_is_named(
     assert validation_faults(compile_schema(whole), {"kind": value}) == [f"kind: {says}"]
 
 
+def test_an_enumeration_is_told_alike_wherever_it_is() -> None:
+    [alone] = validation_faults(compile_schema(COLOURS), "pink")
+    [beside] = validation_faults(compile_schema({"anyOf": [{"type": "null"}, COLOURS]}), "pink")
+    number = {"type": "integer"}
+    [inside] = validation_faults(compile_schema({"anyOf": [number, COLOURS]}), "pink")
+    assert alone == '"pink" is not one of "red", "green" or "blue"'
+    assert beside == '"pink" is not one of null, "red", "green" or "blue"'
+    assert inside == f'"pink" is not of type "integer" and {alone}'
+
+
 def test_a_choice_between_other_schemas_is_no_enumeration() -> None:
     schema = {"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}
     [fault] = validation_faults(compile_schema(schema), 3)
-    assert fault == '3 is not of type "string" and 3 is not one of 1, 2'
+    assert fault == '3 is not of type "string" and 3 is not one of 1 or 2'
 
 
 def test_allowed_values_are_cut_where_nobody_reads_on() -> None:

@@ -107,9 +107,9 @@ class ModulePlugin(Plugin):
         """Whether it completes arguments."""
         return not self._first_version and "complete" in self._module.exports
 
-    def submit_call(self, tool: str, arguments: Mapping[str, Any], call: Call) -> Pending:
+    def submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
         """Starts a tool call; see `Plugin.submit_call`."""
-        asked = {"name": tool, "arguments": dict(arguments)}
+        asked = _asked(tool, arguments)
         if self._first_version:
             return self._submit("call", {"params": asked}, call)
         return self._submit("call_tool", {"request": asked}, call)
@@ -177,9 +177,9 @@ class ModulePlugin(Plugin):
         """Modules have no formats."""
         raise UnknownNameError(f"format of {self.name}", document_format)
 
-    def submit_prompt(self, name: str, arguments: Mapping[str, str], call: Call) -> Pending:
+    def submit_prompt(self, name: str, arguments: Mapping[str, str] | None, call: Call) -> Pending:
         """Starts to fill in a prompt; see `prompt` for its end."""
-        asked = {"name": name, "arguments": dict(arguments)}
+        asked = _asked(name, arguments)
         return self._submit("get_prompt", {"request": asked}, call)
 
     def prompt(self, text: bytes) -> dict[str, Any]:
@@ -330,6 +330,14 @@ class ModulePlugin(Plugin):
                 return items
             said = f"{member} is no array"
         raise LoadError(f"{self.name}: {export} failed: {said}", plugin=self.name) from None
+
+
+def _asked(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The parameters of a request; absent arguments stay absent, as hyper-mcp leaves them."""
+    asked: dict[str, Any] = {"name": name}
+    if arguments is not None:
+        asked["arguments"] = dict(arguments)
+    return asked
 
 
 def _compact(value: Any) -> str:

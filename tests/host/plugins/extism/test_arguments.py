@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from carrel.errors import ArgumentError
 from support.guests import Guest
 from support.modules import answering_module, text_at
+from support.stdio_client import MODERN, StdioClient
 
 from .conftest import TOOL, Open
 
@@ -75,6 +78,47 @@ def test_blank_null_and_unlisted_arguments_reach_the_module(
     started = box.start("one_ask", arguments)
     assert started is not None
     assert started.result().data["request"]["arguments"] == arguments
+
+
+def test_absent_arguments_stay_absent(open_box: Open) -> None:
+    box = open_box(one=repeating(OPEN))
+    asked = {"name": "ask"}
+    assert box.call_sync("one_ask", None).data["request"] == asked
+    assert asyncio.run(box.call("one_ask", None)).data["request"] == asked
+    started = box.start("one_ask", None)
+    assert started is not None
+    assert started.result().data["request"] == asked
+
+
+def test_absent_arguments_are_checked_as_an_empty_object(open_box: Open) -> None:
+    box = open_box(one=repeating({**OPEN, "required": ["query"]}))
+    with pytest.raises(ArgumentError, match="query"):
+        box.call_sync("one_ask", None)
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
+def test_a_module_behind_a_server_is_given_what_the_client_sent(
+    tmp_path: Path, code_folder: Path, revision: str
+) -> None:
+    (tmp_path / "one.wasm").write_bytes(repeating(OPEN).wasm)
+    settings = tmp_path / "carrel.json"
+    folders = {"cache_dir": str(code_folder), "data_dir": str(tmp_path)}
+    plugins = {"one": {"url": (tmp_path / "one.wasm").as_uri()}}
+    settings.write_text(json.dumps({**folders, "plugins": plugins}), "utf-8")
+    with StdioClient(
+        [sys.executable, "-m", "carrel", "serve", "--config", str(settings)]
+    ) as client:
+        client.open(revision)
+        client.request("tools/list")
+        every: list[dict[str, Any]] = [{}]
+        every += [{"arguments": one} for one in (None, {}, {"query": ""})]
+        for sent in every:
+            # Twice the short way of calls, and once with what only the SDK's way knows.
+            for more in ({}, {}, {"_meta": {"progressToken": 7}}):
+                told = client.request("tools/call", {"name": "one_ask", **sent, **more})["result"]
+                given = sent if sent.get("arguments") is not None else {}
+                assert told["structuredContent"]["request"] == {"name": "ask", **given}
+        assert client.finish() == 0
 
 
 def test_a_closed_schema_is_what_refuses_an_unknown_argument(open_box: Open) -> None:

@@ -1,0 +1,72 @@
+"""The plugins whose tools are missing from the list, and which of them a tool belongs to.
+
+Such a plugin cannot say which tools it has. The lock can, where it has the plugin; else the name of
+a tool is taken to begin with the plugin's.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from carrel.errors import CarrelError
+
+from .naming import client_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .registry import Registry
+
+#: Seconds for which the reasons are reused: finding them reads files.
+_REUSE_SECONDS = 1.0
+
+
+class LeftOut:
+    """The plugins that a listing left out.
+
+    Args:
+        registry: has them.
+        failed: why each was left out.
+
+    Attributes:
+        failed: the same, as of the last look.
+    """
+
+    def __init__(self, registry: Registry, failed: Mapping[str, CarrelError]) -> None:
+        self._registry = registry
+        self.failed = dict(failed)
+        self._looked_at = -_REUSE_SECONDS
+
+    def look_again(self) -> bool:
+        """Finds the reasons anew; whether all plugins are still left out. Reads files."""
+        now = time.monotonic()
+        if now - self._looked_at < _REUSE_SECONDS:
+            return True
+        self._looked_at = now
+        failed: dict[str, CarrelError] = {}
+        for name in self.failed:
+            try:
+                self._registry.manifest(name)
+            except CarrelError as error:
+                failed[name] = error
+        is_same = failed.keys() == self.failed.keys()
+        self.failed = failed
+        return is_same
+
+    def reason(self, tool: str) -> CarrelError | None:
+        """Why the plugin of a tool was left out; None when the tool may be nobody's.
+
+        Args:
+            tool: its name for clients.
+        """
+        failed = self.failed
+        approved = {plugin: self._registry.approved_tools(plugin) for plugin in failed}
+        for plugin, tools in approved.items():
+            if tool in client_names(plugin, tools).values():
+                return failed[plugin]
+        for plugin, tools in approved.items():
+            # The plugin chooses its prefix, which need not be its key in the configuration.
+            if any(tool.endswith(f"_{own}") for own in tools):
+                return failed[plugin]
+        return next((failed[plugin] for plugin in failed if tool.startswith(f"{plugin}_")), None)
