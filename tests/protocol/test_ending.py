@@ -126,6 +126,19 @@ def test_a_signal_ends_the_server_as_the_end_of_input_does(number: signal.Signal
 
 
 @posix
+@pytest.mark.requirement("stdio:pure:ignored-interrupt")
+def test_an_interrupt_that_was_ignored_at_the_start_stays_ignored() -> None:
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *server_command()]
+    with StdioClient(ignoring) as client:
+        client.open()
+        client.process.send_signal(signal.SIGINT)
+        assert client.result("echo", value=1)["structuredContent"] == {"value": 1}
+        client.process.send_signal(signal.SIGTERM)
+        assert client.wait() == 0
+        assert client.stderr == b"toolbox closed\n"
+
+
+@posix
 def test_a_second_signal_ends_the_patience() -> None:
     with StdioClient(shutdown_seconds=30.0) as client:
         client.open()
