@@ -12,6 +12,8 @@ from hypothesis import settings
 
 from carrel.config import Config, PluginConfig
 
+pytest_plugins = ["support.parts"]
+
 ROOT = Path(__file__).parents[1]
 #: Real captured responses, kept beside the project and never in it.
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -28,7 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     A signal with a handler is at its default in a started program, so this serves both. SIGHUP is
     left as it is: under `nohup` a test run outlives its terminal, and no test needs the default.
     """
-    defaults = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL}
+    defaults: dict[str, Callable[..., Any] | int] = {
+        "SIGINT": signal.default_int_handler,
+        "SIGTERM": signal.SIG_DFL,
+    }
     if hasattr(signal, "SIGCHLD"):
         defaults |= dict.fromkeys(("SIGCHLD", "SIGALRM", "SIGUSR1", "SIGUSR2"), signal.SIG_DFL)
     before = config.stash.setdefault(_BEFORE, {})

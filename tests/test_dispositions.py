@@ -25,11 +25,11 @@ def test_the_process_and_what_it_starts_can_be_interrupted() -> None:
 
 @pytest.mark.parametrize("workers", ["0", "1"], ids=["one-process", "xdist"])
 def test_tests_of_interrupts_pass_under_a_parent_that_ignores_signals(workers: str) -> None:
+    command = "TestPipesAndSignals::test_an_interrupt_ends_the_command_without_a_traceback"
     tests = (
         f"{__file__}::test_the_process_and_what_it_starts_can_be_interrupted",
         f"{TESTS}/sandbox/test_signals.py",
-        f"{TESTS}/host/cli/test_cli_outcomes.py::TestPipesAndSignals"
-        "::test_an_interrupt_ends_the_command_without_a_traceback",
+        f"{TESTS}/host/cli/test_cli_outcomes.py::{command}",
     )
     options = ("-q", "-p", "no:cacheprovider", "-n", workers)
     done = subprocess.run(

@@ -17,6 +17,8 @@ import pytest
 
 from support.stdio_client import StdioClient, envelope, server_command
 
+pytestmark = pytest.mark.alone
+
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
 
@@ -58,7 +60,6 @@ def test_calls_that_run_at_the_end_of_input_are_answered() -> None:
 
 
 @pytest.mark.requirement("stdio:pure:end-in-five-seconds")
-@pytest.mark.slow
 def test_a_call_that_outlasts_the_end_of_input_is_cancelled_within_five_seconds() -> None:
     with StdioClient() as client:
         client.open()

@@ -25,6 +25,8 @@ from .conftest import Load
 from .test_pool import resident, touching
 from .test_threads import threads_of
 
+pytestmark = pytest.mark.alone
+
 PROCESSORS = processors()
 MIB = 2**20
 WORKERS = at_once()
