@@ -61,14 +61,15 @@ def get_peers(names: tuple[str, ...], patience: int) -> None:
 def run_parts(pytest: list[str], options: list[str]) -> int:
     """Runs the tests that have to be alone, then the others; the first exit code that is not 0."""
     with tempfile.TemporaryDirectory() as folder:
-        note = str(Path(folder, "note.json"))
+        # In one word with its option: pytest takes its root folder from words that are paths.
+        note = Path(folder, "note.json")
         alone = subprocess.call(
-            [*pytest, "-m", "alone", "--note", note, *options], cwd=environment.ROOT
+            [*pytest, "-m", "alone", f"--note={note}", *options], cwd=environment.ROOT
         )
         if alone not in {0, 1}:
             return alone  # interrupted, or not even collected
         together = subprocess.call(
-            [*pytest, "-m", "not alone", "--noted", note, *in_parallel(), *options],
+            [*pytest, "-m", "not alone", f"--noted={note}", *in_parallel(), *options],
             cwd=environment.ROOT,
         )
     return alone or together

@@ -33,6 +33,7 @@ serde_json = "1"
 
 
 @needs_cargo
+@pytest.mark.alone
 @pytest.mark.long("builds")
 def test_every_example_of_the_page_compiles_and_holds(tmp_path: Path) -> None:
     kit = (ROOT / "plugins" / "pdk").as_posix()

@@ -24,6 +24,7 @@ ELSEWHERE = {"network", "sets up an environment"}
 REGISTRY = "localhost:5000"
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.long("builds"),
     pytest.mark.skipif(
         os.name == "nt" or shutil.which("sh") is None, reason="the page shows a POSIX shell"

@@ -250,6 +250,7 @@ class TestProgress:
 
 
 @needs_cargo
+@pytest.mark.alone
 @pytest.mark.long("builds")
 class TestSecondProject:
     def test_it_compiles_no_dependency_again_and_equal_sources_give_equal_bytes(
