@@ -21,7 +21,12 @@ def run_python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r})\n{code}"
     environ = {**os.environ, **environ}
     return subprocess.run(
-        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env=environ,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
 
 
@@ -92,6 +97,17 @@ def test_a_cargo_without_a_toolchain_builds_nothing_and_is_named(no_toolchain: s
     done = run_python(code, PATH=no_toolchain)
     assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
     assert f"{no_toolchain.partition(os.pathsep)[0]}/cargo starts no toolchain" in done.stderr
+
+
+def test_checking_components_without_a_toolchain_is_left_out_and_not_failed() -> None:
+    done = run_python(
+        "import runpy; script = runpy.run_path('scripts/build-wasm', run_name='script')\n"
+        "script['rust'].native_toolchain = lambda: None\n"
+        "script['rust'].find_toolchain = lambda say, install: None\n"
+        "sys.argv[1:] = ['--check']; sys.exit(script['main']())"
+    )
+    assert done.returncode == 77
+    assert "no Rust toolchain here compiles for this machine" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
