@@ -1,4 +1,4 @@
-"""The suite gives its processes the dispositions of signals that it needs, whoever starts it."""
+"""The suite sets the dispositions of signals that it needs, under any parent."""
 
 from __future__ import annotations
 

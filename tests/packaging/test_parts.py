@@ -132,7 +132,7 @@ def test_what_is_left_out_is_said_in_one_line_a_reason_before_the_closing_line(
     assert "1 failed, 1 passed" in lines
     assert "FAILED test_it.py::test_alone_fails" in lines
     assert [line for line in lines if ": " in line][-2:] == [
-        f"3 tests that {LONG['kills']}: {ALL}",
+        f"3 tests: {LONG['kills']}; to run them: {ALL}",
         "1 test: crane is not here; `just peers crane` gets it or says why not",
     ]
     assert "1 passed, 4 skipped" in lines[-1]

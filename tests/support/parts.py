@@ -1,8 +1,8 @@
-"""The parts of the suite: which tests a run leaves out, and what is said of them.
+"""pytest options that leave out long tests, and a summary of what was left out.
 
-A test marked `long` is left out by `--quick`. A test marked `alone` is run with no other beside it:
-`scripts/test.py` runs those first, one after another, and then the rest in parallel. `--note` and
-`--noted` carry what the first run has to say to the end of the second.
+`--quick` skips tests marked `long`. Tests marked `alone` run with no other beside them:
+`scripts/test.py` runs those first, one after another, then the rest in parallel. `--note` writes
+the outcome of the first run to a file, and `--noted` shows it at the end of the second.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, Final
 
 import pytest
 
-#: What each kind of long test does, as the end of "N tests that".
+#: What the tests of each kind do.
 LONG: Final = {
-    "builds": "compile plugins, or make packages and environments",
-    "corpus": "read the captured responses",
-    "flood": "flood the server with hostile calls, frames and plugins",
-    "kills": "kill processes again and again",
-    "matrix": "go through all combinations of formats, tools and registries",
-    "measure": "measure",
+    "builds": "compiling plugins, making packages and environments",
+    "corpus": "captured responses",
+    "flood": "floods of hostile calls, frames and plugins",
+    "kills": "repeated kills of processes",
+    "matrix": "all combinations of formats, tools and registries",
+    "measure": "benchmarks",
 }
 ALL: Final = "python3 scripts/test.py --all"
 
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("carrel")
     group.addoption("--quick", action="store_true", help="leave out tests marked `long`")
     group.addoption("--note", metavar="FILE", help="write the outcome of this part to FILE")
-    group.addoption("--noted", metavar="FILE", help="tell of the part that FILE is the note of")
+    group.addoption("--noted", metavar="FILE", help="show the outcome of an earlier part")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -84,7 +84,7 @@ def left_out(skipped: Counter[str]) -> list[str]:
     for kind, words in LONG.items():
         count = skipped.get(f"{_LEFT_OUT}{kind}", 0)
         if count:
-            lines.append(f"{_tests(count)} that {words}: {ALL}")
+            lines.append(f"{_tests(count)}: {words}; to run them: {ALL}")
     for reason, count in sorted(skipped.items()):
         if not reason.startswith(_LEFT_OUT):
             lines.append(f"{_tests(count)}: {reason}")

@@ -143,7 +143,7 @@ class App:
     async def notify_changed(self, what: str) -> None:
         """Tells every client that the list of `tools`, `resources` or `prompts` has changed.
 
-        A client of a handshake is not told of prompts that `initialize` did not declare.
+        Prompts are announced to a client of the handshake only if `initialize` declared them.
         """
         if what == "tools":
             await self.notify_tools_changed()

@@ -60,7 +60,7 @@ class OfferHandlers:
     Attributes:
         may_update: whether some plugin may tell of documents that changed: only modules do. A
             reload that brings the first module makes it true.
-        declared_prompts: whether the client of a handshake was told of prompts in `initialize`.
+        declared_prompts: whether the answer to `initialize` declared prompts.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class OfferHandlers:
         return {**result, "capabilities": capabilities}
 
     def _listen(self, toolbox: Toolbox) -> None:
-        """Follows the changes of each toolbox that comes into use, and offers what it may have."""
+        """Announces the changes of each toolbox that comes into use; registers what it needs."""
         self._register()
         loop = asyncio.get_running_loop()
         toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
