@@ -22,7 +22,7 @@ _WHEELS = ROOT / "target" / "native-wheel"
 def build(python: Path) -> bool:
     """Builds and installs the module if its sources changed; whether it is there now."""
     if not _rust_works():
-        say("Rust is not installed: tests that compare with the native parsers are skipped.")
+        say(f"{_why_no_rust()}: tests that compare with the native parsers are skipped.")
         return False
     digest = _digest()
     if _STAMP.exists() and _STAMP.read_text("utf-8") == digest:
@@ -47,6 +47,13 @@ def build(python: Path) -> bool:
 def _rust_works() -> bool:
     """rustup's proxy may be on PATH and have no toolchain to start."""
     return run("cargo", "--version", quiet=True)
+
+
+def _why_no_rust() -> str:
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        return "Rust is not installed"
+    return f"{cargo} starts no toolchain (where it is rustup's: rustup default stable)"
 
 
 def _digest() -> str:

@@ -3,9 +3,10 @@
     python3 scripts/peers.py [NAME…]    all of them, or these
     python3 scripts/peers.py --list     where each one is
 
-`docker-registry` is Debian's package, installed where this runs as root. The others are Go
-programs, built once at fixed versions and kept in the user's cache folder (or `CARREL_PEERS`) under
-a key of what they are built from. Tests that need one that cannot be had are skipped and say so.
+`docker-registry` is taken out of Debian's package, without installing it. The others are Go
+programs, built once at fixed versions. All are kept in the user's cache folder (or `CARREL_PEERS`)
+under a key of what they are built from; none needs root. Tests that need one that cannot be had are
+skipped and say so.
 
 Exits with 77 when something cannot be had. The first time takes a quarter of an hour on two cores,
 nearly all of it for the two cosigns; later a moment.
@@ -26,8 +27,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Seconds that getting one of them may take.
-_PATIENCE = 1800
+#: Seconds that each step of getting one of them may take.
+PATIENCE = 1800
 
 
 @dataclass(frozen=True)
@@ -72,29 +73,40 @@ GO_PEERS = {
 }
 _DEBIAN = "docker-registry"
 NAMES = (_DEBIAN, *GO_PEERS)
+#: Those that take about a minute in all; `scripts/test.py` gets them by itself.
+QUICK = (_DEBIAN, "referrers-registry", "crane", "oras")
 
 
 def find(name: str) -> Path | None:
     """The program of that name; None when it was not got yet."""
     if name == _DEBIAN:
         found = shutil.which(_DEBIAN)
-        return Path(found) if found else None
+        if found:
+            return Path(found)
     path = _place(name)
     return path if path.is_file() else None
 
 
-def get(name: str) -> str:
-    """Gets a program that is not there; why it cannot be had, or nothing."""
+def get(name: str, patience: int = PATIENCE) -> str:
+    """Gets a program that is not there; why it cannot be had, or nothing.
+
+    Args:
+        name: one of `NAMES`.
+        patience: seconds that each step may take.
+    """
     if find(name):
         return ""
-    if name == _DEBIAN:
-        return _install()
-    if shutil.which("go") is None:
+    if name == _DEBIAN and (shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None):
+        return "it is taken out of Debian's package, and this is no Debian"
+    if name != _DEBIAN and shutil.which("go") is None:
         return "it is built with Go, which is not installed"
     path = _place(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        why = _build(GO_PEERS[name], Path(scratch))
+        if name == _DEBIAN:
+            why = _unpack(Path(scratch), patience)
+        else:
+            why = _build(GO_PEERS[name], Path(scratch), patience)
         if why:
             return why
         (Path(scratch) / "program").replace(path)
@@ -104,22 +116,28 @@ def get(name: str) -> str:
 def _place(name: str) -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(os.environ.get("CARREL_PEERS") or Path(cache) / "carrel-peers")
-    return folder / f"{name}-{GO_PEERS[name].key}"
+    return folder / f"{name}-{GO_PEERS[name].key if name in GO_PEERS else 'debian'}"
 
 
-def _install() -> str:
-    if shutil.which("apt-get") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return "it is Debian's package docker-registry, which only root can install"
-    install = ["apt-get", "install", "-y", "--no-install-recommends", _DEBIAN]
-    why = _run(install, ROOT)
+def _unpack(scratch: Path, patience: int) -> str:
+    """Takes the program out of Debian's package; only refreshing apt's lists may need root."""
+    download = ["apt-get", "download", _DEBIAN]
+    why = _run(download, scratch, patience)
+    if why and hasattr(os, "geteuid") and os.geteuid() == 0:
+        why = _run(["apt-get", "update"], scratch, patience) or _run(download, scratch, patience)
     if why:
-        why = _run(["apt-get", "update"], ROOT) or _run(install, ROOT)
+        return why
+    [package] = scratch.glob("*.deb")
+    why = _run(["dpkg-deb", "--extract", str(package), "tree"], scratch, patience)
+    if not why:
+        (scratch / "tree" / "usr" / "bin" / _DEBIAN).replace(scratch / "program")
     return why
 
 
-def _build(peer: Peer, scratch: Path) -> str:
+def _build(peer: Peer, scratch: Path, patience: int) -> str:
     if peer.source is None and peer.alone:
-        why = _run(["go", "install", f"{peer.package}@{peer.version}"], scratch, GOBIN=str(scratch))
+        install = ["go", "install", f"{peer.package}@{peer.version}"]
+        why = _run(install, scratch, patience, GOBIN=str(scratch))
         if not why:
             (scratch / peer.package.rpartition("/")[2]).replace(scratch / "program")
         return why
@@ -130,13 +148,13 @@ def _build(peer: Peer, scratch: Path) -> str:
         tools = f'package peer\n\nimport _ "{peer.package}"\n'
         (scratch / "peer.go").write_text(tools, "utf-8")
     return (
-        _run(["go", "get", f"{peer.module}@{peer.version}"], scratch)
-        or _run(["go", "mod", "tidy"], scratch)
-        or _run(["go", "build", "-o", "program", peer.package or "."], scratch)
+        _run(["go", "get", f"{peer.module}@{peer.version}"], scratch, patience)
+        or _run(["go", "mod", "tidy"], scratch, patience)
+        or _run(["go", "build", "-o", "program", peer.package or "."], scratch, patience)
     )
 
 
-def _run(command: list[str], folder: Path, **more: str) -> str:
+def _run(command: list[str], folder: Path, patience: int, **more: str) -> str:
     """Runs a command; the end of what it said when it failed, or nothing."""
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", **more}
     try:
@@ -147,7 +165,7 @@ def _run(command: list[str], folder: Path, **more: str) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_PATIENCE,
+            timeout=patience,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as fault:

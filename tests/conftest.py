@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from carrel.config import Config, PluginConfig
 
+pytest_plugins = ["support.parts"]
+
 ROOT = Path(__file__).parents[1]
 #: Real captured responses, kept beside the project and never in it.
 CORPUS = ROOT.parent / "shared" / "corpus"
+
+
+_BEFORE: pytest.StashKey[dict[int, Callable[..., Any] | int | None]] = pytest.StashKey()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives the test process the dispositions of signals that a terminal would give it.
+
+    A shell without job control, `nohup` and some service managers start a process with signals
+    ignored, and whatever it starts inherits that: a test that interrupts would then wait for ever.
+    A signal with a handler is at its default in a started program, so this serves both. SIGHUP is
+    left as it is: under `nohup` a test run outlives its terminal, and no test needs the default.
+    """
+    defaults: dict[str, Callable[..., Any] | int] = {
+        "SIGINT": signal.default_int_handler,
+        "SIGTERM": signal.SIG_DFL,
+    }
+    if hasattr(signal, "SIGCHLD"):
+        defaults |= dict.fromkeys(("SIGCHLD", "SIGALRM", "SIGUSR1", "SIGUSR2"), signal.SIG_DFL)
+    before = config.stash.setdefault(_BEFORE, {})
+    for name, wanted in defaults.items():
+        number = getattr(signal, name)
+        if signal.getsignal(number) is signal.SIG_IGN:
+            before[number] = signal.signal(number, wanted)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Puts back what the process was started with."""
+    for number, handler in config.stash.get(_BEFORE, {}).items():
+        signal.signal(number, handler)
 
 
 settings.register_profile("default", max_examples=60, derandomize=True, deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from requirements import PROMISES, promise_of
+from support.parts import CARRIED
 
 
 def test_every_promise_has_a_test_and_every_marker_a_promise(
@@ -12,10 +13,6 @@ def test_every_promise_has_a_test_and_every_marker_a_promise(
 ) -> None:
     if any(request.config.option.file_or_dir) or request.config.option.keyword:
         pytest.skip("only a part of the tests was collected")
-    carried = {
-        promise_of(mark.args[0])
-        for item in request.session.items
-        for mark in item.iter_markers("requirement")
-    }
+    carried = {promise_of(name) for name in request.config.stash[CARRIED]}
     assert carried - set(PROMISES) == set()
     assert set(PROMISES) - carried == set()

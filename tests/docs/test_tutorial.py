@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from carrel.authoring.toolchain import find_toolchain
 from support.command_line import CommandLine
 from support.pages import HOME, ROOT, Block, page, shows
 from support.shell import commands
 from support.tiny_registry import tiny_registry
+from support.toolchains import require_wasm_toolchain
 
 PAGE = "docs/tutorial/first-plugin.md"
 JSON_PAGE = "docs/how-to/read-a-json-source.md"
@@ -24,7 +24,8 @@ ELSEWHERE = {"network", "sets up an environment"}
 REGISTRY = "localhost:5000"
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.long("builds"),
     pytest.mark.skipif(
         os.name == "nt" or shutil.which("sh") is None, reason="the page shows a POSIX shell"
     ),
@@ -84,8 +85,7 @@ def steps(name: str = PAGE) -> list[Block]:
 
 def follow(author: Author, name: str) -> None:
     """Does what a page says, and compares what is shown."""
-    if find_toolchain(lambda _: None) is None:
-        pytest.skip("no Rust toolchain here can compile for wasm32-unknown-unknown")
+    require_wasm_toolchain()
     for block in steps(name):
         if "file" in block.marks:
             author.write(block.marks["file"], block.text)

@@ -15,6 +15,8 @@ from carrel.tools import Toolbox
 from .behaviours import BEHAVIOURS, CHEAP, COSTLY, Behaviour, tool_name
 from .latency import Attack, require_quick_answers
 
+pytestmark = pytest.mark.alone
+
 NAMES = {behaviour.name: behaviour for behaviour in BEHAVIOURS}
 
 
@@ -63,6 +65,7 @@ def test_what_a_plugin_forges_into_its_error_does_not_come_through(neighbours: T
 
 @pytest.mark.requirement("serve:alive:hostile")
 @pytest.mark.requirement("sandbox:limits:hostile")
+@pytest.mark.long("flood")
 @pytest.mark.parametrize("behaviour", COSTLY, ids=lambda one: one.name)
 def test_others_are_answered_while_a_hostile_call_runs(
     neighbours: Toolbox, behaviour: Behaviour

@@ -28,6 +28,8 @@ from .installing_worker import (
     response,
 )
 
+pytestmark = pytest.mark.alone
+
 KILLS = 400
 #: Kills of one folder before the next one begins with nothing.
 _IN_ONE_FOLDER = 8
@@ -127,7 +129,7 @@ def kill(folder: Path, kills: int, seed: int) -> tuple[int, int]:
     return finished, interrupted
 
 
-@pytest.mark.slow
+@pytest.mark.long("kills")
 @pytest.mark.skipif(os.name != "posix", reason="fork and SIGKILL are POSIX's")
 @pytest.mark.requirement("plugin:pinned:killed")
 def test_four_hundred_kills_tear_nothing_and_lose_nothing_acknowledged(tmp_path: Path) -> None:

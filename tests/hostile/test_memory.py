@@ -14,6 +14,8 @@ from carrel.tools import Toolbox
 
 from .behaviours import CHEAP, tool_name
 
+pytestmark = pytest.mark.alone
+
 CALLS = 10_000
 _AT_ONCE = 4
 #: Calls after which threads, arenas and lazily made things are there.
@@ -59,7 +61,7 @@ def resident() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-@pytest.mark.slow
+@pytest.mark.long("flood")
 @pytest.mark.requirement("serve:alive:hostile-memory")
 def test_ten_thousand_hostile_calls_grow_memory_by_less_than_five_percent(
     neighbours: Toolbox,

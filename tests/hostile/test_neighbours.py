@@ -33,6 +33,8 @@ from support.upstream import PUBLIC
 
 from .latency import P99, percentile, watch
 
+pytestmark = pytest.mark.alone
+
 _ASKED = os.environ.get("CARREL_TEST_NEIGHBOURS")
 SECONDS = float(_ASKED or 4)
 #: p99 in seconds that is never too much: the bar's, or that of a sample.
@@ -305,14 +307,14 @@ async def require_held(street: Street, names: Sequence[str]) -> None:
     assert tried[-1].held, told
 
 
-@pytest.mark.slow
+@pytest.mark.long("flood")
 @pytest.mark.requirement("sandbox:apart:neighbours")
 @pytest.mark.requirement("serve:alive:neighbours")
 def test_thirteen_hostile_neighbours_change_nothing_for_others(street: Street) -> None:
     asyncio.run(require_held(street, list(NEIGHBOURS)))
 
 
-@pytest.mark.slow
+@pytest.mark.long("flood")
 @pytest.mark.requirement("serve:alive:costly-answers")
 @pytest.mark.parametrize("name", ["chunks", "informational", "members", "records"])
 def test_four_costly_answers_at_once_delay_nobody(street: Street, name: str) -> None:

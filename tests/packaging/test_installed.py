@@ -21,7 +21,7 @@ INSTALLERS = {
     "uv": ("uv", "pip", "install", "--quiet", "--no-deps", "--offline", "--target"),
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long("builds")
 
 
 class Installed:

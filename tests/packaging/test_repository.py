@@ -20,8 +20,9 @@ def test_contributors_are_told_the_commands_that_need_nothing_set_up() -> None:
         assert (ROOT / command.split()[0]).is_file()
 
 
-def test_ci_ends_with_the_readme_s_test_command() -> None:
-    assert read(".ci/run").splitlines()[-1] == '"$python" scripts/test.py'
+def test_ci_ends_with_the_readme_s_test_command_for_all_tests() -> None:
+    assert read(".ci/run").splitlines()[-1] == '"$python" scripts/test.py --all'
+    assert "python3 scripts/test.py --all" in read("CONTRIBUTING.md")
 
 
 def test_every_recipe_says_what_it_does() -> None:

@@ -21,7 +21,12 @@ def run_python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r})\n{code}"
     environ = {**os.environ, **environ}
     return subprocess.run(
-        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env=environ,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
 
 
@@ -77,7 +82,54 @@ def test_the_offline_query_is_the_live_one_answered_from_the_recording() -> None
     assert len(json.loads(answer.stdout)["entries"]) == 3
 
 
-@pytest.mark.slow
+@pytest.fixture
+def no_toolchain(tmp_path: Path) -> str:
+    """A PATH whose first cargo and rustc fail, as rustup's proxies do without a toolchain."""
+    for name in ("cargo", "rustc"):
+        (tmp_path / name).write_text("#!/bin/sh\necho 'no default is configured' >&2\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    return os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
+def test_a_cargo_without_a_toolchain_builds_nothing_and_is_named(no_toolchain: str) -> None:
+    code = "import native, pathlib; print(native.build(pathlib.Path(sys.executable)))"
+    done = run_python(code, PATH=no_toolchain)
+    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+    assert f"{no_toolchain.partition(os.pathsep)[0]}/cargo starts no toolchain" in done.stderr
+
+
+def test_checking_components_without_a_toolchain_is_left_out_and_not_failed() -> None:
+    done = run_python(
+        "import runpy; script = runpy.run_path('scripts/build-wasm', run_name='script')\n"
+        "script['rust'].native_toolchain = lambda: None\n"
+        "script['rust'].find_toolchain = lambda say, install: None\n"
+        "sys.argv[1:] = ['--check']; sys.exit(script['main']())"
+    )
+    assert done.returncode == 77
+    assert "no Rust toolchain here compiles for this machine" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
+def test_tests_that_need_cargo_are_skipped_where_it_has_no_toolchain(no_toolchain: str) -> None:
+    tests = ("tests/docs/test_guest_kit.py", "tests/host/authoring/test_build.py")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests),
+            *("-k", "every_example or module_is_named or cargos_own_words"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PATH": no_toolchain},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 skipped" in done.stdout.splitlines()[-1]
+    assert "cargo starts no toolchain" in done.stdout
+
+
+@pytest.mark.long("builds")
 def test_without_a_registry_setting_up_says_what_is_missing(checkout: Path) -> None:
     done = set_up(checkout)
     assert done.returncode == 1
@@ -85,7 +137,7 @@ def test_without_a_registry_setting_up_says_what_is_missing(checkout: Path) -> N
     assert not list((checkout / ".venv").glob("*.installed"))
 
 
-@pytest.mark.slow
+@pytest.mark.long("builds")
 def test_an_environment_is_kept_until_what_decides_it_changes(checkout: Path) -> None:
     venv = checkout / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)

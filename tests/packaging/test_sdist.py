@@ -8,7 +8,7 @@ import pytest
 
 from support.packages import Packages
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long("builds")
 
 
 def test_sdist_builds_the_same_wheel(packages: Packages) -> None:

@@ -18,7 +18,7 @@ from support.packages import Packages
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long("builds")
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from carrel.errors import SourceError
 from conftest import CORPUS
 from plugins.arxiv_oracle import read_feed
 
+pytestmark = pytest.mark.long("corpus")
+
 BROKEN_ENCODING = re.compile("[\x80-\x9f]")
 FEEDS = sorted((CORPUS / "arxiv").glob("*.xml")) if CORPUS.is_dir() else []
 

@@ -16,6 +16,8 @@ from carrel.errors import SourceError
 from conftest import CORPUS, ROOT
 from plugins.crossref_oracle import comparable, read
 
+pytestmark = pytest.mark.long("corpus")
+
 ANSWERS = sorted((CORPUS / "crossref").glob("*.*")) if CORPUS.is_dir() else []
 RECORD = json.loads((ROOT / "contract" / "v1" / "record.schema.json").read_text("utf-8"))
 #: File → code, and a piece of the message, for those that hold no works.

@@ -22,6 +22,8 @@ from carrel.errors import SourceError
 from conftest import CORPUS
 from plugins import eutils_oracle as oracle
 
+pytestmark = pytest.mark.long("corpus")
+
 FILES = sorted((CORPUS / "eutils").iterdir()) if CORPUS.is_dir() else []
 #: Members that say the same as others in another form, and have tests of their own.
 DERIVED = {"abstract_text", "issued", "authors_complete", "number_of_references"}

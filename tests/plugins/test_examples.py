@@ -19,7 +19,7 @@ from carrel.runtime.sections import custom_section
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.alone, pytest.mark.long("builds")]
 
 
 @pytest.fixture

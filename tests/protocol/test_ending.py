@@ -17,6 +17,8 @@ import pytest
 
 from support.stdio_client import StdioClient, envelope, server_command
 
+pytestmark = pytest.mark.alone
+
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
 
@@ -58,7 +60,6 @@ def test_calls_that_run_at_the_end_of_input_are_answered() -> None:
 
 
 @pytest.mark.requirement("stdio:pure:end-in-five-seconds")
-@pytest.mark.slow
 def test_a_call_that_outlasts_the_end_of_input_is_cancelled_within_five_seconds() -> None:
     with StdioClient() as client:
         client.open()
@@ -123,6 +124,19 @@ def test_a_signal_ends_the_server_as_the_end_of_input_does(number: signal.Signal
         assert client.wait() == 0
         assert client.answer(waiting)["result"]["structuredContent"] == {"released": "signal"}
         assert b"Traceback" not in client.stderr
+
+
+@posix
+@pytest.mark.requirement("stdio:pure:ignored-interrupt")
+def test_an_interrupt_that_was_ignored_at_the_start_stays_ignored() -> None:
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *server_command()]
+    with StdioClient(ignoring) as client:
+        client.open()
+        client.process.send_signal(signal.SIGINT)
+        assert client.result("echo", value=1)["structuredContent"] == {"value": 1}
+        client.process.send_signal(signal.SIGTERM)
+        assert client.wait() == 0
+        assert client.stderr == b"toolbox closed\n"
 
 
 @posix

@@ -15,6 +15,8 @@ from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module, text_at
 from support.stdio_client import MODERN, StdioClient
 
+pytestmark = pytest.mark.alone
+
 SERVER = Path(__file__).parents[1] / "support" / "gated_server.py"
 #: Seconds that one callback may take: far above what any should, far below what compiling takes.
 LONGEST = 0.75

@@ -12,6 +12,8 @@ import pytest
 from carrel.server.admission import Pace, TooManyCallsError
 from support.stdio_client import StdioClient, error_of
 
+pytestmark = pytest.mark.alone
+
 MIB = 2**20
 
 

@@ -153,7 +153,7 @@ def answer_probe(client: StdioClient, number: int) -> None:
             assert refused["isError"] is True
 
 
-@pytest.mark.slow
+@pytest.mark.long("flood")
 @pytest.mark.requirement("serve:alive:malformed-frames")
 @pytest.mark.requirement("stdio:pure:malformed-frames")
 def test_ten_thousand_malformed_frames_never_stop_the_real_server(tmp_path: Any) -> None:

@@ -13,6 +13,8 @@ from carrel.runtime.instance import OfflineFetcher
 from sandbox.conftest import Invoke, Load
 from support.guests import guest
 
+pytestmark = pytest.mark.alone
+
 LOOP = "(loop $again (br $again))"
 MIB = 2**20
 

@@ -187,7 +187,7 @@ def test_a_lost_key_makes_the_old_code_worthless(code: Path) -> None:
     assert call_once(Runtime(RuntimeSettings(code)), one) == "{}"
 
 
-@pytest.mark.slow
+@pytest.mark.long("kills")
 def test_two_processes_compiling_at_once_and_one_killed_leave_a_whole_cache(
     code: Path, tmp_path: Path
 ) -> None:

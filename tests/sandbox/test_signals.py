@@ -13,7 +13,10 @@ import pytest
 
 from carrel.runtime.signals import held_back
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has two signals at most")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(sys.platform == "win32", reason="has two signals at most"),
+]
 
 
 @pytest.fixture

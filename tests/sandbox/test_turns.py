@@ -20,6 +20,8 @@ from support.guests import guest
 
 from .conftest import Invoke, Load
 
+pytestmark = pytest.mark.alone
+
 PROCESSORS = max(2, os.cpu_count() or 2)
 #: Seconds after which a thread that has not gone on is taken to wait.
 WAITS = 0.2

@@ -65,10 +65,16 @@ class CommandLine:
         )
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """A process that the test ends itself; stdin is closed."""
+    def start(self, *words: str, ignoring: str = "") -> subprocess.Popen[bytes]:
+        """A process that the test ends itself; stdin is closed.
+
+        Args:
+            words: of the command.
+            ignoring: names of signals that the process ignores when it starts, such as `INT`.
+        """
+        ignore = ["sh", "-c", f'trap "" {ignoring}; exec "$@"', "sh"] if ignoring else []
         return subprocess.Popen(
-            self.words(*words),
+            [*ignore, *self.words(*words)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

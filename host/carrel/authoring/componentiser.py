@@ -16,7 +16,7 @@ from carrel.errors import BuildError
 
 from .kit import COMPONENTISER, copy_crates, kit_root
 from .steps import Say, run_step, verbosity
-from .toolchain import REMEDY, native_cargo
+from .toolchain import REMEDY, Toolchain, native_toolchain
 
 #: What compiling needs. A folder that takes it is not the reason of a failure.
 _PROBE_BYTES = 300 * 2**20
@@ -41,29 +41,30 @@ def componentiser(cache: Path, say: Say, *, spare: Path) -> Path:
         program = folder / "target" / "debug" / _PROGRAM
         if program.is_file():
             return program
-    cargo = native_cargo()
-    if cargo is None:
+    chain = native_toolchain()
+    if chain is None:
         raise BuildError("cargo is not here, which the componentiser needs", remedy=REMEDY)
     say("compiling the componentiser, once: about a minute")
     try:
-        return _build(cargo, folders[0])
+        return _build(chain, folders[0])
     except (OSError, BuildError):
         fault = _write_fault(cache)
         if fault is None:
             raise
         shutil.rmtree(folders[0], ignore_errors=True)
         say(f"the cache folder cannot be written ({fault}); compiling it in {spare}")
-        return _build(cargo, folders[1])
+        return _build(chain, folders[1])
 
 
-def _build(cargo: str, folder: Path) -> Path:
+def _build(chain: Toolchain, folder: Path) -> Path:
     """Compiles the program in a folder and returns its file."""
     _unpack(folder)
     # Unoptimised: it is quicker to compile than it ever has to run.
     run_step(
-        [cargo, "build", *verbosity(), f"--target-dir={folder / 'target'}"],
+        [chain.cargo, "build", *verbosity(), f"--target-dir={folder / 'target'}"],
         purpose="compile the componentiser",
         folder=folder,
+        environment=chain.environment(),
         remedy=REMEDY,
     )
     return folder / "target" / "debug" / _PROGRAM

@@ -33,7 +33,13 @@ def build_rust(project: Project, cache: Path, say: Say) -> bytes:
     folder = project.folder
     # First, because the flags name the folders that the sources of crates are in.
     fetch = [chain.cargo, "fetch", *verbosity()]
-    run_step(fetch, purpose="fetch the dependencies", folder=folder, remedy=REMEDY)
+    run_step(
+        fetch,
+        purpose="fetch the dependencies",
+        folder=folder,
+        environment=chain.environment(),
+        remedy=REMEDY,
+    )
     package = _package(chain, folder)
     module = _compile(chain, folder, package, cache, say)
     tool = componentiser(cache, say, spare=package.target_dir)
@@ -87,7 +93,7 @@ def _compile(chain: Toolchain, folder: Path, package: _Package, cache: Path, say
 
 def _package(chain: Toolchain, folder: Path) -> _Package:
     """What has to be known of the package in a folder."""
-    text = capture([chain.cargo, "metadata", "--format-version=1"], folder)
+    text = capture([chain.cargo, "metadata", "--format-version=1"], folder, chain.environment())
     manifest = folder / "Cargo.toml"
     if not text:
         raise BuildError(

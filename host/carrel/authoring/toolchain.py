@@ -15,7 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +59,10 @@ class Toolchain:
         """The command that compiles for the target."""
         return [self.cargo, "build", f"--target={TARGET}", "--lib", *self.options, *arguments]
 
+    def environment(self) -> dict[str, str]:
+        """The environment for any command of `cargo`: it may ask a compiler other than `rustc`."""
+        return {**os.environ, **({"RUSTC": self.rustc} if self.rustc else {})}
+
     def build_environment(self, root: Path | None, *more_flags: str) -> dict[str, str]:
         """The environment for `build_command`, after `cargo fetch`.
 
@@ -78,9 +82,7 @@ class Toolchain:
         cargo_home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
         crates = sorted(cargo_home.glob("registry/src/*"))
         flags += [f"--remap-path-prefix={folder}=/crates" for folder in crates]
-        environment = {**os.environ, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags)}
-        if self.rustc:
-            environment["RUSTC"] = self.rustc
+        environment = {**self.environment(), "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags)}
         if self.options:
             # -Z options belong to nightly; the variable lets a stable compiler take them.
             environment["RUSTC_BOOTSTRAP"] = "1"
@@ -97,15 +99,19 @@ def find_toolchain(say: Say, *, install: bool = False) -> Toolchain | None:
     return _installed() or _downloaded(say) or _debian(say, install=install)
 
 
-def native_cargo() -> str | None:
-    """A cargo that compiles for this machine."""
-    for cargo in ("cargo", "/usr/bin/cargo"):
-        if capture([cargo, "--version"]):
-            return cargo
+def native_toolchain() -> Toolchain | None:
+    """A toolchain that compiles for this machine; a `cargo` on PATH may have none to start."""
+    for cargo, rustc in (("cargo", ""), ("/usr/bin/cargo", "/usr/bin/rustc")):
+        if capture([cargo, "--version"]) and capture([rustc or "rustc", "--version"]):
+            return Toolchain(cargo, rustc, (), "")
     return None
 
 
-def capture(command: Sequence[str], folder: Path | None = None) -> str:
+def capture(
+    command: Sequence[str],
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> str:
     """The command's standard output; empty when it cannot be run or fails."""
     try:
         done = subprocess.run(  # noqa: S603 - compilers that are here
@@ -116,6 +122,7 @@ def capture(command: Sequence[str], folder: Path | None = None) -> str:
             errors="replace",
             check=False,
             cwd=folder,
+            env=environment,
         )
     except OSError:
         return ""
@@ -130,7 +137,7 @@ def _has_target(rustc: str) -> bool:
 
 def _installed() -> Toolchain | None:
     """The usual toolchain, when it has the target."""
-    if not shutil.which("cargo") or not _has_target("rustc"):
+    if not capture(["cargo", "--version"]) or not _has_target("rustc"):
         return None
     return Toolchain.of("cargo", "")
 

@@ -141,14 +141,18 @@ class App:
             await self._session.send_tool_list_changed()
 
     async def notify_changed(self, what: str) -> None:
-        """Tells every client that the list of `tools`, `resources` or `prompts` has changed."""
+        """Tells every client that the list of `tools`, `resources` or `prompts` has changed.
+
+        Prompts are announced to a client of the handshake only if `initialize` declared them.
+        """
         if what == "tools":
             await self.notify_tools_changed()
             return
         prompts = what == "prompts"
         await self._bus.publish(PromptsListChanged() if prompts else ResourcesListChanged())
         if self._session is not None and prompts:
-            await self._session.send_prompt_list_changed()
+            if self.offers.declared_prompts:
+                await self._session.send_prompt_list_changed()
         elif self._session is not None:
             await self._session.send_resource_list_changed()
 

@@ -58,7 +58,9 @@ class OfferHandlers:
         updated: is told the URI of a document that changed, likewise.
 
     Attributes:
-        may_update: whether some plugin may tell of documents that changed: only modules do.
+        may_update: whether some plugin may tell of documents that changed: only modules do. A
+            reload that brings the first module makes it true.
+        declared_prompts: whether the answer to `initialize` declared prompts.
     """
 
     def __init__(
@@ -69,17 +71,26 @@ class OfferHandlers:
         changed: Told,
         updated: Told,
     ) -> None:
+        self._sdk = sdk
         self._loader = loader
         self._calls = calls
         self._changed = changed
         self._updated = updated
-        self.may_update = loader.may_offer()
+        self.may_update = False
+        self.declared_prompts = False
         self._telling: set[asyncio.Future[None]] = set()
         loader.on_loaded = self._listen
-        if self.may_update:
-            sdk.add_request_handler("prompts/list", PaginatedRequestParams, self._list)
-            sdk.add_request_handler("prompts/get", GetPromptRequestParams, self._get)
-            sdk.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
+        self._register()
+
+    def _register(self) -> None:
+        """Registers the handlers once some plugin may be a module; they stay registered."""
+        if self.may_update or not self._loader.may_offer():
+            return
+        self.may_update = True
+        add = self._sdk.add_request_handler
+        add("prompts/list", PaginatedRequestParams, self._list)
+        add("prompts/get", GetPromptRequestParams, self._get)
+        add("completion/complete", CompleteRequestParams, self._complete)
 
     def after(self, method: str, result: HandlerResult) -> HandlerResult:
         """The first answer without capabilities that the revision, or no plugin, has."""
@@ -92,10 +103,13 @@ class OfferHandlers:
             resources = dict(capabilities["resources"])
             resources.pop("subscribe", None)
             capabilities["resources"] = resources
+        if method == "initialize":
+            self.declared_prompts = "prompts" in capabilities
         return {**result, "capabilities": capabilities}
 
     def _listen(self, toolbox: Toolbox) -> None:
-        """Has changes told of each toolbox that comes into use."""
+        """Announces the changes of each toolbox that comes into use; registers what it needs."""
+        self._register()
         loop = asyncio.get_running_loop()
         toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
         toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri))

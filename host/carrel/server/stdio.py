@@ -188,7 +188,12 @@ def _ignoring_the_frame(wake: Callable[[], object], _number: int, _frame: object
 def _signals(
     loop: asyncio.AbstractEventLoop, stop: Callable[[], None], reload: Callable[[], None] | None
 ) -> Iterator[None]:
-    """While the context is open, SIGINT and SIGTERM call `stop` on the loop, SIGHUP `reload`."""
+    """While the context is open, SIGINT and SIGTERM call `stop` on the loop, SIGHUP `reload`.
+
+    A SIGINT that was ignored when the process started stays ignored: a shell starts a background
+    job so, to keep it from the Ctrl-C that is meant for the foreground. SIGTERM and the end of
+    stdin end such a server. SIGHUP reloads even if it was ignored (`nohup`): that ends nothing.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals belong to the main thread's owner
         return
@@ -196,6 +201,8 @@ def _signals(
     if reload is not None:
         wanted["SIGHUP"] = reload
     handlers = {getattr(signal, name): one for name, one in wanted.items() if hasattr(signal, name)}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        del handlers[signal.SIGINT]
     before = {number: signal.getsignal(number) for number in handlers}
     for number, handle in handlers.items():
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from carrel.authoring.project import find_project
 from carrel.authoring.sandbox import Sandbox, embedded_manifest
 from carrel.authoring.sections import with_sections
 from carrel.authoring.steps import run_step
-from carrel.authoring.toolchain import Toolchain, find_toolchain
+from carrel.authoring.toolchain import Toolchain
 from carrel.config import Config
 from carrel.errors import ArgumentError, BuildError
 from carrel.plugins.registry import Registry
@@ -27,11 +26,11 @@ from carrel.runtime.sections import custom_section
 from support.command_line import CommandLine
 from support.guests import guest
 from support.manifests import manifest_text
+from support.toolchains import needs_cargo, require_wasm_toolchain
 
 ROOT = Path(__file__).parents[3]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
-needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 
 
 def build(folder: Path, config: Config) -> None:
@@ -146,6 +145,23 @@ class TestRust:
         assert "Cargo.toml" in capfd.readouterr().err
 
 
+class TestFallback:
+    @posix
+    def test_a_compiler_that_is_not_the_one_on_the_path_is_named_to_every_cargo(
+        self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """rustup's proxy of rustc may have no toolchain where Debian's compiler does the work."""
+        asked = tmp_path / "asked"
+        cargo = tmp_path / "cargo"
+        cargo.write_text(f'#!/bin/sh\necho "$1 $RUSTC" >> {asked}\n[ $1 = fetch ]\n', "utf-8")
+        cargo.chmod(0o755)
+        chain = Toolchain(str(cargo), "/usr/bin/rustc", (), "test")
+        monkeypatch.setattr(rust, "find_toolchain", lambda _: chain)
+        with pytest.raises(BuildError, match="cargo cannot read it"):
+            build(write(tmp_path / "one", Cargo__toml=""), config)
+        assert asked.read_text("utf-8") == "fetch /usr/bin/rustc\nmetadata /usr/bin/rustc\n"
+
+
 class TestComponentiser:
     @pytest.fixture(autouse=True)
     def _cargo(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +176,9 @@ class TestComponentiser:
         """
         (tmp_path / "bin").mkdir()
         (tmp_path / "bin" / "cargo").write_text(script, "utf-8")
-        (tmp_path / "bin" / "cargo").chmod(0o755)
+        (tmp_path / "bin" / "rustc").write_text("#!/bin/sh\necho rustc 1\n", "utf-8")
+        for name in ("cargo", "rustc"):
+            (tmp_path / "bin" / name).chmod(0o755)
         path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
         monkeypatch.setenv("PATH", path)
 
@@ -232,13 +250,13 @@ class TestProgress:
 
 
 @needs_cargo
-@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.long("builds")
 class TestSecondProject:
     def test_it_compiles_no_dependency_again_and_equal_sources_give_equal_bytes(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        if find_toolchain(lambda _: None) is None:
-            pytest.skip("no Rust toolchain here can compile for wasm32-unknown-unknown")
+        require_wasm_toolchain()
         monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
         # What was compiled stays from run to run, as it does for an author.
         kept = replace(config, cache_dir=ROOT / "target" / "tutorial" / "cache")

@@ -153,6 +153,19 @@ class TestPipesAndSignals:
         assert (process.returncode, out) == (130, b"")
         assert b"Traceback" not in err
 
+    def test_an_interrupt_that_was_ignored_at_the_start_stays_ignored(
+        self, carrel: CommandLine
+    ) -> None:
+        process = carrel.start("call", "fake_query", "text=hang", ignoring="INT")
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"hanging\n"
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=60) == (b"", b"")
+        assert process.returncode == -signal.SIGTERM
+
     def test_an_interrupt_while_a_dataclass_is_made_has_the_same_code(self, tmp_path: Path) -> None:
         """CPython keeps a note of an interrupt in code from a string, and ends by the signal."""
         module = tmp_path / "interrupted.py"

@@ -209,6 +209,7 @@ def _listed() -> Iterator[str]:
 
 
 @pytest.mark.requirement("sandbox:hosts:shared-name")
+@pytest.mark.long("matrix")
 def test_searching_the_list_agrees_with_a_parser_of_it_on_every_rule() -> None:
     parser = publicsuffixlist.PublicSuffixList()
     names = {name for name in _listed() if "." in name}

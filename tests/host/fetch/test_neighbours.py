@@ -18,6 +18,8 @@ from support.desk import ARXIV, until
 from support.neighbours import API, EVIL, OTHER, Neighbourhood
 from support.upstream import Reply, SkippingClock, Upstream
 
+pytestmark = pytest.mark.alone
+
 FEED = Reply(body=b"<feed/>", headers=[("Content-Type", "application/atom+xml")])
 ARXIV_API = f"https://{ARXIV}{API}"
 KEEP = [("Content-Length", "4")]

@@ -35,7 +35,8 @@ def publish(registry: Registry) -> dict[str, bytes]:
     return published
 
 
-@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.long("kills")
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 @pytest.mark.requirement("registry:store:killed")
 def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(

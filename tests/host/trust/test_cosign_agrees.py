@@ -19,6 +19,8 @@ from support.pages import page
 from support.registries import KINDS, Registry
 from support.signature_lab import Cell, Lab
 
+pytestmark = pytest.mark.long("matrix")
+
 TABLES = {
     "bundle": bundle_cells.TABLE,
     "older": older_cells.TABLE,

@@ -15,6 +15,8 @@ from carrel.runtime.pending import Pending
 from support.guests import Guest
 from support.modules import module
 
+pytestmark = pytest.mark.alone
+
 LOOP = "(loop $again (br $again))"
 Start = Callable[..., Pending]
 

@@ -1,0 +1,151 @@
+"""`scripts/test.py`: what it runs, what it leaves out, and what it says of that."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.parts import ALL, LONG
+
+ROOT = Path(__file__).parents[2]
+
+#: Runs `scripts/test.py` with pytest's runs replaced by given exit codes; prints the commands.
+SCRIPT = """
+import importlib.util, json, os, pathlib, sys
+sys.path.insert(0, "scripts")
+spec = importlib.util.spec_from_file_location("script", "scripts/test.py")
+script = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
+codes, runs, got = json.loads(sys.argv[1]), [], []
+script.environment.ready = lambda dev: pathlib.Path("python")
+script.native.build = lambda python: True
+script.peers.find = lambda name: None
+script.peers.get = lambda name, patience: got.append(name) or "not today"
+script.os.cpu_count = lambda: 2
+script.subprocess.call = lambda words, cwd: runs.append(words) or codes.pop(0)
+sys.argv[1:] = json.loads(sys.argv[2])
+print(json.dumps([script.main(), got, runs]))
+"""
+
+TESTS = """
+import pytest
+
+@pytest.mark.requirement("a:b:c")
+@pytest.mark.long("kills")
+@pytest.mark.parametrize("n", range(3))
+def test_long(n): pass
+
+@pytest.mark.alone
+def test_alone_fails(): assert False
+
+@pytest.mark.alone
+def test_alone(): pass
+
+def test_short(): pass
+
+def test_without():
+    pytest.skip("crane is not here; `just peers crane` gets it or says why not")
+"""
+
+
+def script(
+    *arguments: str, codes: tuple[int, ...] = (0, 0)
+) -> tuple[int, list[str], list[list[str]]]:
+    """The exit code of `scripts/test.py`, the programs that it got, and its runs of pytest."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(codes), json.dumps(arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, got, runs = json.loads(done.stdout)
+    assert [one for one in got if f"{one} cannot be had: not today" not in done.stderr] == []
+    return code, got, [run[3:] for run in runs]
+
+
+def test_the_quick_run_gets_what_takes_a_minute_and_leaves_out_long_tests() -> None:
+    code, got, [alone, together] = script()
+    assert code == 0
+    assert got == ["docker-registry", "referrers-registry", "crane", "oras"]
+    assert alone[:2] == ["-m", "alone"]
+    assert together[:2] == ["-m", "not alone"]
+    assert alone[2].removeprefix("--note=") == together[2].removeprefix("--noted=")
+    assert together[3:7] == ["-n", "2", "--dist", "worksteal"]
+    assert alone[3:] == together[7:] == ["--quick", "-r", "fE"]
+
+
+def test_all_runs_everything_and_gets_every_program() -> None:
+    _, got, [alone, together] = script("--all", "-x")
+    assert {"cosign2", "cosign3", "docker-registry"} <= set(got)
+    assert alone[3:] == together[7:] == ["-x"]
+
+
+def test_other_arguments_are_pytests() -> None:
+    assert script("tests/host", "-k", "deny", codes=(1,)) == (1, [], [["tests/host", "-k", "deny"]])
+
+
+@pytest.mark.parametrize(
+    ("codes", "code", "runs"), [((1, 0), 1, 2), ((0, 1), 1, 2), ((2, 0), 2, 1), ((4, 0), 4, 1)]
+)
+def test_the_exit_code_is_that_of_the_first_run_that_failed(
+    codes: tuple[int, ...], code: int, runs: int
+) -> None:
+    ended, _, called = script(codes=codes)
+    assert (ended, len(called)) == (code, runs)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A small suite that has the options and markers of this one."""
+    (tmp_path / "test_it.py").write_text(TESTS, "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  long(kind)\n  alone\n", "utf-8")
+    return tmp_path
+
+
+def run_suite(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "support.parts", "-p", "no:cacheprovider", *options],
+        cwd=suite,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}{os.pathsep}{ROOT / 'host'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "xdist"])
+def test_what_is_left_out_is_said_in_one_line_a_reason_before_the_closing_line(
+    suite: Path, workers: str
+) -> None:
+    quick = ("--quick", "-r", "fE")
+    alone = run_suite(suite, "-m", "alone", "--note", "note.json", *quick)
+    assert alone.returncode == 1
+    together = run_suite(suite, "-m", "not alone", "--noted", "note.json", "-n", workers, *quick)
+    assert together.returncode == 0, together.stdout
+    lines = together.stdout.splitlines()
+    assert "1 failed, 1 passed" in lines
+    assert "FAILED test_it.py::test_alone_fails" in lines
+    assert [line for line in lines if ": " in line][-2:] == [
+        f"3 tests: {LONG['kills']}; to run them: {ALL}",
+        "1 test: crane is not here; `just peers crane` gets it or says why not",
+    ]
+    assert "1 passed, 4 skipped" in lines[-1]
+
+
+def test_without_quick_nothing_is_left_out(suite: Path) -> None:
+    done = run_suite(suite, "-m", "not alone")
+    assert "4 passed, 1 skipped" in done.stdout.splitlines()[-1]
+
+
+def test_an_unknown_kind_of_long_test_is_refused(suite: Path) -> None:
+    text = (suite / "test_it.py").read_text("utf-8")
+    (suite / "test_it.py").write_text(text.replace('long("kills")', 'long("boring")'), "utf-8")
+    done = run_suite(suite)
+    assert done.returncode == 4
+    assert "long('boring') is unknown; there are: builds, corpus" in done.stderr

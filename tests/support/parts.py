@@ -1,0 +1,114 @@
+"""pytest options that leave out long tests, and a summary of what was left out.
+
+`--quick` skips tests marked `long`. Tests marked `alone` run with no other beside them:
+`scripts/test.py` runs those first, one after another, then the rest in parallel. `--note` writes
+the outcome of the first run to a file, and `--noted` shows it at the end of the second.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+#: What the tests of each kind do.
+LONG: Final = {
+    "builds": "compiling plugins, making packages and environments",
+    "corpus": "captured responses",
+    "flood": "floods of hostile calls, frames and plugins",
+    "kills": "repeated kills of processes",
+    "matrix": "all combinations of formats, tools and registries",
+    "measure": "benchmarks",
+}
+ALL: Final = "python3 scripts/test.py --all"
+
+#: Ids in the requirement markers of everything that was collected, selected or not.
+CARRIED: Final = pytest.StashKey[set[str]]()
+
+_REASON: Final = re.compile(r"^(Skipped: )?(.*)$", re.DOTALL)
+_LEFT_OUT: Final = "long: "
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("carrel")
+    group.addoption("--quick", action="store_true", help="leave out tests marked `long`")
+    group.addoption("--note", metavar="FILE", help="write the outcome of this part to FILE")
+    group.addoption("--noted", metavar="FILE", help="show the outcome of an earlier part")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[CARRIED] = {
+        mark.args[0] for item in items for mark in item.iter_markers("requirement")
+    }
+    for item in items:
+        long = item.get_closest_marker("long")
+        if long is None:
+            continue
+        [kind] = long.args
+        if kind not in LONG:
+            known = ", ".join(LONG)
+            raise pytest.UsageError(f"{item.nodeid}: long({kind!r}) is unknown; there are: {known}")
+        if config.getoption("quick"):
+            item.add_marker(pytest.mark.skip(reason=f"{_LEFT_OUT}{kind}"), append=False)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        return
+    note = _note(terminalreporter.stats)
+    if config.getoption("note"):
+        Path(config.getoption("note")).write_text(json.dumps(note), "utf-8")
+        return
+    skipped = Counter(note["skipped"])
+    noted = config.getoption("noted")
+    if noted and Path(noted).exists():
+        earlier = json.loads(Path(noted).read_text("utf-8"))
+        skipped.update(earlier["skipped"])
+        _tell_earlier(terminalreporter, earlier)
+    elif not config.getoption("quick"):
+        return  # pytest's own summary has the reasons
+    if skipped:
+        terminalreporter.section("left out", bold=True)
+        for line in left_out(skipped):
+            terminalreporter.line(line)
+
+
+def left_out(skipped: Counter[str]) -> list[str]:
+    """One line for each reason, the long kinds first."""
+    lines = []
+    for kind, words in LONG.items():
+        count = skipped.get(f"{_LEFT_OUT}{kind}", 0)
+        if count:
+            lines.append(f"{_tests(count)}: {words}; to run them: {ALL}")
+    for reason, count in sorted(skipped.items()):
+        if not reason.startswith(_LEFT_OUT):
+            lines.append(f"{_tests(count)}: {reason}")
+    return lines
+
+
+def _tests(count: int) -> str:
+    return f"{count} test" if count == 1 else f"{count} tests"
+
+
+def _note(stats: dict[str, list[Any]]) -> dict[str, Any]:
+    reasons: Counter[str] = Counter()
+    for report in stats.get("skipped", []):
+        words = report.longrepr[2] if isinstance(report.longrepr, tuple | list) else "no reason"
+        matched = _REASON.match(str(words))
+        assert matched is not None
+        reasons[matched[2]] += 1
+    failed = [report.nodeid for kind in ("failed", "error") for report in stats.get(kind, [])]
+    return {"passed": len(stats.get("passed", [])), "failed": failed, "skipped": dict(reasons)}
+
+
+def _tell_earlier(terminalreporter: Any, earlier: dict[str, Any]) -> None:
+    failed = earlier["failed"]
+    terminalreporter.section("tests that ran alone, before these", bold=True)
+    terminalreporter.line(f"{len(failed)} failed, {earlier['passed']} passed")
+    for name in failed:
+        terminalreporter.line(f"FAILED {name}", red=True)
