@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from carrel.errors import ArgumentError
+from carrel.printable import printable
 
 from .arguments import read_arguments
 from .command import AS_JSON, EXCHANGE, command
+from .missing import find_missing
 from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
-from .report import OK
+from .report import FAILED, OK, complain
 from .session import Host, Session
 from .stdin import read_stdin
 
@@ -33,6 +36,8 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
 
     Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are read as
     the tool's input schema says; key:=json gives a value as JSON. An array's key may be repeated.
+    `carrel call TOOL --help` shows them. An identifier that no source has is named on stderr; exit
+    code 1 means that none of those asked for was found.
     """
     return _call(session, tool, words, as_json=as_json)
 
@@ -101,7 +106,7 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
         with Progress(tool) as progress:
             result = host.call(tool, arguments, on_progress=progress.update)
     show(result, as_json=as_json)
-    return OK
+    return tell_missing(result.data, arguments)
 
 
 def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
@@ -114,9 +119,17 @@ def show(result: Result, *, as_json: bool) -> None:
     if as_json or not stdout_is_terminal():
         write_json_text(result.text)
     else:
-        from .render import show_result
+        from .results import show_result
 
         show_result(result.data)
+
+
+def tell_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> int:
+    """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
+    missing = find_missing(result, arguments)
+    for identifier, reason in missing.told:
+        complain(f"carrel: {printable(identifier, 100)}: {reason}")
+    return FAILED if missing.is_all else OK
 
 
 def _input_schema(host: Host, name: str) -> dict[str, Any]:

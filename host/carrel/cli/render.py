@@ -1,4 +1,4 @@
-"""Results and tables for a person at a terminal. The only module that imports rich.
+"""Texts and tables for a person at a terminal. The only module that imports rich.
 
 Everything shown may come from outside: texts become `rich.text.Text`, so that nothing in them is
 read as markup, and hidden characters are taken out; in JSON they are escapes.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -18,17 +17,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carrel.printable import escaped_json_text, printable
+from carrel.printable import escaped_json_text, printable, printable_lines
 
-from .standing import standing, standings
-
-#: The keys under which sources list their items, and the words a title or a date goes by.
-_LISTS = ("entries", "works", "articles", "summaries", "items", "results")
-_DATES = ("published", "issued", "pub_date", "date")
-_URLS = ("abstract_url", "url")
-_SHOWN_AUTHORS = 4
-_WARNING = "bold red"
-
+#: Characters that are shown of a text in a table, and of a paragraph.
+_CELL, PARAGRAPH = 2000, 20_000
 #: Cells between two columns, and cells that a column of prose needs to be read.
 _GAP, _READABLE = 2, 18
 
@@ -46,9 +38,9 @@ def console() -> Console:
     )
 
 
-def text(value: object, style: Style = "") -> Text:
-    """One line of text from outside."""
-    return Text(printable(" ".join(str(value).split()), 2000), style=style)
+def text(value: object, style: Style = "", *, limit: int = _CELL) -> Text:
+    """One line of text from outside, cut to `limit` characters."""
+    return Text(printable(" ".join(str(value).split()), limit), style=style)
 
 
 def table(
@@ -131,82 +123,36 @@ def lines(texts: Iterable[str], *, title: str) -> None:
         out.print(Padding(text(one), (0, 0, 0, 2)), overflow="fold")
 
 
-def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:
-    """Prints what a tool or a parser returned: bibliographic items as a list, else as JSON."""
-    out = console()
-    if heading:
-        out.print(text(heading, "bold underline"))
-    items = next((data[key] for key in _LISTS if _are_items(data.get(key))), None)
-    if items is None:
-        work = data.get("work")
-        items = [work] if _are_items([work]) else None
-    if items is None:
-        for line in standings(data):
-            out.print(text(line, _WARNING))
-        source = escaped_json_text(json.dumps(data, ensure_ascii=False, indent=2))
-        out.print(JSONHighlighter()(source), soft_wrap=True)
-        return
-    for number, item in enumerate(items, int(data.get("start_index") or 0) + 1):
-        _show_item(out, number, item)
-    total = data.get("total_results", data.get("count"))
-    shown = f"{len(items):,}" if total is None else f"{len(items):,} of {total:,}"
-    out.print(text(f"{shown} results", "dim"))
-    for notice in data.get("notices") or ():
-        out.print(text(f"notice: {_notice(notice)}", "yellow"))
+def paragraph(
+    *parts: Text | str, first: str = "", indent: int = 0, out: Console | None = None
+) -> None:
+    """Prints texts, a blank between two, wrapped to the terminal under an indent.
+
+    Lines end where their text does: what is copied from the terminal has no blanks behind it.
+
+    Args:
+        parts: the texts.
+        first: what the first line has in place of the indent.
+        indent: in cells.
+        out: where to print.
+    """
+    out = out or console()
+    given = [one if isinstance(one, Text) else text(one, limit=PARAGRAPH) for one in parts]
+    shown = Text(" ").join(one for one in given if one.plain)
+    room = max(out.width - indent, 8)
+    head = Text(first.ljust(indent), style="dim")
+    for line in shown.wrap(out, room, overflow="fold") or [Text()]:
+        line.rstrip()
+        out.print(head + line, soft_wrap=True)
+        head = Text(" " * indent)
 
 
-def _are_items(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and "title" in item for item in value
-    )
+def plain(source: str, *, out: Console | None = None) -> None:
+    """Prints a text of many lines as it is; long lines are left to the terminal."""
+    (out or console()).print(Text(printable_lines(source)), soft_wrap=True)
 
 
-def _show_item(out: Console, number: int, item: Mapping[str, Any]) -> None:
-    warning = standing(item)
-    lines = [text(warning, _WARNING)] if warning else []
-    lines.append(text(item["title"] or "(no title)", "bold"))
-    authors = [_person(author) for author in item.get("authors") or ()]
-    if authors:
-        more = f" and {len(authors) - _SHOWN_AUTHORS} more" if len(authors) > _SHOWN_AUTHORS else ""
-        lines.append(text(", ".join(authors[:_SHOWN_AUTHORS]) + more))
-    where = [_identifier(item), _date(item), item.get("primary_category"), item.get("source")]
-    known = " · ".join(str(part) for part in where if part)
-    if known:
-        lines.append(text(known, "cyan"))
-    url = next((item[key] for key in _URLS if item.get(key)), None)
-    if url:
-        lines.append(text(url, "dim"))
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(min_width=3, justify="right", style="dim")
-    grid.add_column(overflow="fold")
-    for mark, line in zip((str(number), *[""] * len(lines)), lines, strict=False):
-        grid.add_row(mark, line)
-    out.print(grid)
-
-
-def _person(author: object) -> str:
-    if not isinstance(author, dict):
-        return str(author)
-    given = author.get("given") or author.get("first_name") or author.get("initials") or ""
-    family = author.get("family") or author.get("last_name") or ""
-    whole = author.get("name") or author.get("literal") or author.get("collective_name")
-    return str(whole or f"{given} {family}".strip() or "?")
-
-
-def _identifier(item: Mapping[str, Any]) -> str:
-    if item.get("id"):
-        return str(item["id"])
-    ids = item.get("ids") if isinstance(item.get("ids"), dict) else item
-    known = ("doi", "arxiv", "pmid", "pmcid")
-    return next((f"{key}:{ids[key]}" for key in known if ids.get(key)), "") if ids else ""
-
-
-def _date(item: Mapping[str, Any]) -> str:
-    date = next((str(item[key]) for key in _DATES if item.get(key)), "")
-    return date.partition("T")[0]
-
-
-def _notice(notice: object) -> str:
-    if isinstance(notice, dict):
-        return str(notice.get("message") or json.dumps(notice))
-    return str(notice)
+def json_value(value: object, *, out: Console | None = None) -> None:
+    """Prints a value as indented JSON."""
+    source = escaped_json_text(json.dumps(value, ensure_ascii=False, indent=2))
+    (out or console()).print(JSONHighlighter()(source), soft_wrap=True)
