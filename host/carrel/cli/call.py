@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ArgumentError
+from carrel.errors import ArgumentError, UnknownNameError
 from carrel.printable import printable
 
 from .arguments import read_arguments
-from .command import AS_JSON, EXCHANGE, command
+from .command import AS_JSON, EXCHANGE, HELP_OF, ToolCommand, command
 from .missing import find_missing
 from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
@@ -21,13 +21,14 @@ from .session import Host, Session
 from .stdin import read_stdin
 
 if TYPE_CHECKING:
-    from carrel.server.toolbox import Result
+    from carrel.server.toolbox import Result, Tool
 
 
 @command(
     "call",
     example="call arxiv_query search_query=ti:electron max_results=3",
     options=(AS_JSON, *EXCHANGE),
+    kind=ToolCommand,
 )
 @click.argument("tool")
 @click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
@@ -39,6 +40,8 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
     `carrel call TOOL --help` shows them. An identifier that no source has is named on stderr; exit
     code 1 means that none of those asked for was found.
     """
+    if HELP_OF in click.get_current_context().meta:
+        return _show_help(session, tool)
     return _call(session, tool, words, as_json=as_json)
 
 
@@ -46,6 +49,7 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
     "record",
     example="record arxiv_query id_list=2301.00001 --into recordings",
     options=(AS_JSON,),
+    kind=ToolCommand,
 )
 @click.argument("tool")
 @click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
@@ -81,6 +85,8 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     `resource URI` make the calls that else only the host makes. A call with a request that had no
     answer makes no fixture, and the exit code is 1. Recordings hold no secrets.
     """
+    if HELP_OF in click.get_current_context().meta:
+        return _show_help(session, tool)
     if (into is None) == (fixture is None):
         raise ArgumentError(["name one folder: either --into DIR or --fixture DIR"])
     if fixture is not None:
@@ -98,6 +104,14 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     if replace or keep_failure:
         raise ArgumentError(["--replace and --keep-failure belong to --fixture"])
     return _call(session.with_options(record=into), tool, words, as_json=as_json)
+
+
+def _show_help(session: Session, name: str) -> int:
+    from .toolhelp import show_tool
+
+    with session.open() as host:
+        show_tool(find_tool(host, name))
+    return OK
 
 
 def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool) -> int:
@@ -130,6 +144,18 @@ def tell_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> int
     for identifier, reason in missing.told:
         complain(f"carrel: {printable(identifier, 100)}: {reason}")
     return FAILED if missing.is_all else OK
+
+
+def find_tool(host: Host, name: str) -> Tool:
+    """Returns the tool of that name.
+
+    Raises:
+        UnknownNameError: no such tool.
+    """
+    tools = {tool.name: tool for tool in host.tools()}
+    if name not in tools:
+        raise UnknownNameError("tool", name, known=list(tools))
+    return tools[name]
 
 
 def _input_schema(host: Host, name: str) -> dict[str, Any]:

@@ -43,6 +43,11 @@ def text(value: object, style: Style = "", *, limit: int = _CELL) -> Text:
     return Text(printable(" ".join(str(value).split()), limit), style=style)
 
 
+def cells(value: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return cell_len(value)
+
+
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
 ) -> None:
@@ -140,11 +145,11 @@ def paragraph(
     given = [one if isinstance(one, Text) else text(one, limit=PARAGRAPH) for one in parts]
     shown = Text(" ").join(one for one in given if one.plain)
     room = max(out.width - indent, 8)
-    head = Text(first.ljust(indent), style="dim")
+    head = first.ljust(indent)
     for line in shown.wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
-        out.print(head + line, soft_wrap=True)
-        head = Text(" " * indent)
+        out.print(Text().append(head, style="dim").append_text(line), soft_wrap=True)
+        head = " " * indent
 
 
 def plain(source: str, *, out: Console | None = None) -> None:
