@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ArgumentError, UnknownNameError
+from carrel.errors import ArgumentError
 from carrel.printable import printable
 
 from .arguments import read_arguments
@@ -21,7 +21,7 @@ from .session import Host, Session
 from .stdin import read_stdin
 
 if TYPE_CHECKING:
-    from carrel.server.toolbox import Result, Tool
+    from carrel.server.toolbox import Result
 
 
 @command(
@@ -110,7 +110,7 @@ def _show_help(session: Session, name: str) -> int:
     from .toolhelp import show_tool
 
     with session.open() as host:
-        show_tool(find_tool(host, name))
+        show_tool(host.tool(name))
     return OK
 
 
@@ -144,18 +144,6 @@ def tell_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> int
     for identifier, reason in missing.told:
         complain(f"carrel: {printable(identifier, 100)}: {reason}")
     return FAILED if missing.is_all else OK
-
-
-def find_tool(host: Host, name: str) -> Tool:
-    """Returns the tool of that name.
-
-    Raises:
-        UnknownNameError: no such tool.
-    """
-    tools = {tool.name: tool for tool in host.tools()}
-    if name not in tools:
-        raise UnknownNameError("tool", name, known=list(tools))
-    return tools[name]
 
 
 def _input_schema(host: Host, name: str) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def text(value: object, style: Style = "", *, limit: int = _CELL) -> Text:
     return Text(printable(" ".join(str(value).split()), limit), style=style)
 
 
-def cells(value: str) -> int:
+def cell_width(value: str) -> int:
     """How many cells of a terminal a text takes."""
     return cell_len(value)
 

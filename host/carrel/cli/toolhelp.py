@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .examples import example_of
-from .render import cells, console, paragraph, plain, text
+from .render import cell_width, console, paragraph, plain, text
 from .schemas import Argument, read_arguments_of, takes_others
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _lines_of(words: list[str], width: int) -> Iterator[str]:
     """The words of a command on lines, as a shell continues them; a long word is left whole."""
     line = " " * _NAME + words[0]
     for word in words[1:]:
-        if cells(f"{line} {word} \\") > width:
+        if cell_width(f"{line} {word} \\") > width:
             yield f"{line} \\"
             line = " " * 2 * _NAME + word
         else:

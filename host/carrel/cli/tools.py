@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .call import find_tool
 from .command import AS_JSON, command
 from .output import stdout_is_terminal, write_json
 from .report import OK, report
@@ -27,7 +26,7 @@ def tools(session: Session, names: tuple[str, ...], as_json: bool) -> int:
     """
     with session.open() as host:
         if names:
-            offered = [find_tool(host, name) for name in dict.fromkeys(names)]
+            offered = [host.tool(name) for name in dict.fromkeys(names)]
         else:
             offered = list(host.tools())
             complain_about_broken_plugins(host, as_json=session.options.json_errors)
