@@ -19,6 +19,8 @@ from rich.text import Text
 
 from carrel.printable import escaped_json_text, printable, printable_lines
 
+from .output import write_text
+
 #: Characters that are shown of a text in a table, and of a paragraph.
 _CELL, PARAGRAPH = 2000, 20_000
 #: Cells between two columns, and cells that a column of prose needs to be read.
@@ -53,7 +55,9 @@ def table(
 ) -> None:
     """Prints a table under a title; without rows, that there are none.
 
-    Where the terminal is too narrow for readable columns, each row becomes a paragraph.
+    A column without a value is left out. Where the terminal is too narrow, the first column's
+    values take lines of their own, above the other columns; where it is narrower still, each row
+    becomes a paragraph.
     """
     out = console()
     if title:
@@ -62,30 +66,59 @@ def table(
     cells = [[one if isinstance(one, Text) else text(one) for one in row] for row in rows]
     if not cells:
         out.print(text("none", "dim"))
-    elif _fits(headings, cells, out.width):
+        return
+    kept = [at for at in range(len(headings)) if at == 0 or any(row[at].plain for row in cells)]
+    shown = [headings[at] for at in kept]
+    cells = [[row[at] for at in kept] for row in cells]
+    columns = list(zip(*([Text(heading) for heading in shown], *cells), strict=True))
+    first = max(one.cell_len for one in columns[0])
+    if first + _GAP * (len(columns) - 1) + sum(map(_least, columns[1:])) <= out.width:
         grid = Table(header_style="bold", box=None, pad_edge=False)
-        for index, heading in enumerate(headings):
+        for index, heading in enumerate(shown):
             grid.add_column(heading, overflow="fold", no_wrap=index == 0)
         for row in cells:
             grid.add_row(*row)
         out.print(grid)
+    elif _GAP * (len(columns) - 1) + sum(map(_least, columns[1:])) <= out.width:
+        _print_stacked(out, shown, cells, _widths(columns[1:], out.width))
     else:
         for name, *values in cells:
             out.print(name, overflow="fold")
-            named = zip(headings[1:], values, strict=True)
+            named = zip(shown[1:], values, strict=True)
             facts(((f"  {heading}", value) for heading, value in named if value.plain), out=out)
 
 
-def _fits(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> bool:
-    """Whether a table has room for the first column, and for enough of the others to be read."""
-    columns = list(zip(*([Text(heading) for heading in headings], *rows), strict=True))
-    first = max(one.cell_len for one in columns[0])
-    needed = first + _GAP * (len(columns) - 1)
-    for column in columns[1:]:
-        longest_word = max(_longest_word(one) for one in column)
-        widest = max(one.cell_len for one in column)
-        needed += max(longest_word, min(widest, _READABLE))
-    return bool(needed <= width)
+def _print_stacked(
+    out: Console, headings: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int]
+) -> None:
+    """Prints a table whose first column stands above the others, which are indented."""
+    titles = [text(heading, "bold") for heading in headings]
+    for name, *values in (titles, *rows):
+        out.print(name, overflow="fold")
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        for width in widths:
+            grid.add_column(width=width, overflow="fold")
+        grid.add_row(*values)
+        out.print(Padding(grid, (0, 0, 0, _GAP)))
+
+
+def _widths(columns: Sequence[Sequence[Text]], width: int) -> list[int]:
+    """The cells of each column: what it needs, and of what is left as much as it can use."""
+    given = [_least(column) for column in columns]
+    wanted = [max(one.cell_len for one in column) for column in columns]
+    spare = width - _GAP * len(columns) - sum(given)
+    while spare > 0 and given != wanted:
+        for at, most in enumerate(wanted):
+            if given[at] < most and spare > 0:
+                given[at] += 1
+                spare -= 1
+    return given
+
+
+def _least(column: Sequence[Text]) -> int:
+    """The cells that a column needs so that its texts can be read."""
+    longest_word = max(_longest_word(one) for one in column)
+    return max(longest_word, min(max(one.cell_len for one in column), _READABLE))
 
 
 def _longest_word(one: Text) -> int:
@@ -152,9 +185,9 @@ def paragraph(
         head = " " * indent
 
 
-def plain(source: str, *, out: Console | None = None) -> None:
+def plain(source: str) -> None:
     """Prints a text of many lines as it is; long lines are left to the terminal."""
-    (out or console()).print(Text(printable_lines(source)), soft_wrap=True)
+    write_text(printable_lines(source) + "\n")
 
 
 def json_value(value: object, *, out: Console | None = None) -> None:

@@ -151,7 +151,7 @@ def _show_texts(texts: Sequence[tuple[str, str]]) -> None:
             if number:
                 out.print()
             out.print(text(name, "bold underline"))
-        plain(source.rstrip("\r\n"), out=out)
+        plain(source.rstrip("\r\n"))
 
 
 def _show_blocks(blocks: Sequence[Mapping[str, Any]]) -> None:

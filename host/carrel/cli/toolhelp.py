@@ -43,7 +43,7 @@ def show_tool(tool: Tool) -> None:
     out.print()
     paragraph(text("Example", "bold"), out=out)
     words = ["carrel", "call", tool.name, *map(shlex.quote, example_of(tool.name, schema))]
-    plain("\n".join(_lines_of(words, out.width)), out=out)
+    plain("\n".join(_lines_of(words, out.width)))
 
 
 def _about(argument: Argument) -> Iterator[str]:
