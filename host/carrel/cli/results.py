@@ -64,9 +64,8 @@ def _find_works(data: Mapping[str, Any]) -> tuple[list[Any], bool] | None:
     if key is None:
         return None
     works = [_unwrapped(one) for one in data[key]]
-    listed = {one.get("pmid") for one in works}
-    if isinstance(data.get("pmids"), list):
-        works += [{"pmid": pmid} for pmid in data["pmids"] if pmid not in listed]
+    listed = {str(one.get("pmid")) for one in works}
+    works += [{"pmid": pmid} for pmid in _list(data.get("pmids")) if str(pmid) not in listed]
     return works, key == "articles"
 
 
@@ -185,16 +184,24 @@ def _show_text(source: str) -> None:
 def _show_rest(data: Mapping[str, Any]) -> None:
     """Prints what a person needs beside the works: counts, the next page, notices."""
     out = console()
-    for facet in data.get("facets") or ():
-        if isinstance(facet, dict) and isinstance(facet.get("values"), list):
-            counts = [one for one in facet["values"] if isinstance(one, dict)]
-            told = "; ".join(f"{one.get('value')} {one.get('count'):,}" for one in counts)
+    for facet in _list(data.get("facets")):
+        if isinstance(facet, dict):
+            counts = [one for one in _list(facet.get("values")) if isinstance(one, dict)]
+            told = "; ".join(f"{one.get('value')} {_count(one.get('count'))}" for one in counts)
             paragraph(f"{facet.get('name')}: {told or 'none'}", out=out)
     for key, value in data.items():
         if key.startswith("next_") and isinstance(value, (int, str)):
             paragraph(text(f"next page: {key.removeprefix('next_')}={value}", "dim"), out=out)
-    for notice in data.get("notices") or ():
+    for notice in _list(data.get("notices")):
         paragraph(text(f"notice: {_notice(notice)}", "yellow"), out=out)
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _notice(notice: object) -> str:

@@ -122,7 +122,8 @@ def _identifiers(item: Mapping[str, Any]) -> Iterator[str]:
     for key, value in ids.items() if ids else ():  # a source names its own identifier first
         if key in _IDENTIFIERS and value:
             yield str(value) if key == "pmcid" else f"{key}:{value}"
-    for one in item.get("dois") or ():
+    dois = item.get("dois")
+    for one in dois if isinstance(dois, list) else ():
         if isinstance(one, dict) and one.get("doi"):
             yield f"doi:{one['doi']}"
 

@@ -181,6 +181,40 @@ class TestWorks:
         assert all(line.startswith("     ") for line in out.splitlines()[1:] if line)
 
 
+ODD: list[Any] = [None, 5, True, "x", [], [None], [5], {}, {"a": 1}, [["x"]], [{"a": None}]]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_no_value_of_another_plugin_ends_in_an_exception(
+    odd: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    item = dict.fromkeys(
+        (
+            *("title", "subtitle", "authors", "author", "published", "container_title", "volume"),
+            *("issue", "journal_info", "book_info", "source", "ids", "id", "doi", "pmid", "dois"),
+            *("url", "abstract", "abstract_sections", "score", "agreed", "is_retracted"),
+            *("updated_by", "updates", "notice_of", "comments_corrections", "work"),
+        ),
+        "x",
+    )
+    page = {
+        **dict.fromkeys(("total_results", "start_index", "offset", "next_start", "pmids"), 1),
+        **dict.fromkeys(("facets", "notices", "citations", "documents", "content"), ()),
+        **dict.fromkeys(("contents", "work", "items", "not_found", "records"), ()),
+    }
+    for name in item:
+        show_result({"entries": [{**item, name: odd}]})
+        show_result({**item, name: odd})
+    for name in page:
+        show_result({"works": [item], **page, name: odd})
+        find_missing({"works": [item], **page, name: odd}, {"id_list": odd})
+    for name in ("citations", "documents", "content", "contents", "facets", "entries"):
+        show_result({name: odd})
+        show_result({name: [odd]})
+        show_result({name: {"a": odd}})
+    assert capsys.readouterr().out
+
+
 NOTICE = {"type": "retraction", "doi": "10.5555/n", "pmid": "99"}
 
 
