@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from carrel.printable import printable
+
 #: Members that list such identifiers, each with what is said of one.
 _MEMBERS = {
     "not_found_pmids": "not found",
@@ -33,17 +35,26 @@ def find_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> Mis
         for identifier in _texts(result.get(member))
     ]
     found = any(_objects(value) for value in result.values())
-    items = [one for one in _objects(result.get("items")) if "given" in one and "outcome" in one]
+    items = [one for one in _objects(result.get("items")) if {"given", "outcome"} <= one.keys()]
     if items:  # of `work_lookup`
-        told += [
-            (str(one["given"]), str(one["outcome"]).replace("_", " "))
-            for one in items
-            if one["outcome"] != "found"
-        ]
-        return Missing(told, len(told) == len(items))
+        lost = [one for one in items if one["outcome"] != "found"]
+        told += [(str(one["given"]), why_not_found(one)) for one in lost]
+        return Missing(told, len(lost) == len(items))
     if _asks_by_id_list(arguments) and result.get("entries") == []:
         return Missing(told, is_all=True)  # a notice of arXiv's names them
     return Missing(told, is_all=bool(told) and not found)
+
+
+def why_not_found(item: Mapping[str, Any]) -> str:
+    """Returns why a lookup did not find a work, in one line."""
+    error = item.get("error")
+    if isinstance(error, dict):
+        return printable(str(error.get("message")), 500)
+    if item["outcome"] == "not_asked":
+        return "no source on offer resolves it"
+    steps = [step for step in _objects(item.get("trace")) if step.get("outcome") == "not_found"]
+    asked = dict.fromkeys(str(step.get("source")) for step in steps)
+    return f"not found by {', '.join(asked)}" if asked else "not found"
 
 
 def _asks_by_id_list(arguments: Mapping[str, Any]) -> bool:

@@ -370,7 +370,27 @@ class TestMissing:
                 [("2", "not found")],
                 False,
             ),
-            ({"works": [], "items": [{"given": "2", "outcome": "failed"}]}, {}, None, True),
+            (
+                {
+                    "works": [],
+                    "items": [
+                        {"given": "2", "outcome": "failed", "error": {"message": "down"}},
+                        {"given": "3", "outcome": "not_asked"},
+                        {
+                            "given": "4",
+                            "outcome": "not_found",
+                            "trace": [{"source": "crossref", "outcome": "not_found"}],
+                        },
+                    ],
+                },
+                {},
+                [
+                    ("2", "down"),
+                    ("3", "no source on offer resolves it"),
+                    ("4", "not found by crossref"),
+                ],
+                True,
+            ),
             ({"entries": [], "notices": ["none"]}, {"id_list": "1"}, [], True),
             ({"entries": []}, {"id_list": "1", "start": 10}, [], False),
             ({"entries": []}, {"id_list": "1", "search_query": "x"}, [], False),
@@ -383,11 +403,11 @@ class TestMissing:
         self,
         result: dict[str, Any],
         arguments: dict[str, Any],
-        told: list[tuple[str, str]] | None,
+        told: list[tuple[str, str]],
         is_all: bool,
     ) -> None:
         missing = find_missing(result, arguments)
-        assert missing.told == ([("2", "failed")] if told is None else told)
+        assert missing.told == told
         assert missing.is_all is is_all
 
 
