@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from .document import Document
     from .exchange import Call, ProgressHandler
     from .lookup import LookupResult
+    from .offers import Template
     from .plugins.registry import PluginState
+    from .resources import Resource
     from .tools import Result, Tool, Toolbox
 
 
@@ -49,6 +51,14 @@ class Carrel:
     def tools(self) -> Sequence[Tool]:
         """What is on offer."""
         return self._toolbox.tools()
+
+    def tool(self, name: str) -> Tool:
+        """The tool of that name.
+
+        Raises:
+            carrel.CarrelError: no such tool, or the configuration hides it.
+        """
+        return self._toolbox.tool(name)
 
     def call(
         self,
@@ -93,6 +103,22 @@ class Carrel:
         """
         lookup = self._toolbox.lookup
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
+
+    def resources(self) -> Sequence[Resource]:
+        """The documents that plugins offer by URI; of a replay, those that were recorded."""
+        return self._toolbox.resources()
+
+    def resource_templates(self) -> Sequence[Template]:
+        """The patterns of further URIs that plugins read."""
+        return self._toolbox.offers.templates()
+
+    def read_resource(self, uri: str) -> Result:
+        """Reads the document at a URI: one that is listed, or that a template covers.
+
+        Raises:
+            carrel.CarrelError: no plugin offers it, or its plugin or source failed.
+        """
+        return self._toolbox.read_resource_sync(uri)
 
     def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; no network takes part.

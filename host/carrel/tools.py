@@ -155,6 +155,14 @@ class Toolbox:
         """
         return [entry.tool for entry in self._tools().values()]
 
+    def tool(self, name: str) -> Tool:
+        """The tool of that name.
+
+        Raises:
+            UnknownNameError: no such tool, or the configuration hides it.
+        """
+        return self._entry(name).tool
+
     async def call(
         self,
         name: str,
@@ -275,13 +283,19 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         await settled(pending, call)
+        return _document(uri, plugin, call, pending)
+
+    def read_resource_sync(self, uri: str) -> Result:
+        """As `read_resource`, but waits; `KeyboardInterrupt` cancels the call."""
+        from .resources import find_plugin, start_reading
+
+        name = find_plugin(self._registry, self._config, uri)
+        plugin, call, pending = start_reading(self._registry, name, uri)
         try:
-            text = pending.utf8()
-        except CarrelError:
+            return _document(uri, plugin, call, pending)
+        except KeyboardInterrupt:
+            call.cancel()
             raise
-        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-            raise plugin.reported(report, call) from None
-        return plugin.document(uri, text)
 
     @property
     def offers(self) -> Offers:
@@ -463,6 +477,17 @@ class Toolbox:
         if call_started is not None:
             call_started(call)
         return call, host.submit(checked, call)
+
+
+def _document(uri: str, plugin: Plugin, call: Call, pending: Pending) -> Result:
+    """What a reading gave, once it has ended."""
+    try:
+        text = pending.utf8()
+    except CarrelError:
+        raise
+    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
+        raise plugin.reported(report, call) from None
+    return plugin.document(uri, text)
 
 
 def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:

@@ -12,6 +12,7 @@ from mcp_types.version import LATEST_PROTOCOL_VERSION
 
 from carrel import __version__
 from carrel.config import FetchConfig, load_config
+from carrel.errors import UnknownNameError
 from carrel.tools import Toolbox
 from support.boxes import MakeBox, parameters
 from support.upstream import Reply, Upstream
@@ -128,6 +129,13 @@ class TestSoftware:
         assert info["ncbi_compliance"]["tool_identifier"] == "pubmed-desk/2"
         # It is no secret: an answer that has the word in it stays whole.
         assert read(box, "pubmed-connect://stats/pubmed")["database_name"] == "pubmed"
+
+
+def test_reading_without_an_event_loop_gives_the_same(toolbox: Toolbox) -> None:
+    uri = "pubmed-connect://stats/pubmed"
+    assert toolbox.read_resource_sync(uri).data == read(toolbox, uri)
+    with pytest.raises(UnknownNameError, match="did you mean 'pubmed-connect://info'"):
+        toolbox.read_resource_sync("pubmed-connect://inf")
 
 
 @pytest.mark.requirement("sandbox:secrets:resource")

@@ -26,6 +26,8 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import ProgressHandler
+from carrel.offers import Template
+from carrel.resources import Resource
 from carrel.utf8 import Utf8
 
 if TYPE_CHECKING:
@@ -114,6 +116,29 @@ class FakeHost:
 
     def tools(self) -> Sequence[Tool]:
         return [Tool()]
+
+    def tool(self, name: str) -> Tool:
+        if name != "fake_query":
+            raise UnknownNameError("tool", name, known=["fake_query"])
+        return Tool()
+
+    def resources(self) -> Sequence[Resource]:
+        return [
+            Resource("fake://list", "list", "A list", "All of it.", "fake"),
+            Resource("fake://bare", "bare", None, "", "fake", None, 12),
+        ]
+
+    def resource_templates(self) -> Sequence[Template]:
+        return [Template("fake://{word}", "word", None, "One word.", "text/plain", "fake")]
+
+    def read_resource(self, uri: str) -> Result:
+        fail(uri.removeprefix("fake://"))
+        if uri == "fake://list":
+            return Result('{"length":1,  "same":"\\u0041"}')
+        if uri.startswith("fake://"):
+            block = {"uri": uri, "mimeType": "text/plain", "text": "one\x1b[2J\ntwo"}
+            return Result(json.dumps({"contents": [block]}), content=(block,), structured=False)
+        raise UnknownNameError("resource", uri, known=["fake://list", "fake://bare"])
 
     def call(
         self,

@@ -20,6 +20,7 @@ _COMMANDS = {
     "lookup": ("lookup", "lookup"),
     "parse": ("parse", "parse_command"),
     "tools": ("tools", "tools"),
+    "read-resource": ("resource", "read_resource"),
     "serve": ("serve", "serve"),
     "record": ("call", "record"),
     "plugin": ("plugin", "plugin"),

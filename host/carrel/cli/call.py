@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from carrel.errors import ArgumentError
+from carrel.printable import printable
 
 from .arguments import read_arguments
-from .command import AS_JSON, EXCHANGE, command
+from .command import AS_JSON, EXCHANGE, HELP_OF, ToolCommand, command
+from .missing import find_missing
 from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
-from .report import OK
+from .report import FAILED, OK, complain
 from .session import Host, Session
 from .stdin import read_stdin
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     "call",
     example="call arxiv_query search_query=ti:electron max_results=3",
     options=(AS_JSON, *EXCHANGE),
+    kind=ToolCommand,
 )
 @click.argument("tool")
 @click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
@@ -33,7 +37,11 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
 
     Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are read as
     the tool's input schema says; key:=json gives a value as JSON. An array's key may be repeated.
+    `carrel call TOOL --help` shows them. An identifier that no source has is named on stderr; exit
+    code 1 means that none of those asked for was found.
     """
+    if HELP_OF in click.get_current_context().meta:
+        return _show_help(session, tool)
     return _call(session, tool, words, as_json=as_json)
 
 
@@ -41,6 +49,7 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
     "record",
     example="record arxiv_query id_list=2301.00001 --into recordings",
     options=(AS_JSON,),
+    kind=ToolCommand,
 )
 @click.argument("tool")
 @click.argument("words", metavar="[JSON | KEY=VALUE … | -]", nargs=-1, type=click.UNPROCESSED)
@@ -76,6 +85,8 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     `resource URI` make the calls that else only the host makes. A call with a request that had no
     answer makes no fixture, and the exit code is 1. Recordings hold no secrets.
     """
+    if HELP_OF in click.get_current_context().meta:
+        return _show_help(session, tool)
     if (into is None) == (fixture is None):
         raise ArgumentError(["name one folder: either --into DIR or --fixture DIR"])
     if fixture is not None:
@@ -95,13 +106,21 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     return _call(session.with_options(record=into), tool, words, as_json=as_json)
 
 
+def _show_help(session: Session, name: str) -> int:
+    from .toolhelp import show_tool
+
+    with session.open() as host:
+        show_tool(host.tool(name))
+    return OK
+
+
 def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool) -> int:
     with session.open() as host:
         arguments = read_words(words, host, tool)
         with Progress(tool) as progress:
             result = host.call(tool, arguments, on_progress=progress.update)
     show(result, as_json=as_json)
-    return OK
+    return tell_missing(result.data, arguments)
 
 
 def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
@@ -114,9 +133,17 @@ def show(result: Result, *, as_json: bool) -> None:
     if as_json or not stdout_is_terminal():
         write_json_text(result.text)
     else:
-        from .render import show_result
+        from .results import show_result
 
         show_result(result.data)
+
+
+def tell_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> int:
+    """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
+    missing = find_missing(result, arguments)
+    for identifier, reason in missing.told:
+        complain(f"carrel: {printable(identifier, 100)}: {reason}")
+    return FAILED if missing.is_all else OK
 
 
 def _input_schema(host: Host, name: str) -> dict[str, Any]:

@@ -46,6 +46,9 @@ EXCHANGE = (RECORD, REPLAY, REFRESH)
 
 Work = Callable[..., int]
 
+#: The key of click's `Context.meta` under which `--help` after a tool's name is noted.
+HELP_OF = "carrel.help_of"
+
 
 class _WithExample(click.Command):
     """Help that ends with an example.
@@ -71,12 +74,30 @@ class ExampleCommand(_WithExample):
     """A command with an example."""
 
 
+class ToolCommand(ExampleCommand):
+    """A command whose first word is a tool: `--help` after one shows that tool."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Takes note of the tool that help is wanted about, else reads the words as usual."""
+        words = args[: args.index("--")] if "--" in args else args
+        if any(word in ctx.help_option_names for word in words):
+            given, _, _ = self.make_parser(ctx).parse_args(list(args))
+            if isinstance(given.get("tool"), str):
+                ctx.meta[HELP_OF] = given["tool"]
+                args = [word for word in args if word not in ctx.help_option_names]
+        return super().parse_args(ctx, args)
+
+
 class ExampleGroup(_WithExample, click.Group):
     """A group of commands with an example."""
 
 
 def command(
-    name: str, *, example: str, options: tuple[click.Option, ...] = ()
+    name: str,
+    *,
+    example: str,
+    options: tuple[click.Option, ...] = (),
+    kind: type[ExampleCommand] = ExampleCommand,
 ) -> Callable[[Work], ExampleCommand]:
     """Makes a command of a function that takes a `Session` and returns an exit code.
 
@@ -100,9 +121,7 @@ def command(
         invoke.__doc__ = work.__doc__
         # click collects the decorators' parameters on the function, last one first.
         own: list[click.Parameter] = list(reversed(getattr(work, "__click_params__", [])))
-        made = ExampleCommand(
-            name, callback=invoke, params=[*own, *options, *SHARED], help=work.__doc__
-        )
+        made = kind(name, callback=invoke, params=[*own, *options, *SHARED], help=work.__doc__)
         made.example = example
         return made
 

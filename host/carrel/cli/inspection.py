@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,7 +106,7 @@ def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) ->
         file: the configuration file, which need not exist.
         is_configured: whether the plugin has an entry in it.
     """
-    from .render import facts, table
+    from .render import facts, lines, table
 
     lock = {True: "as approved", False: "not what was approved"}.get(told["locked"], "")
     facts(
@@ -123,21 +124,21 @@ def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) ->
     )
     if "policy" in told:
         for kind, title in _TITLES.items():
-            items = [item for item in told["policy"] if item["kind"] == kind]
+            items = _merged(item for item in told["policy"] if item["kind"] == kind)
             if items:
-                table((kind, "asked", "granted", "refused"), map(_row, items), title=title)
+                heading = "identifiers" if kind == "lookup" else kind
+                table((heading, "asked", "granted", "refused"), map(_row, items), title=title)
         _show_values(told["secrets"])
         _show_changes(told, file, is_configured=is_configured)
         if told["in_vain"]:
-            lines = [(line,) for line in told["in_vain"]]
-            table(("setting",), lines, title="Granted and not asked for")
+            lines(told["in_vain"], title="Granted and not asked for")
         if told["formats"]:
             formats = [(one["name"], one["description"]) for one in told["formats"]]
             table(("format", "document"), formats, title="Formats")
     if told["notes"]:
-        table(("note",), [(note,) for note in told["notes"]], title="Notes")
-    if told["imports"] is not None:
-        table(("import",), [(name,) for name in told["imports"]], title="Imports")
+        lines(told["notes"], title="Notes")
+    if told["imports"]:
+        lines(told["imports"], title="Imports")
 
 
 def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
@@ -179,9 +180,56 @@ _TITLES = {
 }
 
 
-def _row(item: dict[str, str]) -> list[Any]:
+#: What `review` says of requests: `GET, POST /a, /b`, or for a part of a wildcard `host: GET /a`.
+_REQUESTS = re.compile(r"(?P<host>\S+: )?(?P<methods>[A-Z]+(?:, [A-Z]+)*) (?P<paths>.+)")
+
+
+def _merged(items: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The items with those of one name as one: a manifest may have several rules for a host."""
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for item in items:
+        found.setdefault(item["name"], []).append(item)
+    merged = []
+    for name, same in found.items():
+        cells = {key: _joined([one[key] for one in same]) for key in ("asked", "granted")}
+        refused = "; ".join(dict.fromkeys(one["refused"] for one in same if one["refused"]))
+        merged.append({**cells, "kind": same[0]["kind"], "name": name, "refused": refused})
+    return merged
+
+
+def _joined(told: Sequence[str]) -> str:
+    """What several rules allow, in as few words: paths below another path are part of it."""
+    paths: dict[str, list[str]] = {}
+    others: list[str] = []
+    for piece in dict.fromkeys(part for one in told for part in one.split("; ") if part):
+        found = _REQUESTS.fullmatch(piece)
+        if found is None:
+            others.append(piece)
+        else:
+            key = f"{found['host'] or ''}{found['methods']}"
+            paths.setdefault(key, []).extend(found["paths"].split(", "))
+    requests = [f"{key} {', '.join(_widest(every))}" for key, every in paths.items()]
+    return "; ".join([*requests, *others])
+
+
+def _widest(paths: Sequence[str]) -> list[str]:
+    if "every path" in paths:
+        return ["every path"]
+    return [
+        path
+        for path in dict.fromkeys(paths)
+        if not any(path.startswith(f"{other.rstrip('/')}/") for other in paths if other != path)
+    ]
+
+
+def _row(item: Mapping[str, str]) -> list[Any]:
+    """Name, asked, granted, refused; what is refused whole has no need of the last."""
     from .render import text
 
-    refused = text(item["refused"], "red") if item["refused"] else ""
-    granted = text(item["granted"], "green") if item["granted"] else text("nothing", "red")
-    return [item["name"], item["asked"], granted, refused]
+    asked, granted, refused = (item[key] for key in ("asked", "granted", "refused"))
+    if item["kind"] == "lookup":
+        asked, granted = (word and "looked up" for word in (asked, granted))
+    if granted:
+        return [item["name"], asked, text(granted, "green"), text(refused, "red")]
+    none = refused if refused == "hidden" else "nothing"
+    return [item["name"], asked, text(none, "red"), ""]

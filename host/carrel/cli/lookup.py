@@ -9,6 +9,7 @@ import click
 from carrel.printable import printable
 
 from .command import AS_JSON, EXCHANGE, command
+from .missing import why_not_found
 from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
 from .report import DENIED, FAILED, MISUSE, OK, complain
@@ -58,7 +59,7 @@ def lookup(
         complain(f"carrel: {printable(notice, 500)}")
     lost = [item for item in result.data["items"] if item["outcome"] != "found"]
     for item in lost:
-        complain(f"carrel: {printable(item['given'], 100)}: {_why(item)}")
+        complain(f"carrel: {printable(item['given'], 100)}: {why_not_found(item)}")
     return _exit_code(lost, len(result.data["items"]))
 
 
@@ -70,16 +71,6 @@ def _with_stdin(ids: tuple[str, ...]) -> list[str]:
         else:
             words += [line.strip() for line in read_stdin().splitlines() if line.strip()]
     return words
-
-
-def _why(item: dict[str, Any]) -> str:
-    """Why a work was not found, in one line."""
-    if item["outcome"] == "failed":
-        return printable(item["error"]["message"], 500)
-    if item["outcome"] == "not_asked":
-        return "no source on offer resolves it"
-    asked = [step["source"] for step in item["trace"] if step["outcome"] == "not_found"]
-    return f"not found by {', '.join(dict.fromkeys(asked))}"
 
 
 def _exit_code(lost: list[dict[str, Any]], asked: int) -> int:
@@ -105,7 +96,7 @@ def _show(data: dict[str, Any]) -> None:
         told = (
             " ".join(part for part in (warning, work.get("title", ""), _year(work)) if part)
             if found
-            else _why(item)
+            else why_not_found(item)
         )
         rows.append((item["given"], item["outcome"], told, ", ".join(found.get("sources", ()))))
     table(("identifier", "outcome", "work", "sources"), rows)

@@ -110,7 +110,7 @@ def _show(text: memoryview, *, readable: bool, heading: str | None = None) -> No
     if not readable:
         write_json_text(text)
         return
-    from .render import show_result
+    from .results import show_result
 
     show_result(json.loads(bytes(text)), heading=heading)
 

@@ -1,4 +1,4 @@
-"""Results and tables for a person at a terminal. The only module that imports rich.
+"""Texts and tables for a person at a terminal. The only module that imports rich.
 
 Everything shown may come from outside: texts become `rich.text.Text`, so that nothing in them is
 read as markup, and hidden characters are taken out; in JSON they are escapes.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -18,17 +17,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carrel.printable import escaped_json_text, printable
+from carrel.printable import escaped_json_text, printable, printable_lines
 
-from .standing import standing, standings
+from .output import write_text
 
-#: The keys under which sources list their items, and the words a title or a date goes by.
-_LISTS = ("entries", "works", "articles", "summaries", "items", "results")
-_DATES = ("published", "issued", "pub_date", "date")
-_URLS = ("abstract_url", "url")
-_SHOWN_AUTHORS = 4
-_WARNING = "bold red"
-
+#: Characters that are shown of a text in a table, and of a paragraph.
+_CELL, PARAGRAPH = 2000, 20_000
 #: Cells between two columns, and cells that a column of prose needs to be read.
 _GAP, _READABLE = 2, 18
 
@@ -46,9 +40,14 @@ def console() -> Console:
     )
 
 
-def text(value: object, style: Style = "") -> Text:
-    """One line of text from outside."""
-    return Text(printable(" ".join(str(value).split()), 2000), style=style)
+def text(value: object, style: Style = "", *, limit: int = _CELL) -> Text:
+    """One line of text from outside, cut to `limit` characters."""
+    return Text(printable(" ".join(str(value).split()), limit), style=style)
+
+
+def cell_width(value: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return cell_len(value)
 
 
 def table(
@@ -56,7 +55,9 @@ def table(
 ) -> None:
     """Prints a table under a title; without rows, that there are none.
 
-    Where the terminal is too narrow for readable columns, each row becomes a paragraph.
+    A column without a value is left out. Where the terminal is too narrow, the first column's
+    values take lines of their own, above the other columns; where it is narrower still, each row
+    becomes a paragraph.
     """
     out = console()
     if title:
@@ -65,30 +66,59 @@ def table(
     cells = [[one if isinstance(one, Text) else text(one) for one in row] for row in rows]
     if not cells:
         out.print(text("none", "dim"))
-    elif _fits(headings, cells, out.width):
+        return
+    kept = [at for at in range(len(headings)) if at == 0 or any(row[at].plain for row in cells)]
+    shown = [headings[at] for at in kept]
+    cells = [[row[at] for at in kept] for row in cells]
+    columns = list(zip(*([Text(heading) for heading in shown], *cells), strict=True))
+    first = max(one.cell_len for one in columns[0])
+    if first + _GAP * (len(columns) - 1) + sum(map(_least, columns[1:])) <= out.width:
         grid = Table(header_style="bold", box=None, pad_edge=False)
-        for index, heading in enumerate(headings):
+        for index, heading in enumerate(shown):
             grid.add_column(heading, overflow="fold", no_wrap=index == 0)
         for row in cells:
             grid.add_row(*row)
         out.print(grid)
+    elif _GAP * (len(columns) - 1) + sum(map(_least, columns[1:])) <= out.width:
+        _print_stacked(out, shown, cells, _widths(columns[1:], out.width))
     else:
         for name, *values in cells:
             out.print(name, overflow="fold")
-            named = zip(headings[1:], values, strict=True)
+            named = zip(shown[1:], values, strict=True)
             facts(((f"  {heading}", value) for heading, value in named if value.plain), out=out)
 
 
-def _fits(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> bool:
-    """Whether a table has room for the first column, and for enough of the others to be read."""
-    columns = list(zip(*([Text(heading) for heading in headings], *rows), strict=True))
-    first = max(one.cell_len for one in columns[0])
-    needed = first + _GAP * (len(columns) - 1)
-    for column in columns[1:]:
-        longest_word = max(_longest_word(one) for one in column)
-        widest = max(one.cell_len for one in column)
-        needed += max(longest_word, min(widest, _READABLE))
-    return bool(needed <= width)
+def _print_stacked(
+    out: Console, headings: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int]
+) -> None:
+    """Prints a table whose first column stands above the others, which are indented."""
+    titles = [text(heading, "bold") for heading in headings]
+    for name, *values in (titles, *rows):
+        out.print(name, overflow="fold")
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        for width in widths:
+            grid.add_column(width=width, overflow="fold")
+        grid.add_row(*values)
+        out.print(Padding(grid, (0, 0, 0, _GAP)))
+
+
+def _widths(columns: Sequence[Sequence[Text]], width: int) -> list[int]:
+    """The cells of each column: what it needs, and of what is left as much as it can use."""
+    given = [_least(column) for column in columns]
+    wanted = [max(one.cell_len for one in column) for column in columns]
+    spare = width - _GAP * len(columns) - sum(given)
+    while spare > 0 and given != wanted:
+        for at, most in enumerate(wanted):
+            if given[at] < most and spare > 0:
+                given[at] += 1
+                spare -= 1
+    return given
+
+
+def _least(column: Sequence[Text]) -> int:
+    """The cells that a column needs so that its texts can be read."""
+    longest_word = max(_longest_word(one) for one in column)
+    return max(longest_word, min(max(one.cell_len for one in column), _READABLE))
 
 
 def _longest_word(one: Text) -> int:
@@ -131,82 +161,36 @@ def lines(texts: Iterable[str], *, title: str) -> None:
         out.print(Padding(text(one), (0, 0, 0, 2)), overflow="fold")
 
 
-def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:
-    """Prints what a tool or a parser returned: bibliographic items as a list, else as JSON."""
-    out = console()
-    if heading:
-        out.print(text(heading, "bold underline"))
-    items = next((data[key] for key in _LISTS if _are_items(data.get(key))), None)
-    if items is None:
-        work = data.get("work")
-        items = [work] if _are_items([work]) else None
-    if items is None:
-        for line in standings(data):
-            out.print(text(line, _WARNING))
-        source = escaped_json_text(json.dumps(data, ensure_ascii=False, indent=2))
-        out.print(JSONHighlighter()(source), soft_wrap=True)
-        return
-    for number, item in enumerate(items, int(data.get("start_index") or 0) + 1):
-        _show_item(out, number, item)
-    total = data.get("total_results", data.get("count"))
-    shown = f"{len(items):,}" if total is None else f"{len(items):,} of {total:,}"
-    out.print(text(f"{shown} results", "dim"))
-    for notice in data.get("notices") or ():
-        out.print(text(f"notice: {_notice(notice)}", "yellow"))
+def paragraph(
+    *parts: Text | str, first: str = "", indent: int = 0, out: Console | None = None
+) -> None:
+    """Prints texts, a blank between two, wrapped to the terminal under an indent.
+
+    Lines end where their text does: what is copied from the terminal has no blanks behind it.
+
+    Args:
+        parts: the texts.
+        first: what the first line has in place of the indent.
+        indent: in cells.
+        out: where to print.
+    """
+    out = out or console()
+    given = [one if isinstance(one, Text) else text(one, limit=PARAGRAPH) for one in parts]
+    shown = Text(" ").join(one for one in given if one.plain)
+    room = max(out.width - indent, 8)
+    head = first.ljust(indent)
+    for line in shown.wrap(out, room, overflow="fold") or [Text()]:
+        line.rstrip()
+        out.print(Text().append(head, style="dim").append_text(line), soft_wrap=True)
+        head = " " * indent
 
 
-def _are_items(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and "title" in item for item in value
-    )
+def plain(source: str) -> None:
+    """Prints a text of many lines as it is; long lines are left to the terminal."""
+    write_text(printable_lines(source) + "\n")
 
 
-def _show_item(out: Console, number: int, item: Mapping[str, Any]) -> None:
-    warning = standing(item)
-    lines = [text(warning, _WARNING)] if warning else []
-    lines.append(text(item["title"] or "(no title)", "bold"))
-    authors = [_person(author) for author in item.get("authors") or ()]
-    if authors:
-        more = f" and {len(authors) - _SHOWN_AUTHORS} more" if len(authors) > _SHOWN_AUTHORS else ""
-        lines.append(text(", ".join(authors[:_SHOWN_AUTHORS]) + more))
-    where = [_identifier(item), _date(item), item.get("primary_category"), item.get("source")]
-    known = " · ".join(str(part) for part in where if part)
-    if known:
-        lines.append(text(known, "cyan"))
-    url = next((item[key] for key in _URLS if item.get(key)), None)
-    if url:
-        lines.append(text(url, "dim"))
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(min_width=3, justify="right", style="dim")
-    grid.add_column(overflow="fold")
-    for mark, line in zip((str(number), *[""] * len(lines)), lines, strict=False):
-        grid.add_row(mark, line)
-    out.print(grid)
-
-
-def _person(author: object) -> str:
-    if not isinstance(author, dict):
-        return str(author)
-    given = author.get("given") or author.get("first_name") or author.get("initials") or ""
-    family = author.get("family") or author.get("last_name") or ""
-    whole = author.get("name") or author.get("literal") or author.get("collective_name")
-    return str(whole or f"{given} {family}".strip() or "?")
-
-
-def _identifier(item: Mapping[str, Any]) -> str:
-    if item.get("id"):
-        return str(item["id"])
-    ids = item.get("ids") if isinstance(item.get("ids"), dict) else item
-    known = ("doi", "arxiv", "pmid", "pmcid")
-    return next((f"{key}:{ids[key]}" for key in known if ids.get(key)), "") if ids else ""
-
-
-def _date(item: Mapping[str, Any]) -> str:
-    date = next((str(item[key]) for key in _DATES if item.get(key)), "")
-    return date.partition("T")[0]
-
-
-def _notice(notice: object) -> str:
-    if isinstance(notice, dict):
-        return str(notice.get("message") or json.dumps(notice))
-    return str(notice)
+def json_value(value: object, *, out: Console | None = None) -> None:
+    """Prints a value as indented JSON."""
+    source = escaped_json_text(json.dumps(value, ensure_ascii=False, indent=2))
+    (out or console()).print(JSONHighlighter()(source), soft_wrap=True)

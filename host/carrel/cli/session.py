@@ -12,7 +12,9 @@ from carrel.errors import ArgumentError
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
+    from carrel.offers import Template
     from carrel.plugins.registry import PluginState
+    from carrel.resources import Resource
     from carrel.server.toolbox import Result, Tool
     from carrel.utf8 import Utf8
 
@@ -42,6 +44,22 @@ class Host(Protocol):
 
     def tools(self) -> Sequence[Tool]:
         """The tools on offer."""
+        ...
+
+    def tool(self, name: str) -> Tool:
+        """The tool of that name."""
+        ...
+
+    def resources(self) -> Sequence[Resource]:
+        """The documents on offer."""
+        ...
+
+    def resource_templates(self) -> Sequence[Template]:
+        """The patterns of further documents' URIs."""
+        ...
+
+    def read_resource(self, uri: str) -> Result:
+        """A document."""
         ...
 
     def call(

@@ -1,4 +1,4 @@
-"""Retractions and expressions of concern, as the line that a person reads first.
+"""Retractions, expressions of concern and corrections, as a person reads them.
 
 Reads every form in which the built-in plugins tell of them: the flags of PubMed's and Crossref's
 results, the `updated_by` of a record and of a summary, the notices of `crossref_updates`, and
@@ -7,6 +7,7 @@ PubMed's corrections.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,26 +22,82 @@ _PUBMED = {
     "ExpressionOfConcernIn": _CONCERN,
 }
 _WORDS = (
-    (_RETRACTIONS, "RETRACTED"),
-    (frozenset({"partial_retraction"}), "PARTIALLY RETRACTED"),
-    (frozenset({_CONCERN}), "EXPRESSION OF CONCERN"),
+    (_RETRACTIONS, "Retracted"),
+    (frozenset({"partial_retraction"}), "Partially retracted"),
+    (frozenset({_CONCERN}), "Expression of concern"),
 )
+#: PubMed's relations that say nothing of a work's own text.
+_OPINIONS = re.compile(r"Cites|Comment(In|On)|SummaryForPatientsIn|AssociatedDataset")
 
 
 def standing(item: Mapping[str, Any]) -> str:
     """Returns a line such as `RETRACTED: doi:10.5555/n`; an empty text for any other work."""
-    notices = list(_notices(item))
-    known = {kind for kind, _ in notices}
+    told = []
+    for word, named in _states(item):
+        told.append(f"{word.upper()}: {', '.join(named)}" if named else word.upper())
+    return "; ".join(told)
+
+
+def mark(item: Mapping[str, Any]) -> str:
+    """Returns what stands before the title, such as `[Retracted]`; empty for any other work."""
+    return " ".join(f"[{word}]" for word, _ in _states(item))
+
+
+def notices(item: Mapping[str, Any]) -> list[str]:
+    """Returns a line for each notice about a work, and for each work that it is a notice of.
+
+    Such as `Correction: doi:10.5555/c (2024-04-01, publisher)`. What several sources say of one
+    notice is one line.
+    """
+    lines: dict[str, dict[str, None]] = {}
+    for line, told in _lines(item):
+        lines.setdefault(line, {}).update({told: None} if told else {})
+    return [f"{line} ({'; '.join(told)})" if told else line for line, told in lines.items()]
+
+
+def _states(item: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The words for what befell a work, each with the identifiers of its notices."""
+    found = list(_notices(item))
+    known = {kind for kind, _ in found}
     if item.get("is_retracted") is True:
         known.add("retraction")
     if item.get("is_of_concern") is True:
         known.add(_CONCERN)
-    told = []
     for kinds, word in _WORDS:
         if known & kinds:
-            named = dict.fromkeys(name for kind, name in notices if kind in kinds and name)
-            told.append(f"{word}: {', '.join(named)}" if named else word)
-    return "; ".join(told)
+            yield word, list(dict.fromkeys(name for kind, name in found if kind in kinds and name))
+
+
+def _lines(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What `notices` says, and what it puts in brackets, one notice at a time."""
+    updates = _dicts(item.get("updates"))
+    about = [*_dicts(item.get("updated_by")), *(one for one in updates if "notice_doi" in one)]
+    of = [*_dicts(item.get("notice_of")), *(one for one in updates if "notice_doi" not in one)]
+    for update in about:
+        yield _named(_words(_kind(update)).capitalize(), update), _details(update)
+    for update in of:
+        yield _named(f"Notice of {_words(_kind(update))}", update), _details(update)
+    for correction in _dicts(item.get("comments_corrections")):
+        kind = str(correction.get("ref_type", ""))
+        if not _OPINIONS.fullmatch(kind):
+            words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).capitalize() or "Related"
+            place = [correction.get("ref_source"), correction.get("note")]
+            pmid = f"pmid:{correction['pmid']}" if correction.get("pmid") else ""
+            named = [str(one) for one in (*place, pmid) if one]
+            yield ": ".join([words, *named[:1]]), ", ".join(named[1:])
+
+
+def _named(label: str, update: Mapping[str, Any]) -> str:
+    name = _identifier(update)
+    return f"{label}: {name}" if name else label
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", " ") or "update"
+
+
+def _details(update: Mapping[str, Any]) -> str:
+    return ", ".join(str(update[key]) for key in ("date", "source") if update.get(key))
 
 
 def standings(data: Mapping[str, Any]) -> Iterator[str]:
@@ -63,7 +120,7 @@ def _notices(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for update in _dicts(item.get("updates")):
         # In a record these are what the work itself updates.
         if "notice_doi" in update:
-            yield _kind(update), f"doi:{update['notice_doi']}"
+            yield _kind(update), _identifier(update)
     for correction in _dicts(item.get("comments_corrections")):
         yield _PUBMED.get(str(correction.get("ref_type")), ""), _identifier(correction)
 
@@ -77,5 +134,7 @@ def _kind(update: Mapping[str, Any]) -> str:
 
 
 def _identifier(update: Mapping[str, Any]) -> str:
+    if update.get("notice_doi"):
+        return f"doi:{update['notice_doi']}"
     known = next((f"{key}:{update[key]}" for key in ("doi", "pmid") if update.get(key)), "")
     return known or str(update.get("ref_source") or update.get("citation") or "")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from .command import AS_JSON, command
 from .output import stdout_is_terminal, write_json
@@ -13,29 +16,51 @@ if TYPE_CHECKING:
     from carrel.server.toolbox import Tool
 
 
-@command("tools", example="tools --json", options=(AS_JSON,))
-def tools(session: Session, as_json: bool) -> int:
-    """List the tools on offer.
+@command("tools", example="tools pubmed_search", options=(AS_JSON,))
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+def tools(session: Session, names: tuple[str, ...], as_json: bool) -> int:
+    """List the tools on offer, or show how to call those named.
 
     As JSON: one array of {name, title, description, plugin, input_schema, output_schema,
     annotations}. A plugin that cannot be loaded is named on stderr and does not hide the others.
     """
     with session.open() as host:
-        offered = [_as_json(tool) for tool in host.tools()]
-        complain_about_broken_plugins(host, as_json=session.options.json_errors)
+        if names:
+            offered = [host.tool(name) for name in dict.fromkeys(names)]
+        else:
+            offered = list(host.tools())
+            complain_about_broken_plugins(host, as_json=session.options.json_errors)
     if as_json or not stdout_is_terminal():
-        write_json(offered)
-        return OK
-    from .render import table
+        write_json([_as_json(tool) for tool in offered])
+    elif names:
+        _show(offered)
+    else:
+        _show_table(offered)
+    return OK
 
+
+def _show(offered: Sequence[Tool]) -> None:
+    from .render import console
+    from .toolhelp import show_tool
+
+    for number, tool in enumerate(offered):
+        if number:
+            console().print()
+        show_tool(tool)
+
+
+def _show_table(offered: Sequence[Tool]) -> None:
+    from .render import table
+    from .summaries import summaries
+
+    lines = summaries([tool.description or tool.title or "" for tool in offered])
     table(
         ("tool", "plugin", "reads", "what it does"),
         [
-            (tool["name"], tool["plugin"], _reach(tool["annotations"]), _summary(tool))
-            for tool in offered
+            (tool.name, tool.plugin, _reach(_annotations(tool)), line)
+            for tool, line in zip(offered, lines, strict=True)
         ],
     )
-    return OK
 
 
 def complain_about_broken_plugins(host: Host, *, as_json: bool) -> None:
@@ -80,8 +105,3 @@ def _reach(annotations: dict[str, bool | None]) -> str:
     if annotations["read_only"] is None:
         return f"{reach}, may write"
     return reach if annotations["read_only"] else f"{reach}, writes"
-
-
-def _summary(tool: dict[str, Any]) -> str:
-    lines = str(tool["description"]).strip().splitlines()
-    return lines[0] if lines else tool["title"] or ""

@@ -27,7 +27,7 @@ class TestOnATerminal:
         assert done.code == 0
         assert "Title" in done.out
         assert "2301.00001v1" in done.out
-        assert "1 of 1 results" in done.out
+        assert "1 of 1 result" in done.out
         assert "\x1b[" in done.out
         assert '"entries"' not in done.out
 

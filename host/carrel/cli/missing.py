@@ -1,0 +1,71 @@
+"""The identifiers that a call asked for and no source has, by what the result says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from carrel.printable import printable
+
+#: Members that list such identifiers, each with what is said of one.
+_MEMBERS = {
+    "not_found_pmids": "not found",
+    "not_found": "not found",
+    "invalid": "not an identifier",
+}
+
+
+class Missing(NamedTuple):
+    """What was asked for and not found.
+
+    Attributes:
+        told: each identifier with the reason, in the result's order.
+        is_all: whether nothing that was asked for was found.
+    """
+
+    told: list[tuple[str, str]]
+    is_all: bool
+
+
+def find_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> Missing:
+    """Returns what a result says is missing; of another result, nothing."""
+    told = [
+        (str(identifier), reason)
+        for member, reason in _MEMBERS.items()
+        for identifier in _texts(result.get(member))
+    ]
+    found = any(_objects(value) for value in result.values())
+    items = [one for one in _objects(result.get("items")) if {"given", "outcome"} <= one.keys()]
+    if items:  # of `work_lookup`
+        lost = [one for one in items if one["outcome"] != "found"]
+        told += [(str(one["given"]), why_not_found(one)) for one in lost]
+        return Missing(told, len(lost) == len(items))
+    if _asks_by_id_list(arguments) and result.get("entries") == []:
+        return Missing(told, is_all=True)  # a notice of arXiv's names them
+    return Missing(told, is_all=bool(told) and not found)
+
+
+def why_not_found(item: Mapping[str, Any]) -> str:
+    """Returns why a lookup did not find a work, in one line."""
+    error = item.get("error")
+    if isinstance(error, dict):
+        return printable(str(error.get("message")), 500)
+    if item["outcome"] == "not_asked":
+        return "no source on offer resolves it"
+    steps = [step for step in _objects(item.get("trace")) if step.get("outcome") == "not_found"]
+    asked = dict.fromkeys(str(step.get("source")) for step in steps)
+    return f"not found by {', '.join(asked)}" if asked else "not found"
+
+
+def _asks_by_id_list(arguments: Mapping[str, Any]) -> bool:
+    """Whether a query of arXiv names e-prints from the first on, and searches for none."""
+    by_id = arguments.get("id_list") and not arguments.get("search_query")
+    return bool(by_id) and not arguments.get("start")
+
+
+def _texts(value: object) -> list[object]:
+    return [one for one in value if isinstance(one, (str, int))] if isinstance(value, list) else []
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
