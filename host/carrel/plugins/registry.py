@@ -11,11 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
+from .compiling import CompileNews
 from .limits import STRANGERS_LIMITS, effective_limits, module_limits
 from .machinery import Machinery
 from .naming import MAX_NAME
@@ -154,6 +156,7 @@ class Registry:
         self.changed = Changes()
         #: Told the URI of a document that changed when a module says so.
         self.updated = Changes()
+        self._compile_news = CompileNews()
         self._closed = False
 
     def successor(self, config: Config) -> Registry:
@@ -193,8 +196,12 @@ class Registry:
         """Names of the plugins that are on, in the configuration's order."""
         return tuple(plugin.name for plugin in self._config.plugins if plugin.enabled)
 
-    def plugin(self, name: str) -> Plugin:
+    def plugin(self, name: str, on_compile: Callable[[], None] | None = None) -> Plugin:
         """The plugin of that name, loaded.
+
+        Args:
+            name: as configured.
+            on_compile: called, from any thread, if the plugin is compiled first.
 
         Raises:
             UnknownNameError: nothing of that name is configured and on.
@@ -204,7 +211,7 @@ class Registry:
         if loaded is not None:
             return loaded
         entry = self._entry(name)
-        with self._loading(name):
+        with self._compile_news.listening(name, on_compile), self._loading(name):
             found = self._plugins.get(name)
             if found is None:
                 try:
@@ -212,12 +219,21 @@ class Registry:
                 except CarrelError as error:
                     _log.warning("%s", error)
                     found = error
+                finally:
+                    self._compile_news.end(name)
                 self._plugins[name] = found
                 if name in self._manifests:
                     self._sources.pop(name, None)  # its bytes are in use as code now
         if isinstance(found, CarrelError):
             raise found
         return found
+
+    def precompile(self) -> None:
+        """Begins to compile the built-in plugins in the background, before they are needed."""
+        entries = [self._config.plugin(name) for name in self.names()]
+        named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
+        known = builtin_names()
+        self._machinery.precompile([name for name in named if name in known])
 
     def loaded(self, name: str) -> Plugin | None:
         """The plugin if it is loaded already; never blocks on loading."""
@@ -430,7 +446,12 @@ class Registry:
         machinery, digest = self._machinery, source.digest
         return load_module(
             entry,
-            machinery.runtime().load_module(entry.name, source.wasm, source.digest),
+            machinery.runtime().load_module(
+                entry.name,
+                source.wasm,
+                source.digest,
+                on_compile=partial(self._compile_news.begin, entry.name),
+            ),
             manifest=manifest,
             make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
             limits=limits,
@@ -440,7 +461,13 @@ class Registry:
 
     def _component(self, name: str, source: Source) -> SandboxedComponent:
         """The component, compiled; a stranger's only if it is what its manifest says."""
-        component = self._machinery.runtime().load(name, source.wasm, source.digest)
+        component = self._machinery.runtime().load(
+            name,
+            source.wasm,
+            source.digest,
+            urgent=source.builtin,
+            on_compile=partial(self._compile_news.begin, name),
+        )
         if not source.builtin:
             from .agreement import require_agreement
 
