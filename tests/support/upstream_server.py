@@ -20,7 +20,7 @@ def run() -> int:
 
         init(self, settings, **(options | {"resolver": Names(), "dialer": dial}))
 
-    client.FetchClient.__init__ = diverted  # type: ignore[assignment, method-assign]
+    client.FetchClient.__init__ = diverted  # type: ignore[method-assign]
     return main()
 
 

@@ -131,6 +131,7 @@ class ConfigRenewal:
         assert isinstance(toolbox, Toolbox), "it is the one that was made here"
         config = self._session.config()
         renewed = toolbox.successor(config)
+        renewed.precompile()  # of no effect where the cache folder is the same
         self._config = config
         return renewed
 

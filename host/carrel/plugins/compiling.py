@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 #: What a call that waits for it tells its client.
 COMPILING = "compiling the plugin, once"
@@ -35,15 +36,18 @@ class CompileNews:
             with self._lock:
                 self._waiting[name].remove(listener)
 
-    def begin(self, name: str) -> None:
-        """Takes note that the compiling of a plugin begins."""
+    @contextmanager
+    def loading(self, name: str) -> Iterator[Callable[[], None]]:
+        """For whoever loads a plugin; gives what is to be called when it has to be compiled."""
+        try:
+            yield partial(self._begin, name)
+        finally:
+            with self._lock:
+                self._compiling.discard(name)
+
+    def _begin(self, name: str) -> None:
         with self._lock:
             self._compiling.add(name)
             waiting = list(self._waiting.get(name, ()))
         for listener in waiting:
             listener()
-
-    def end(self, name: str) -> None:
-        """Takes note that a plugin is loaded, or cannot be."""
-        with self._lock:
-            self._compiling.discard(name)

@@ -11,6 +11,7 @@ Run as `python -m carrel.plugins.precompile FOLDER STACK_BYTES CPU_SECONDS MEMOR
 from __future__ import annotations
 
 import logging
+import signal
 import subprocess
 import sys
 import threading
@@ -29,6 +30,8 @@ _log = logging.getLogger("carrel.plugins")
 DELAY = 0.5
 #: Seconds between two looks whether another process has compiled what it claimed.
 _LOOK = 0.2
+#: Seconds that the end of the child may take.
+_LAST = 2.0
 
 
 class Precompiler:
@@ -54,7 +57,7 @@ class Precompiler:
         self._names = names
         self._folder = folder
         self._stack_bytes = stack_bytes
-        self._limits = int(compile_seconds), compile_memory_bytes
+        self._limits = max(1, int(compile_seconds)), compile_memory_bytes
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
@@ -67,7 +70,7 @@ class Precompiler:
         with self._lock:
             if self._child is not None:
                 self._child.kill()
-        self._thread.join()
+        self._thread.join(_LAST)
 
     def _run(self) -> None:
         if self._stopped.wait(DELAY):
@@ -148,6 +151,8 @@ def _compile_one(name: str, cache: CodeCache, stack_bytes: int) -> bool:
 
 
 def _run_child() -> int:
+    # At a terminal an interrupt is for the server, which ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return _main(sys.argv[1:])
     except (CarrelError, OSError) as error:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, LoadError, UnknownNameError
@@ -219,8 +218,6 @@ class Registry:
                 except CarrelError as error:
                     _log.warning("%s", error)
                     found = error
-                finally:
-                    self._compile_news.end(name)
                 self._plugins[name] = found
                 if name in self._manifests:
                     self._sources.pop(name, None)  # its bytes are in use as code now
@@ -444,14 +441,13 @@ class Registry:
         from .extism.load import load_module
 
         machinery, digest = self._machinery, source.digest
+        with self._compile_news.loading(entry.name) as compiling:
+            module = machinery.runtime().load_module(
+                entry.name, source.wasm, source.digest, on_compile=compiling
+            )
         return load_module(
             entry,
-            machinery.runtime().load_module(
-                entry.name,
-                source.wasm,
-                source.digest,
-                on_compile=partial(self._compile_news.begin, entry.name),
-            ),
+            module,
             manifest=manifest,
             make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
             limits=limits,
@@ -461,13 +457,10 @@ class Registry:
 
     def _component(self, name: str, source: Source) -> SandboxedComponent:
         """The component, compiled; a stranger's only if it is what its manifest says."""
-        component = self._machinery.runtime().load(
-            name,
-            source.wasm,
-            source.digest,
-            urgent=source.builtin,
-            on_compile=partial(self._compile_news.begin, name),
-        )
+        with self._compile_news.loading(name) as compiling:
+            component = self._machinery.runtime().load(
+                name, source.wasm, source.digest, urgent=source.builtin, on_compile=compiling
+            )
         if not source.builtin:
             from .agreement import require_agreement
 

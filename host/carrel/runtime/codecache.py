@@ -175,11 +175,15 @@ class CodeCache:
         return path.read_bytes()
 
     def _prune(self) -> None:
-        oldest = time.time() - _UNUSED_SECONDS
+        now = time.time()
         for path in self._folder.iterdir():
-            stale = path.suffix == _SUFFIX and path.stat().st_atime < oldest
-            hour_old = path.stat().st_mtime < time.time() - 3600
-            if stale or (path.suffix in {".tmp", _LOCK_SUFFIX} and hour_old):
+            try:
+                status = path.stat()
+            except FileNotFoundError:  # another process has renamed or removed it
+                continue
+            stale = path.suffix == _SUFFIX and status.st_atime < now - _UNUSED_SECONDS
+            left = path.suffix in {".tmp", _LOCK_SUFFIX} and status.st_mtime < now - 3600
+            if stale or left:
                 path.unlink(missing_ok=True)
 
     def _warn(self, error: OSError) -> None:

@@ -69,8 +69,7 @@ def test_the_second_round_asks_with_what_the_first_one_learnt(open_desk: Open) -
     )
     # Two more are asked when one has answered: the count goes on, and never begins anew.
     assert heard == sorted(heard, key=lambda report: report[0])
-    assert (1, 3) in heard
-    assert heard[-1] == (3, 3)
+    assert {(1, 3), (3, 3)} <= set(heard)
     assert trace(one(result)) == [
         ("crossref", "found", "10.1000/A"),
         ("eutils", "not_found", "10.1000/A"),
