@@ -3,7 +3,8 @@
 The child takes the plugins in the order of the configuration, claims each, compiles it and puts its
 code into the cache; a plugin that another process compiles is left to that one. It is our own code
 that is compiled, at the pinned digest, so the child may do all of it, and the process that serves
-does nothing but start it and end it.
+does nothing but start it and end it. The child's stdin is a pipe whose other end the server holds:
+when it closes, however the server ended, the child ends too.
 
 Run as `python -m carrel.plugins.precompile FOLDER STACK_BYTES CPU_SECONDS MEMORY_BYTES NAME…`.
 """
@@ -11,6 +12,7 @@ Run as `python -m carrel.plugins.precompile FOLDER STACK_BYTES CPU_SECONDS MEMOR
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -87,20 +89,22 @@ class Precompiler:
         seconds, memory_bytes = self._limits
         numbers = (self._stack_bytes, seconds * len(names), memory_bytes)
         command = child_command(__name__, str(self._folder), *map(str, numbers), *names)
-        null, lowered = subprocess.DEVNULL, getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
+        lowered = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
         with self._lock:
             if self._stopped.is_set():
                 return
             child = self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 command,
-                stdin=null,
-                stdout=null,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=child_environment(),
                 creationflags=lowered,  # Windows has no nice
             )
         with child:
-            _, errors = child.communicate()
+            assert child.stderr is not None, "it is a pipe"
+            errors = child.stderr.read()
+            child.wait()  # not `communicate`, which would close its stdin first
         if child.returncode and not self._stopped.is_set():
             said = errors.decode("utf-8", "replace").strip().splitlines()
             _log.warning(
@@ -150,9 +154,15 @@ def _compile_one(name: str, cache: CodeCache, stack_bytes: int) -> bool:
     return True
 
 
+def _end_with_server() -> None:
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(0)
+
+
 def _run_child() -> int:
     # At a terminal an interrupt is for the server, which ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_server, daemon=True).start()
     try:
         return _main(sys.argv[1:])
     except (CarrelError, OSError) as error:
