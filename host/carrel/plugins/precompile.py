@@ -30,6 +30,8 @@ _log = logging.getLogger("carrel.plugins")
 
 #: Seconds after which it begins: the client's first requests come first.
 DELAY = 0.5
+#: Of the child: behind the compilers of plugins that somebody waits for, too.
+NICE = 15
 #: Seconds between two looks whether another process has compiled what it claimed.
 _LOOK = 0.2
 #: Seconds that the end of the child may take.
@@ -121,7 +123,7 @@ def missing_code(names: Sequence[str], cache: CodeCache, stack_bytes: int) -> li
 
 def _main(arguments: Sequence[str]) -> int:
     folder, stack, seconds, memory, *names = arguments
-    limit_child(int(seconds), int(memory))
+    limit_child(int(seconds), int(memory), NICE)
     cache, stack_bytes = CodeCache(Path(folder)), int(stack)
     pause = threading.Event()
     while left := missing_code(names, cache, stack_bytes):
