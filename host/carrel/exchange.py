@@ -168,6 +168,8 @@ class Call:
         recalled: whether the result was kept from an earlier call, and checked then.
         fatal: what ends the call whatever the guest makes of it: a budget that is used up, a
             replay without the exchange.
+        done: how far the call has come, as it was reported last.
+        total: of how much, if that was said.
     """
 
     plugin: str
@@ -186,6 +188,8 @@ class Call:
     question: str = ""
     recalled: bool = False
     fatal: CarrelError | None = None
+    done: float = 0.0
+    total: float | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _on_cancel: list[Callable[[], None]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -261,8 +265,16 @@ class Call:
 
     def progress(self, done: float, total: float | None, message: str) -> None:
         """Tells the client how far the call has come; cheap when nobody listens."""
+        self.done, self.total = done, total
+        self.explain(message)
+
+    def explain(self, message: str) -> None:
+        """Tells the client what the call waits for; the numbers stay those of the last `progress`.
+
+        Waiting is no work, so it is never counted as any.
+        """
         if self.on_progress is not None and not self.cancelled:
-            self.on_progress(done, total, message)
+            self.on_progress(self.done, self.total, message)
 
 
 class Fetcher(Protocol):

@@ -20,6 +20,7 @@ from .errors import (
 )
 from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
+from .plugins.compiling import COMPILING
 from .plugins.leftout import LeftOut
 from .plugins.registry import PluginState, Registry, notes_of
 from .result import Result
@@ -147,6 +148,13 @@ class Toolbox:
         """The toolbox of another configuration, loaded beside this one; both are closed."""
         return Toolbox(config, registry=self._registry.successor(config))
 
+    def precompile(self) -> None:
+        """Begins to compile the built-in plugins in the background, at low priority.
+
+        For a process that stays: what is compiled when the first call comes need not be then.
+        """
+        self._registry.precompile()
+
     def tools(self) -> Sequence[Tool]:
         """What is on offer, in the configuration's order; runs no guest code of built-in plugins.
 
@@ -191,7 +199,7 @@ class Toolbox:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
             await settled(pending, call)
             return Result(*host_outcome(pending))
-        plugin = await self._ready(name)
+        plugin = await self._ready(name, on_progress)
         started = self._start(plugin, name, arguments, on_progress, call_started)
         await settled(started, started.call)
         return started.result()
@@ -234,7 +242,9 @@ class Toolbox:
             except KeyboardInterrupt:
                 call.cancel()
                 raise
-        plugin = self._registry.plugin(self._entry(name).tool.plugin)
+        plugin = self._registry.plugin(
+            self._entry(name).tool.plugin, on_compile=_compile_teller(on_progress)
+        )
         running = self._start(plugin, name, arguments, on_progress, started)
         try:
             return running.result()
@@ -434,12 +444,13 @@ class Toolbox:
             raise MissingPluginsError(name, known=list(known), failed=left_out.failed)
         self._entry(name)
 
-    async def _ready(self, name: str) -> Plugin:
+    async def _ready(self, name: str, on_progress: ProgressHandler | None) -> Plugin:
         """The plugin of a tool; loading it, which may compile, leaves the event loop alone."""
         plugin = self._entry(name).tool.plugin
         ready = self._registry.loaded(plugin)
         if ready is None:
-            ready = await run_in_thread(self._registry.plugin, plugin)
+            tell = _compile_teller(on_progress)
+            ready = await run_in_thread(self._registry.plugin, plugin, tell)
         return ready
 
     def _start(
@@ -488,6 +499,11 @@ def _document(uri: str, plugin: Plugin, call: Call, pending: Pending) -> Result:
     except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
         raise plugin.reported(report, call) from None
     return plugin.document(uri, text)
+
+
+def _compile_teller(on_progress: ProgressHandler | None) -> Callable[[], None] | None:
+    """What tells a client that its call waits for the compiler."""
+    return None if on_progress is None else lambda: on_progress(0, None, COMPILING)
 
 
 def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:

@@ -25,7 +25,7 @@ def run() -> int:
     gate = Path(sys.argv.pop(1))
     compile_component = compiling.compile_component
 
-    def gated(*args: Any, **options: Any) -> bytes:
+    def gated(*args: Any, **options: Any) -> bytes | None:
         wait_for(gate)
         return compile_component(*args, **options)
 

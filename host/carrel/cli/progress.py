@@ -38,7 +38,8 @@ class Progress:
         parts = [f"{self._what}: {seconds:.0f} s"]
         if self._last is not None:
             done, total, message = self._last
-            parts.append(f"{done:g} of {total:g}" if total else f"{done:g}")
+            if done > 0:
+                parts.append(f"{done:g} of {total:g}" if total else f"{done:g}")
             parts += [message] if message else []
         return printable(" · ".join(parts), 200)
 

@@ -98,9 +98,11 @@ class ConfigRenewal:
         except CarrelError as error:
             _log.warning("the configuration has changed since the start: %s", error)
         try:
-            return Toolbox(self._config, on_pulled=self._pulled)
+            toolbox = Toolbox(self._config, on_pulled=self._pulled)
         finally:
             _search_from_now_on()
+        toolbox.precompile()
+        return toolbox
 
     def may_offer(self) -> bool:
         """Whether a plugin may be a module, which may have prompts or completion."""
@@ -129,6 +131,7 @@ class ConfigRenewal:
         assert isinstance(toolbox, Toolbox), "it is the one that was made here"
         config = self._session.config()
         renewed = toolbox.successor(config)
+        renewed.precompile()  # of no effect where the cache folder is the same
         self._config = config
         return renewed
 

@@ -345,15 +345,11 @@ class PluginFetcher:
 
     def _wait(self, running: Future[None], batch: Batch, call: Call) -> None:
         every = self._client.settings.progress_seconds
-        total = len(batch.errands)
         while True:
             try:
                 running.result(timeout=every)
             except TimeoutError:
-                message = f"waiting {batch.phase}"
-                if total > 1:
-                    message = f"{batch.done} of {total} fetched, {message}"
-                call.progress(batch.done, total, message)
+                call.explain(batch.phase)
                 # The loop ends every errand in time; should it hang, the call must not.
                 if call.remaining <= 0:
                     running.cancel()

@@ -33,22 +33,30 @@ class Batch:
 
     Attributes:
         outcomes: one per errand, None while it is under way.
-        done: how many have ended.
     """
 
     def __init__(self, call: Call, errands: list[Errand]) -> None:
         self.call = call
         self.errands = errands
         self.outcomes: list[Outcome | None] = [None] * len(errands)
-        self.done = 0
+
+    @property
+    def done(self) -> int:
+        """How many errands have ended."""
+        return sum(outcome is not None for outcome in tuple(self.outcomes))
 
     @property
     def phase(self) -> str:
-        """What the first unfinished errand waits for."""
-        for errand, outcome in zip(self.errands, self.outcomes, strict=True):
-            if outcome is None and errand.phase:
-                return errand.phase
-        return "for the network"
+        """How many requests were answered, and what the first unfinished one waits for."""
+        outcomes = list(self.outcomes)
+        pairs = zip(self.errands, outcomes, strict=True)
+        waits = next((one.phase() for one, outcome in pairs if outcome is None), "finishing")
+        if len(outcomes) == 1:
+            return waits
+        fetched = sum(isinstance(outcome, Response) for outcome in outcomes)
+        failed = sum(isinstance(outcome, Failure) for outcome in outcomes)
+        counted = f"{fetched} of {len(outcomes)} fetched" + (f", {failed} failed" if failed else "")
+        return f"{counted}, {waits}"
 
 
 class Engine:
@@ -152,12 +160,14 @@ class Engine:
                 **requestlog.facts_of(outcome),
             )
         batch.outcomes[index] = outcome
-        batch.done += 1
 
     async def _travel(self, errand: Errand, first: bool) -> tuple[Finished, bool]:
         flight: Hashable = (errand.key, errand.policy, errand.cap, errand.refresh)
+        starting = errand.phase
+        errand.phase = _joined
 
         async def start() -> Finished:
+            errand.phase = starting
             errand.charge.keep()
             try:
                 chain = Chain(errand, self._upstreams, self._settings, self._clock)
@@ -192,6 +202,10 @@ class Engine:
         return await asyncio.get_running_loop().run_in_executor(
             thread, cache.put, errand.key, outcome, finished.hops
         )
+
+
+def _joined() -> str:
+    return "waiting for the answer to the same request of another call"
 
 
 def _charge_shared(errand: Errand, response: Response) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,10 @@ from .url import Target
 
 #: Entries of an errand's trace; a call keeps no more of them either.
 MAX_ATTEMPTS = 32
+
+
+def _starting() -> str:
+    return "waiting for the network"
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +40,7 @@ class Errand:
         own_end: whether it ended by a limit of its own call, which binds nobody who joined it.
         key: the cache's, and with more the flight's.
         attempts: what was tried, for the call's trace.
-        phase: what it waits for now, for progress.
+        phase: gives what it waits for now, in words for a person; called from another thread.
     """
 
     plugin: str
@@ -58,7 +62,7 @@ class Errand:
     cache: Cache
     own_end: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
-    phase: str = ""
+    phase: Callable[[], str] = _starting
 
     def note(self, host: str, outcome: str, seconds: float) -> None:
         """Adds one attempt to the trace."""

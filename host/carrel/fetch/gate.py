@@ -9,6 +9,7 @@ over the calls of a partition. Within a call the order of its requests holds.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Hashable
 from concurrent.futures import Executor
@@ -25,6 +26,8 @@ Ts = TypeVarTuple("Ts")
 
 #: The part of an interval by which a request may leave late without moving its slot.
 _LATE_SHARE = 0.02
+#: The part by which a pace may differ from a whole number of requests a second and be called it.
+_ABOUT = 0.05
 
 
 class PaceExceededError(Exception):
@@ -83,6 +86,24 @@ class Gate:
         self._driver: asyncio.Task[None] | None = None
         self._left = asyncio.Event()
         self._next_slot = 0.0
+        self._pause = ""
+        self._paused_until = 0.0
+
+    def describe(self, name: str) -> str:
+        """What a request that is queued here waits for, in words for a person; from any thread.
+
+        Args:
+            name: the upstream's.
+        """
+        if self._pause and self._clock.monotonic() < self._paused_until:
+            return f"{name} {self._pause}"
+        if self._in_flight >= self._concurrency:
+            pace = f" ({_counted(self._concurrency)} at once)"
+        elif self._interval > 0:
+            pace = f" ({_rate(self._interval)})"
+        else:
+            pace = ""
+        return f"waiting for {name}'s turn{pace}"
 
     def adopt(self, rule: HostRule) -> None:
         """Takes over a rule's manners; where rules differ the slowest holds for all."""
@@ -163,8 +184,18 @@ class Gate:
             self._next_slot += self._interval
         return slot
 
-    async def penalise(self, seconds: float) -> None:
-        """Sends nobody through for so many seconds, in this process or another."""
+    async def penalise(self, seconds: float, *, asked: bool = True) -> None:
+        """Sends nobody through for so many seconds, in this process or another.
+
+        Args:
+            seconds: how long.
+            asked: whether the upstream named them, or just said that requests come too fast.
+        """
+        whole = math.ceil(seconds)
+        self._pause = (
+            f"asked to wait {whole} s" if asked else f"asked for slower requests; waiting {whole} s"
+        )
+        self._paused_until = self._clock.monotonic() + seconds
         self._next_slot = max(self._next_slot, self._clock.monotonic() + seconds)
         await self._in_thread(
             self._buckets.penalise, self.upstream, self._interval, self._burst, seconds
@@ -244,6 +275,18 @@ class Gate:
             return
         self._in_flight += 1
         ticket.granted.set_result(slot)
+
+
+def _rate(interval: float) -> str:
+    """A pace as people say it: `1 request in 3 s`, `10 requests in 1 s`."""
+    often = round(1 / interval)
+    if often > 1 and abs(often * interval - 1) < _ABOUT:
+        return f"{_counted(often)} in 1 s"
+    return f"1 request in {interval:.3g} s"
+
+
+def _counted(requests: int) -> str:
+    return "1 request" if requests == 1 else f"{requests} requests"
 
 
 class _FairQueue:

@@ -64,6 +64,7 @@ def read_policy(
         granted,
         partition=partition,
         upstream_rules=upstream_rules,
+        title=manifest.get("title", ""),
     )
     return policy, tuple(secrets)
 

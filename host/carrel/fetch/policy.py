@@ -85,6 +85,7 @@ class Policy:
             circuit breaker and coalesced requests are shared within a partition and never between
             two. Empty for the built-in plugins; each other plugin has its own.
         upstream_rules: rules of the built-in plugins, which bind requests of other partitions too.
+        title: the source's name for people; empty when the manifest has none.
 
     Attributes:
         rules: as declared.
@@ -102,8 +103,10 @@ class Policy:
         *,
         partition: str = BUILTIN,
         upstream_rules: Sequence[HostRule] = (),
+        title: str = "",
     ) -> None:
         self.plugin = plugin
+        self.title = title
         self.partition = partition
         self._upstream_rules = tuple(upstream_rules) if partition else ()
         # Exact names first: they know their host better than a wildcard does.

@@ -58,7 +58,7 @@ class FetchSettings:
     max_request_bytes: int = 4 * 2**20
     plugin_concurrency: int = 16
     plugin_bytes: int = 512 * 2**20
-    progress_seconds: float = 1.0
+    progress_seconds: float = 0.5
 
     def reserve(self, wall_seconds: float) -> float:
         """Seconds before a call's deadline at which its fetches end."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from carrel.exchange import Failure
 
@@ -219,11 +220,10 @@ class _Attempts:
         host = self._target.host
         if self._breaker.wait:
             return self._left_alone(self._breaker.wait)
-        self._errand.phase = f"for the turn at {host}"
         started = self._clock.monotonic()
         try:
             async with self._slots() as turns:
-                self._errand.phase = f"for {host} to answer"
+                self._errand.phase = lambda: f"waiting for {host} to answer"
                 wait = self._breaker.admit()
                 if wait:
                     return self._left_alone(wait)
@@ -281,7 +281,7 @@ class _Attempts:
                 if result.silent:
                     return failures.timeout(url, host, self._settings.read_seconds)
                 return failures.unreachable(url, result.message)
-            await self._clock.sleep(pause)
+            await self._rest(result.message, pause)
             return None
         if result.status == 429:
             self._breaker.succeeded()
@@ -294,20 +294,27 @@ class _Attempts:
         late = self._clock.monotonic() + pause > self._errand.latest
         if asked is not None or result.status == 429:
             # Taken from the bucket, so that everybody waits, and then waited for in the queue.
-            await self._queue.own.penalise(pause)
+            await self._queue.own.penalise(pause, asked=asked is not None)
             if not more or late:
                 return failures.rate_limited(url, host, pause)
             return None
         if not more or late or not self._repeatable:
             return result
-        await self._clock.sleep(pause)
+        await self._rest(f"{host} answered with status {result.status}", pause)
         return None
+
+    async def _rest(self, why: str, seconds: float) -> None:
+        """Waits before the next attempt, and says why."""
+        self._errand.phase = lambda: f"{why}; trying again in {seconds:.1f} s"
+        await self._clock.sleep(seconds)
 
     @asynccontextmanager
     async def _slots(self) -> AsyncIterator[list[tuple[Gate, Turn]]]:
         """Waits for the turn at every gate of the queue, and holds it inside the block."""
         errand, queue = self._errand, self._queue
+        name = errand.policy.title or self._target.host
         async with AsyncExitStack() as held:
+            errand.phase = partial(queue.own.describe, name)
             turns = [
                 (
                     queue.own,
@@ -315,9 +322,12 @@ class _Attempts:
                 )
             ]
             if queue.permits is not None:
+                most = self._settings.plugin_concurrency
+                errand.phase = lambda: f"waiting for one of the plugin's {most} places to be free"
                 await held.enter_async_context(queue.permits)
             if queue.shared is not None:
                 # Last, so that nobody else waits for a slot whose holder waits himself.
+                errand.phase = partial(queue.shared.describe, self._target.host)
                 slot = queue.shared.slot(errand.caller, errand.latest, self._partition)
                 turns.append((queue.shared, await held.enter_async_context(slot)))
             yield turns

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from queue import Empty, Queue
 from typing import TYPE_CHECKING
 
 from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
 from carrel.exchange import Call
+from carrel.plugins.compiling import COMPILING
 
 from .answer import Answer, read_answers
 from .result import Problem
@@ -65,10 +67,11 @@ class Round:
     def _collect(self, running: Sequence[_Batch]) -> Answers:
         answers: Answers = {}
         left = list(running)
+        before = self._call.done  # what earlier rounds have done
+        total = before + len(running)
         while left:
-            asked = len(running) - len(left)
             names = ", ".join(sorted({batch.source for batch in left}))
-            self._call.progress(asked, len(running), f"waiting for {names}")
+            self._call.progress(total - len(left), total, f"waiting for {names}")
             try:
                 batch = self._news.get(timeout=self._call.remaining)
             except Empty:
@@ -83,7 +86,7 @@ class Round:
                 plugin=batch.source, tool=LOOKUP, seconds=self._call.limits.wall_seconds
             )
             answers.update(batch.failed(Problem.of(late)))
-        self._call.progress(len(running), len(running), "answered")
+        self._call.progress(total - len(left), total, "out of time" if left else "answered")
         return answers
 
 
@@ -100,8 +103,11 @@ class _Batch:
     def start(self, registry: Registry, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
         """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
         try:
-            plugin = self._plugin = registry.plugin(self.source)
-            call = self._call = plugin.new_call(LOOKUP)
+            tell = partial(self._tell, whole)
+            plugin = self._plugin = registry.plugin(
+                self.source, on_compile=partial(tell, COMPILING)
+            )
+            call = self._call = plugin.new_call(LOOKUP, lambda _done, _total, words: tell(words))
             call.deadline = min(call.deadline, whole.deadline)
             call.refresh = whole.refresh
             arguments = {"ids": [one.to_json() for one in self._ids]}
@@ -110,6 +116,10 @@ class _Batch:
             return Problem.of(error)
         pending.when_done(lambda: news.put(self))
         return None
+
+    def _tell(self, whole: Call, message: str) -> None:
+        """Tells the client of the lookup what this source waits for."""
+        whole.explain(f"{self.source}: {message}")
 
     def answers(self) -> Answers:
         """What the call that has ended says about each identifier."""

@@ -10,15 +10,19 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from carrel.config import Config
     from carrel.fetch.client import FetchClient
     from carrel.runtime.loader import Runtime
 
     from .access import Access
     from .plugin import Plugin
+    from .precompile import Precompiler
 
 
 class Machinery:
@@ -32,6 +36,7 @@ class Machinery:
         self._runtime: Runtime | None = None
         self._access: Access | None = None
         self._held: Counter[Plugin] = Counter()
+        self._precompiler: Precompiler | None = None
 
     def taken_for(self, config: Config) -> Machinery | None:
         """The same for a further user, if it suits the configuration; else None."""
@@ -49,6 +54,21 @@ class Machinery:
             if self._runtime is None:
                 self._runtime = _make_runtime(self._config)
             return self._runtime
+
+    def precompile(self, builtin: Sequence[str]) -> None:
+        """Begins to compile built-in plugins in the background, unless that has begun before."""
+        from .precompile import Precompiler
+
+        with self._lock:
+            if self._precompiler is None and self._users > 0:
+                config = self._config
+                self._precompiler = Precompiler(
+                    builtin,
+                    _code_folder(config),
+                    stack_bytes=_stack_bytes(config),
+                    compile_seconds=config.runtime.compile_seconds,
+                    compile_memory_bytes=config.runtime.compile_memory_bytes,
+                )
 
     def access(self) -> Access:
         """What makes fetchers."""
@@ -81,8 +101,10 @@ class Machinery:
             self._users -= 1
             if self._users > 0:
                 return
-            runtime, access = self._runtime, self._access
-            self._runtime = self._access = None
+            runtime, access, precompiler = self._runtime, self._access, self._precompiler
+            self._runtime = self._access = self._precompiler = None
+        if precompiler is not None:
+            precompiler.stop()
         if runtime is not None:
             runtime.close()
         if access is not None:
@@ -104,16 +126,25 @@ def _without_plugins(config: Config) -> Config:
     )
 
 
-def _make_runtime(config: Config) -> Runtime:
+def _code_folder(config: Config) -> Path:
+    return config.cache_dir / "code"
+
+
+def _stack_bytes(config: Config) -> int:
     from carrel.exchange import Limits
+
+    return int(config.limits.get("stack_bytes", Limits().stack_bytes))
+
+
+def _make_runtime(config: Config) -> Runtime:
     from carrel.runtime.loader import Runtime, RuntimeSettings
 
     runtime = config.runtime
     return Runtime(
         RuntimeSettings(
-            code_folder=config.cache_dir / "code",
+            code_folder=_code_folder(config),
             workers=runtime.workers,
-            stack_bytes=int(config.limits.get("stack_bytes", Limits().stack_bytes)),
+            stack_bytes=_stack_bytes(config),
             max_component_bytes=runtime.max_component_bytes,
             compile_seconds=runtime.compile_seconds,
             compile_memory_bytes=runtime.compile_memory_bytes,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
+from .compiling import CompileNews
 from .limits import STRANGERS_LIMITS, effective_limits, module_limits
 from .machinery import Machinery
 from .naming import MAX_NAME
@@ -154,6 +155,7 @@ class Registry:
         self.changed = Changes()
         #: Told the URI of a document that changed when a module says so.
         self.updated = Changes()
+        self._compile_news = CompileNews()
         self._closed = False
 
     def successor(self, config: Config) -> Registry:
@@ -193,8 +195,12 @@ class Registry:
         """Names of the plugins that are on, in the configuration's order."""
         return tuple(plugin.name for plugin in self._config.plugins if plugin.enabled)
 
-    def plugin(self, name: str) -> Plugin:
+    def plugin(self, name: str, on_compile: Callable[[], None] | None = None) -> Plugin:
         """The plugin of that name, loaded.
+
+        Args:
+            name: as configured.
+            on_compile: called, from any thread, if the plugin is compiled first.
 
         Raises:
             UnknownNameError: nothing of that name is configured and on.
@@ -204,7 +210,7 @@ class Registry:
         if loaded is not None:
             return loaded
         entry = self._entry(name)
-        with self._loading(name):
+        with self._compile_news.listening(name, on_compile), self._loading(name):
             found = self._plugins.get(name)
             if found is None:
                 try:
@@ -218,6 +224,13 @@ class Registry:
         if isinstance(found, CarrelError):
             raise found
         return found
+
+    def precompile(self) -> None:
+        """Begins to compile the built-in plugins in the background, before they are needed."""
+        entries = [self._config.plugin(name) for name in self.names()]
+        named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
+        known = builtin_names()
+        self._machinery.precompile([name for name in named if name in known])
 
     def loaded(self, name: str) -> Plugin | None:
         """The plugin if it is loaded already; never blocks on loading."""
@@ -432,9 +445,13 @@ class Registry:
         from .extism.load import load_module
 
         machinery, digest = self._machinery, source.digest
+        with self._compile_news.loading(entry.name) as compiling:
+            module = machinery.runtime().load_module(
+                entry.name, source.wasm, source.digest, on_compile=compiling
+            )
         return load_module(
             entry,
-            machinery.runtime().load_module(entry.name, source.wasm, source.digest),
+            module,
             manifest=manifest,
             make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
             limits=limits,
@@ -444,7 +461,10 @@ class Registry:
 
     def _component(self, name: str, source: Source) -> SandboxedComponent:
         """The component, compiled; a stranger's only if it is what its manifest says."""
-        component = self._machinery.runtime().load(name, source.wasm, source.digest)
+        with self._compile_news.loading(name) as compiling:
+            component = self._machinery.runtime().load(
+                name, source.wasm, source.digest, urgent=source.builtin, on_compile=compiling
+            )
         if not source.builtin:
             from .agreement import require_agreement
 

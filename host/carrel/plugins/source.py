@@ -79,7 +79,17 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(json.loads(_LOCK.read_text("utf-8"))["components"])
 
 
-def _read_builtin(name: str, builtin: str) -> Source:
+def builtin_digest(builtin: str, name: str = "") -> str:
+    """The SHA-256 that a built-in plugin's bytes must have, lower-case hex.
+
+    Args:
+        builtin: which.
+        name: what the configuration calls it, for errors.
+
+    Raises:
+        LoadError: there is none.
+    """
+    name = name or builtin
     try:
         locked = json.loads(_LOCK.read_text("utf-8"))["components"]
     except (OSError, ValueError, KeyError) as error:
@@ -87,12 +97,13 @@ def _read_builtin(name: str, builtin: str) -> Source:
     if builtin not in locked:
         known = ", ".join(sorted(locked))
         raise LoadError(f"{name}: no built-in plugin {builtin!r}; there are: {known}", plugin=name)
+    return str(locked[builtin]["digest"]).removeprefix("sha256:")
+
+
+def _read_builtin(name: str, builtin: str) -> Source:
+    digest = builtin_digest(builtin, name)
     wasm = _read(name, _COMPONENTS / f"{builtin}.wasm")
-    return Source(
-        wasm,
-        require_digest(name, wasm, locked[builtin]["digest"].removeprefix("sha256:")),
-        builtin=True,
-    )
+    return Source(wasm, require_digest(name, wasm, digest), builtin=True)
 
 
 def require_digest(name: str, wasm: bytes, digest: str) -> str:

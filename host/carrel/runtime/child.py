@@ -7,7 +7,7 @@ import sys
 
 _INHERITED = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 #: Of a child: what serves goes first.
-_NICE = 10
+NICE = 10
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
@@ -22,18 +22,19 @@ def child_environment() -> dict[str, str]:
     return environment
 
 
-def limit_child(seconds: int, memory_bytes: int) -> None:
+def limit_child(seconds: int, memory_bytes: int, nice: int = NICE) -> None:
     """Bounds this process, and puts it behind the one that serves.
 
     Args:
         seconds: of processor time.
         memory_bytes: of address space, where the platform can limit it.
+        nice: how far behind; 0 beside it.
     """
     try:
         import resource
     except ImportError:  # Windows has the wall clock only
         return
-    os.nice(_NICE)
+    os.nice(nice)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform != "darwin":  # macOS refuses RLIMIT_AS

@@ -2,24 +2,61 @@
 
 Loading runs what a file holds, so a file counts only if its name carries the right keyed hash of
 its content, under a key in the same folder; the folder is its owner's alone. One file per entry,
-written aside and renamed: a process that is killed leaves a whole entry or none.
+written aside and renamed: a process that is killed leaves a whole entry or none. Whoever compiles
+an entry claims it, so that no other process does the same; the system ends the claims of the dead.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import logging
 import os
+import platform
 import time
 from pathlib import Path
+from typing import IO
 
 _log = logging.getLogger("carrel.runtime")
 
 _KEY_FILE = "mac.key"
 _KEY_BYTES = 32
 _SUFFIX = ".cwasm"
+_LOCK_SUFFIX = ".lock"
+#: Part of the key of precompiled code; changed with any setting in `engine` and rule in `imports`.
+SETTINGS_REVISION = "1"
 #: Entries that nobody loaded for this long are removed when a new one is written.
 _UNUSED_SECONDS = 60 * 86400
+
+
+def code_key(digest: str, stack_bytes: int) -> str:
+    """Names precompiled code: the component's digest and all that compilation depends on.
+
+    The library is named by its size and time, which costs one `stat`; asking the package's metadata
+    for the version costs several milliseconds of every start. wasmtime checks its version itself
+    when it loads the code. Nothing is imported: who only looks whether there is code needs no more.
+    """
+    package = importlib.util.find_spec("wasmtime")
+    assert package is not None, "Carrel depends on it"
+    assert package.origin is not None, "it is a folder with files"
+    library = next(Path(package.origin).parent.glob("*/*wasmtime.*")).stat()
+    target = f"{platform.system()}-{platform.machine()}".lower()
+    return (
+        f"{digest}-{library.st_size:x}.{library.st_mtime_ns:x}-{target}"
+        f"-{stack_bytes}-{SETTINGS_REVISION}"
+    )
+
+
+class Claim:
+    """The right to compile one entry, for as long as this is not released."""
+
+    def __init__(self, file: IO[bytes] | None) -> None:
+        self._file = file
+
+    def release(self) -> None:
+        """Lets another compile the entry."""
+        if self._file is not None:
+            self._file.close()
 
 
 class CodeCache:
@@ -45,6 +82,33 @@ class CodeCache:
                 path.unlink(missing_ok=True)
         except OSError as error:
             self._warn(error)
+        return None
+
+    def holds(self, key: str) -> bool:
+        """Whether there is an entry, whatever its file holds."""
+        try:
+            return any(self._folder.glob(f"{key}-*{_SUFFIX}"))
+        except OSError:
+            return False
+
+    def claim(self, key: str) -> Claim | None:
+        """The right to compile an entry; None while another has it.
+
+        Where files cannot be locked, everyone has it.
+        """
+        try:
+            self._prepare()
+            file = open(self._folder / f"{key}{_LOCK_SUFFIX}", "ab", opener=_open_for_owner)  # noqa: SIM115
+        except OSError as error:
+            self._warn(error)
+            return Claim(None)
+        try:
+            taken = _try_lock(file)
+        except OSError:  # a file system without locks
+            return Claim(file)
+        if taken:
+            return Claim(file)
+        file.close()
         return None
 
     def store(self, key: str, code: bytes) -> Path | None:
@@ -111,14 +175,40 @@ class CodeCache:
         return path.read_bytes()
 
     def _prune(self) -> None:
-        oldest = time.time() - _UNUSED_SECONDS
+        now = time.time()
         for path in self._folder.iterdir():
-            stale = path.suffix == _SUFFIX and path.stat().st_atime < oldest
-            torn = path.suffix == ".tmp" and path.stat().st_mtime < time.time() - 3600
-            if stale or torn:
+            try:
+                status = path.stat()
+            except FileNotFoundError:  # another process has renamed or removed it
+                continue
+            stale = path.suffix == _SUFFIX and status.st_atime < now - _UNUSED_SECONDS
+            left = path.suffix in {".tmp", _LOCK_SUFFIX} and status.st_mtime < now - 3600
+            if stale or left:
                 path.unlink(missing_ok=True)
 
     def _warn(self, error: OSError) -> None:
         if not self._warned:
             self._warned = True
             _log.warning("precompiled code is not kept: %s", error)
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    """Locks an open file unless another has; the lock ends when the file is closed."""
+    try:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except (BlockingIOError, PermissionError):
+        return False
+    os.utime(file.name)  # which keeps it from being removed as a leftover
+    return True
+
+
+def _open_for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -3,26 +3,39 @@
 Compilation lies outside every limit of the runtime (a megabyte of wasm can take 13 s, another
 1.6 GB of memory), so it never happens in the process that serves: a child does it, and dies alone.
 
-Run as `python -m carrel.runtime.compile STACK_BYTES CPU_SECONDS MEMORY_BYTES < wasm > code`.
+Run as `python -m carrel.runtime.compile STACK_BYTES CPU_SECONDS MEMORY_BYTES NICE < wasm > code`.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import IO
 
 from carrel.errors import LoadError
 
-from .child import child_command, child_environment, limit_child
+from .child import NICE, child_command, child_environment, limit_child
 
+#: Seconds between two looks whether the code is still wanted.
+_LOOK = 0.05
 #: Exit status of the child for bytes that are no component; its stderr says why.
 _INVALID = 3
 
 
 def compile_component(
-    wasm: bytes, plugin: str, *, stack_bytes: int, seconds: float, memory_bytes: int
-) -> bytes:
-    """Precompiled code for the component.
+    wasm: bytes,
+    plugin: str,
+    *,
+    stack_bytes: int,
+    seconds: float,
+    memory_bytes: int,
+    nice: int = NICE,
+    unwanted: Callable[[], bool] = lambda: False,
+) -> bytes | None:
+    """Precompiled code for the component; None when it was not wanted any more.
 
     Args:
         wasm: the component; its kind is checked already.
@@ -30,31 +43,38 @@ def compile_component(
         stack_bytes: as for `new_engine`; the code depends on it.
         seconds: processor time, and twice that on the wall clock, that compiling may take.
         memory_bytes: address space of the child, where the platform can limit it.
+        nice: how far the child stands behind this process.
+        unwanted: asked now and then; the child is ended when it returns true.
 
     Raises:
         LoadError: not a valid component, or not compiled within the limits.
     """
     command = child_command(
-        "carrel.runtime.compile", str(stack_bytes), str(int(seconds)), str(memory_bytes)
+        "carrel.runtime.compile",
+        *(str(int(value)) for value in (stack_bytes, seconds, memory_bytes, nice)),
     )
+    pipe = subprocess.PIPE
     try:
-        child = subprocess.run(  # noqa: S603 - our own interpreter and module
-            command,
-            input=wasm,
-            capture_output=True,
-            timeout=2 * seconds,
-            env=child_environment(),
-            check=False,
+        child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            command, stdin=pipe, stdout=pipe, stderr=pipe, env=child_environment()
         )
-    except subprocess.TimeoutExpired:
-        raise LoadError(
-            f"{plugin}: compiling took longer than {2 * seconds:g} s", plugin=plugin
-        ) from None
     except OSError as error:
         raise LoadError(f"{plugin}: cannot start the compiler: {error}", plugin=plugin) from error
+    with child:
+        try:
+            ended = _communicate(child, wasm, 2 * seconds, unwanted)
+        except subprocess.TimeoutExpired:
+            raise LoadError(
+                f"{plugin}: compiling took longer than {2 * seconds:g} s", plugin=plugin
+            ) from None
+        finally:
+            child.kill()  # of no effect on one that has ended
+    if ended is None:
+        return None
+    code, errors = ended
     if child.returncode == 0:
-        return child.stdout
-    said = child.stderr.decode("utf-8", "replace").strip().splitlines()
+        return code
+    said = errors.decode("utf-8", "replace").strip().splitlines()
     if child.returncode == _INVALID:
         reason = said[0] if said else "unknown reason"
         raise LoadError(f"{plugin}: not a valid component: {reason}", plugin=plugin)
@@ -65,8 +85,56 @@ def compile_component(
     )
 
 
+def compile_here(wasm: bytes, plugin: str, stack_bytes: int) -> bytes:
+    """Precompiled code for a component whose imports are checked; for a child process to call.
+
+    Raises:
+        LoadError: not a valid component, or one with imports that are refused.
+    """
+    import wasmtime
+    from wasmtime.component import Component
+
+    from .engine import new_engine
+    from .imports import check_imports
+    from .traps import load_error
+
+    engine = new_engine(stack_bytes)
+    try:
+        component = Component(engine, wasm)
+    except wasmtime.WasmtimeError as error:
+        raise load_error(error, plugin) from None
+    check_imports(engine, component, plugin)
+    return bytes(component.serialize())
+
+
+def _communicate(
+    child: subprocess.Popen[bytes], wasm: bytes, seconds: float, unwanted: Callable[[], bool]
+) -> tuple[bytes, bytes] | None:
+    """What the child wrote until its end; None when it is not wanted any more."""
+    end = time.monotonic() + seconds
+    # `communicate` does not go on with what is to be written after a timeout.
+    stdin, child.stdin = child.stdin, None
+    assert stdin is not None, "it is a pipe"
+    threading.Thread(target=_feed, args=(stdin, wasm), daemon=True).start()
+    while not unwanted():
+        try:
+            return child.communicate(timeout=_LOOK)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= end:
+                raise
+    return None
+
+
+def _feed(stdin: IO[bytes], wasm: bytes) -> None:
+    try:
+        with stdin:
+            stdin.write(wasm)
+    except OSError:
+        pass  # the child has ended, and its status says why
+
+
 def _main(arguments: list[str]) -> int:
-    stack_bytes, seconds, memory_bytes = (int(argument) for argument in arguments)
+    stack_bytes, seconds, memory_bytes, nice = (int(argument) for argument in arguments)
     import wasmtime
     from wasmtime.component import Component
 
@@ -74,7 +142,7 @@ def _main(arguments: list[str]) -> int:
 
     wasm = sys.stdin.buffer.read()
     engine = new_engine(stack_bytes)
-    limit_child(seconds, memory_bytes)
+    limit_child(seconds, memory_bytes, nice)
     try:
         code = Component(engine, wasm).serialize()
     except wasmtime.WasmtimeError as error:

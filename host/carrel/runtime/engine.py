@@ -1,4 +1,4 @@
-"""wasmtime engines: how guest code is compiled, and the key that names the compiled result.
+"""wasmtime engines: how guest code is compiled.
 
 Each worker thread has an engine of its own, which makes an epoch increment a message to one guest:
 see `docs/decisions/0004-limits.md`. How its memory is kept from call to call stands in `pool`.
@@ -6,13 +6,7 @@ see `docs/decisions/0004-limits.md`. How its memory is kept from call to call st
 
 from __future__ import annotations
 
-import platform
-from pathlib import Path
-
 import wasmtime
-
-#: Part of the key of precompiled code; changed with any setting below and any rule in `imports`.
-_SETTINGS_REVISION = "1"
 
 
 def new_engine(stack_bytes: int) -> wasmtime.Engine:
@@ -25,7 +19,10 @@ def new_engine(stack_bytes: int) -> wasmtime.Engine:
 
 
 def guest_config(stack_bytes: int) -> wasmtime.Config:
-    """The settings; compiled code runs in any engine that has them."""
+    """The settings; compiled code runs in any engine that has them.
+
+    With any of them, `SETTINGS_REVISION` in `codecache` is changed.
+    """
     config = wasmtime.Config()
     config.wasm_component_model = True
     config.epoch_interruption = True
@@ -38,18 +35,3 @@ def guest_config(stack_bytes: int) -> wasmtime.Config:
     config.wasm_memory64 = False
     config.wasm_multi_memory = False
     return config
-
-
-def code_key(digest: str, stack_bytes: int) -> str:
-    """Names precompiled code: the component's digest and all that compilation depends on.
-
-    The library is named by its size and time, which costs one `stat`; asking the package's metadata
-    for the version costs several milliseconds of every start. wasmtime checks its version itself
-    when it loads the code.
-    """
-    library = next(Path(wasmtime.__file__).parent.glob("*/*wasmtime.*")).stat()
-    target = f"{platform.system()}-{platform.machine()}".lower()
-    return (
-        f"{digest}-{library.st_size:x}.{library.st_mtime_ns:x}-{target}"
-        f"-{stack_bytes}-{_SETTINGS_REVISION}"
-    )

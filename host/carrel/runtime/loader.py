@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,10 @@ import wasmtime
 
 from carrel.errors import LoadError
 
-from .codecache import CodeCache
+from .child import NICE
+from .codecache import Claim, CodeCache, code_key
 from .component import Sandboxed, SandboxedComponent
-from .engine import code_key, new_engine
+from .engine import new_engine
 from .imports import check_imports
 from .linking import Code
 from .memory import expect_documents, share_arenas
@@ -36,6 +38,11 @@ _log = logging.getLogger("carrel.runtime")
 #: Name of the custom section in which a component says what contract version it was built for.
 CONTRACT_SECTION = "carrel:contract"
 _CONTRACT_MAJOR = "1"
+#: Seconds that a call waits for another process, at low priority, to end what it compiles. Then it
+#: compiles too, and takes what is there first: priority, once given up, cannot be raised again.
+_PATIENCE = 0.5
+#: Seconds between two looks whether the other has ended.
+_LOOK = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +77,25 @@ class Runtime:
         self._ticker = Ticker()
         self._lock = threading.Lock()
         self._components: list[Sandboxed] = []
+        self._closed = threading.Event()
 
-    def load(self, name: str, wasm: bytes, digest: str) -> SandboxedComponent:
+    def load(
+        self,
+        name: str,
+        wasm: bytes,
+        digest: str,
+        *,
+        urgent: bool = False,
+        on_compile: Callable[[], None] = lambda: None,
+    ) -> SandboxedComponent:
         """A component ready to run.
 
         Args:
             name: the plugin's name.
             wasm: the component's bytes.
             digest: the SHA-256 it must have, lower-case hex; checked here, at every load.
+            urgent: whether it is compiled at the priority of this process, and not behind it.
+            on_compile: called when there is no code of it yet.
 
         Raises:
             LoadError: not the bytes that were pinned, not a component, another contract, refused
@@ -87,7 +105,9 @@ class Runtime:
         _check_digest(name, wasm, digest)
         require_component(wasm, name, max_bytes=settings.max_component_bytes)
         _check_contract(wasm, name)
-        code = self._code(name, digest, lambda: wasm)
+        code = self._code(
+            name, digest, lambda: wasm, nice=0 if urgent else NICE, on_compile=on_compile
+        )
         component = SandboxedComponent(
             name,
             digest,
@@ -100,7 +120,9 @@ class Runtime:
             self._components.append(component)
         return component
 
-    def load_module(self, name: str, wasm: bytes, digest: str) -> SandboxedModule:
+    def load_module(
+        self, name: str, wasm: bytes, digest: str, *, on_compile: Callable[[], None] = lambda: None
+    ) -> SandboxedModule:
         """An Extism module ready to run; as `load` is for components.
 
         Raises:
@@ -116,7 +138,11 @@ class Runtime:
         require_module(wasm, name, max_bytes=settings.max_component_bytes)
         outline = check_outline(wasm, name)
         code = self._code(
-            name, f"{digest}-{revision()}", lambda: wrap_module(wasm, outline), own=INTERFACE
+            name,
+            f"{digest}-{revision()}",
+            lambda: wrap_module(wasm, outline),
+            own=INTERFACE,
+            on_compile=on_compile,
         )
         module = SandboxedModule(
             name,
@@ -145,16 +171,49 @@ class Runtime:
             self._cache.forget(path)
 
     def close(self) -> None:
-        """Ends all threads; running calls finish."""
+        """Ends all threads and what is being compiled; running calls finish."""
+        self._closed.set()
         for component in self._components:
             component.close()
         self._ticker.close()
 
     def _code(
-        self, name: str, identity: str, component_bytes: Callable[[], bytes], *, own: str = ""
+        self,
+        name: str,
+        identity: str,
+        component_bytes: Callable[[], bytes],
+        *,
+        own: str = "",
+        nice: int = NICE,
+        on_compile: Callable[[], None],
     ) -> Path | bytes:
         """Precompiled code of what `identity` names, from the cache or compiled now."""
         key = code_key(identity, self._settings.stack_bytes)
+        path = self._kept(key, name)
+        if path is not None:
+            return path
+        on_compile()
+        claim = self._claim(key)
+        try:
+            path = self._kept(key, name)
+            if path is not None:  # another process compiled it meanwhile
+                return path
+            code = self._compiled(
+                name, component_bytes(), nice, unless=None if claim is not None else key
+            )
+            if code is None:
+                path = self._kept(key, name)
+                if path is None:
+                    raise LoadError(f"{name}: was not compiled, the server ends", plugin=name)
+                return path
+            check_code(code, name, self._settings.stack_bytes, own=own)
+            return self._cache.store(key, code) or code
+        finally:
+            if claim is not None:
+                claim.release()
+
+    def _kept(self, key: str, name: str) -> Path | None:
+        """The entry of the cache, if wasmtime loads it."""
         path = self._cache.find(key)
         if path is not None:
             try:
@@ -163,27 +222,63 @@ class Runtime:
             except wasmtime.WasmtimeError as error:
                 _log.info("%s: precompiled code is not for this wasmtime: %s", name, error)
                 self._cache.forget(path)
-            else:
-                return path
+                return None
+        return path
+
+    def _claim(self, key: str) -> Claim | None:
+        """The right to compile an entry, or None when another has had it for `_PATIENCE`."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            claim = self._cache.claim(key)
+            if claim is not None or time.monotonic() >= end or self._closed.wait(_LOOK):
+                return claim
+
+    def _compiled(self, name: str, wasm: bytes, nice: int, *, unless: str | None) -> bytes | None:
+        """Code from a child process; None when this runtime closes first.
+
+        Args:
+            name: the plugin's.
+            wasm: the component.
+            nice: of the child.
+            unless: key of an entry; None is returned as soon as it is in the cache.
+        """
         from .compile import compile_component
 
+        def unwanted() -> bool:
+            return self._closed.is_set() or (unless is not None and self._cache.holds(unless))
+
         _log.info("%s: compiling (once)", name)
-        code = compile_component(
-            component_bytes(),
+        return compile_component(
+            wasm,
             name,
             stack_bytes=self._settings.stack_bytes,
             seconds=self._settings.compile_seconds,
             memory_bytes=self._settings.compile_memory_bytes,
+            nice=nice,
+            unwanted=unwanted,
         )
-        from wasmtime.component import Component
 
-        engine = new_engine(self._settings.stack_bytes)
-        try:
-            component = Component.deserialize(engine, code)
-        except wasmtime.WasmtimeError as error:
-            raise load_error(error, name) from None
-        check_imports(engine, component, name, own=own)
-        return self._cache.store(key, code) or code
+
+def check_code(code: bytes, name: str, stack_bytes: int, *, own: str = "") -> None:
+    """Refuses compiled code that may not be kept.
+
+    Args:
+        code: what the compiler gave.
+        name: the plugin's.
+        stack_bytes: that it was compiled for.
+        own: an interface that it may import besides those of the contract.
+
+    Raises:
+        LoadError: wasmtime does not load it, or it imports what guests do not get.
+    """
+    from wasmtime.component import Component
+
+    engine = new_engine(stack_bytes)
+    try:
+        component = Component.deserialize(engine, code)
+    except wasmtime.WasmtimeError as error:
+        raise load_error(error, name) from None
+    check_imports(engine, component, name, own=own)
 
 
 def _check_digest(name: str, wasm: bytes, digest: str) -> None:

@@ -1,4 +1,10 @@
-"""A call's progress, from worker threads to the client: thinned, rising, never silent for long."""
+"""A call's progress, from worker threads to the client: thinned, rising, never silent for long.
+
+MCP asks that `progress` rises with every notification, and a call that waits has done nothing in
+between. So the numbers of a report go out as they are while each is above the last one. From the
+first notification on that tells of no further work, `progress` counts notifications: it has no
+`total`, and the message says how much is done.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +22,29 @@ logger = logging.getLogger(__name__)
 INTERVAL = 0.1
 #: Seconds without news after which the client hears that the call still runs.
 SILENCE = 1.0
-#: What a sign of life adds: progress must rise, and this stays below a plugin's own next step.
-_NUDGE = 0.001
 _MESSAGE_LENGTH = 500
 
 Send = Callable[[float, float | None, str | None], Awaitable[None]]
+Report = tuple[float, float | None, str]
 
 
 class ProgressRelay:
     """The progress handler of one call. Calling it is cheap, from any thread.
 
-    Only the latest report is kept between two notifications; a report that is not above the last
-    one sent is dropped, because progress must rise.
+    Only the latest report is kept between two notifications. A report of less than was reported
+    before is dropped, and so is one that says the same again.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
         self._loop = loop
         self._send = send
         self._lock = threading.Lock()
-        self._latest: tuple[float, float | None, str] | None = None
+        self._latest: Report | None = None
+        self._most = -math.inf
+        self._told: Report | None = None
+        self._counting = False
         self._closed = False
         self._last = -math.inf
-        self._total: float | None = None
         self._started = loop.time()
         self._due = self._started
         self._timer: asyncio.TimerHandle | None = None
@@ -51,6 +58,9 @@ class ProgressRelay:
         if total is not None and not math.isfinite(total):
             total = None
         with self._lock:
+            if done < self._most:
+                return
+            self._most = done
             scheduled = self._latest is not None
             self._latest = (done, total, message)
         if not scheduled:
@@ -78,22 +88,38 @@ class ProgressRelay:
     def _flush(self) -> None:
         with self._lock:
             latest, self._latest = self._latest, None
-        if latest is None or self._closed or latest[0] <= self._last:
+        if latest is None or self._closed or latest == self._told:
             return
-        done, self._total, message = latest
-        self._emit(done, printable(message, _MESSAGE_LENGTH) or None)
+        self._told = latest
+        done, total, message = latest
+        if self._counting or done <= self._last:
+            self._count(_with_numbers(latest))
+        else:
+            # Nothing done is no part of anything: a total would make the next count look like one.
+            self._emit(done, total if done > 0 else None, message)
 
     def _beat(self) -> None:
-        nudged = _NUDGE if math.isinf(self._last) else self._last + _NUDGE
-        if self._total is None or nudged < self._total:
-            self._emit(nudged, f"still working after {self._loop.time() - self._started:.0f} s")
+        seconds = f"still working after {self._loop.time() - self._started:.0f} s"
+        if self._told is None:
+            self._count(seconds)
+            return
+        done, total, message = self._told
+        if total is None or done < total:
+            self._count(f"{seconds}: {message}" if message else seconds)
 
-    def _emit(self, done: float, message: str | None) -> None:
+    def _count(self, message: str) -> None:
+        """Sends what tells of no further work: a number above the last one, without a total."""
+        self._counting = True
+        self._emit(0 if math.isinf(self._last) else math.floor(self._last) + 1, None, message)
+
+    def _emit(self, done: float, total: float | None, message: str) -> None:
         self._last = done
         self._due = self._loop.time() + INTERVAL
         self._pulse.cancel()
         self._pulse = self._loop.call_later(SILENCE, self._beat)
-        sending = asyncio.ensure_future(self._send(done, self._total, message), loop=self._loop)
+        told = printable(message, _MESSAGE_LENGTH) or None
+        sent = self._send(_whole(done), None if total is None else _whole(total), told)
+        sending = asyncio.ensure_future(sent, loop=self._loop)
         self._sending.add(sending)
         sending.add_done_callback(self._sent)
 
@@ -101,3 +127,16 @@ class ProgressRelay:
         self._sending.discard(sending)
         if not sending.cancelled() and sending.exception() is not None:
             logger.error("a progress notification failed", exc_info=sending.exception())
+
+
+def _with_numbers(report: Report) -> str:
+    """A report's message with how much is done, where that says something."""
+    done, total, message = report
+    if total is None or not 0 < done <= total or total == 1:
+        return message
+    return f"{done:g} of {total:g}: {message}" if message else f"{done:g} of {total:g}"
+
+
+def _whole(number: float) -> float:
+    """The number, without a fraction where it is whole."""
+    return int(number) if float(number).is_integer() else number

@@ -214,3 +214,52 @@ def test_a_slot_that_is_given_back_is_there_for_the_next_request(
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
 
     run(work)
+
+
+@pytest.mark.parametrize(
+    ("interval", "concurrency", "told"),
+    [
+        (3.0, 1, "waiting for arXiv's turn (1 request in 3 s)"),
+        (0.1, 5, "waiting for arXiv's turn (10 requests in 1 s)"),
+        (0.334, 5, "waiting for arXiv's turn (3 requests in 1 s)"),
+        (0.4, 5, "waiting for arXiv's turn (1 request in 0.4 s)"),
+        (0.0, 5, "waiting for arXiv's turn"),
+    ],
+)
+def test_the_pace_that_a_request_waits_for_is_told_in_words(
+    make_gate: Callable[..., Gate], interval: float, concurrency: int, told: str
+) -> None:
+    assert make_gate(interval, concurrency=concurrency).describe("arXiv") == told
+
+
+def test_a_request_that_waits_for_others_to_end_is_told_so(
+    make_gate: Callable[..., Gate], clock: SkippingClock
+) -> None:
+    gate = make_gate(3.0, concurrency=1)
+
+    async def work() -> None:
+        async with gate.slot("a", clock.monotonic() + 10):
+            assert gate.describe("arXiv") == "waiting for arXiv's turn (1 request at once)"
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (True, "NCBI asked to wait 5 s"),
+        (False, "NCBI asked for slower requests; waiting 5 s"),
+    ],
+)
+def test_a_pause_is_told_as_long_as_it_lasts(
+    make_gate: Callable[..., Gate], clock: SkippingClock, asked: bool, told: str
+) -> None:
+    gate = make_gate(1.0)
+
+    async def work() -> None:
+        await gate.penalise(4.2, asked=asked)
+        assert gate.describe("NCBI") == told
+        await clock.sleep(4.3)
+        assert gate.describe("NCBI") == "waiting for NCBI's turn (1 request in 1 s)"
+
+    run(work)

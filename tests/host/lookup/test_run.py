@@ -63,7 +63,13 @@ def test_the_second_round_asks_with_what_the_first_one_learnt(open_desk: Open) -
         eutils=source(says(not_found=[A]), "pmid", "doi"),
         arxiv=source(says([found("arxiv", "2001.00001", ids=ids)]), "arxiv"),
     )
-    result = desk.lookup(["arXiv:2001.00001"])
+    heard: list[tuple[float, float | None]] = []
+    result = desk.lookup(
+        ["arXiv:2001.00001"], on_progress=lambda done, total, _message: heard.append((done, total))
+    )
+    # Two more are asked when one has answered: the count goes on, and never begins anew.
+    assert heard == sorted(heard, key=lambda report: report[0])
+    assert {(1, 3), (3, 3)} <= set(heard)
     assert trace(one(result)) == [
         ("crossref", "found", "10.1000/A"),
         ("eutils", "not_found", "10.1000/A"),

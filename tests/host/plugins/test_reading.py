@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,9 +40,11 @@ def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
     loads: list[str] = []
     load = Runtime.load
 
-    def counted(runtime: Runtime, name: str, wasm: bytes, digest: str) -> SandboxedComponent:
+    def counted(
+        runtime: Runtime, name: str, wasm: bytes, digest: str, **options: Any
+    ) -> SandboxedComponent:
         loads.append(name)
-        return load(runtime, name, wasm, digest)
+        return load(runtime, name, wasm, digest, **options)
 
     monkeypatch.setattr(Runtime, "load", counted)
     ready = threading.Event()
