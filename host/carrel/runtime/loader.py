@@ -21,8 +21,8 @@ from carrel.errors import LoadError
 from .codecache import CodeCache
 from .component import Sandboxed, SandboxedComponent
 from .engine import code_key, new_engine
+from .ffi import Code
 from .imports import check_imports
-from .linking import Code
 from .memory import expect_documents, share_arenas
 from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
