@@ -6,6 +6,7 @@ import gc
 import json
 import logging
 import sys
+from importlib import metadata
 from types import FrameType
 
 import pytest
@@ -246,6 +247,10 @@ def test_a_flood_of_discards_ends_the_call(invoke: Invoke) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:fetches")
+@pytest.mark.skipif(
+    int(metadata.version("wasmtime").partition(".")[0]) < 50,
+    reason="wasmtime before 50 has no limit on what a guest passes: this takes 2.6 GB there",
+)
 def test_a_list_of_requests_larger_than_the_host_takes_is_a_typed_error(invoke: Invoke) -> None:
     """Two million requests in one list: the host lifts them before any budget can be asked."""
     flood = guest(

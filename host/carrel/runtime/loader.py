@@ -20,8 +20,8 @@ from carrel.errors import LoadError
 
 from .codecache import CodeCache
 from .component import Sandboxed, SandboxedComponent
-from .engine import code_key, new_engine
-from .ffi import Code
+from .engine import code_key, new_engine, require_options
+from .ffi import INTERFACE, Code
 from .imports import check_imports
 from .memory import expect_documents, share_arenas
 from .sections import custom_section, require_component, require_module
@@ -65,6 +65,8 @@ class Runtime:
     def __init__(self, settings: RuntimeSettings) -> None:
         share_arenas()
         expect_documents()
+        if INTERFACE.differs:
+            _log.warning("plugins run slower than they could: %s", INTERFACE.reason)
         self._settings = settings
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()
@@ -154,6 +156,7 @@ class Runtime:
         self, name: str, identity: str, component_bytes: Callable[[], bytes], *, own: str = ""
     ) -> Path | bytes:
         """Precompiled code of what `identity` names, from the cache or compiled now."""
+        require_options(name)
         key = code_key(identity, self._settings.stack_bytes)
         path = self._cache.find(key)
         if path is not None:

@@ -8,14 +8,18 @@ import sys
 
 import pytest
 
-from carrel.runtime.ffi.direct.lifting import _Finalizers, _finalizers
+from carrel.runtime.ffi import INTERFACE
 from carrel.runtime.pool import pooled_engine
 from sandbox.conftest import Load
 from sandbox.test_results import parsed
 from support.guests import guest
 
+pytestmark = pytest.mark.skipif(INTERFACE.name != "direct", reason=INTERFACE.reason)
+
 
 def test_keeping_many_results_costs_no_more_for_each() -> None:
+    from carrel.runtime.ffi.direct.lifting import _Finalizers
+
     looks = 0
 
     class Living:
@@ -32,6 +36,8 @@ def test_keeping_many_results_costs_no_more_for_each() -> None:
 
 
 def test_finalizers_of_freed_results_are_removed(load: Load) -> None:
+    from carrel.runtime.ffi.direct.lifting import _finalizers
+
     component = load(guest())
     for _ in range(500):
         assert bytes(parsed(component)) == b"{}"
