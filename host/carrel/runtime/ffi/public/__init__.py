@@ -5,8 +5,8 @@ It has the names of `direct` and gives the same results, errors and limits. What
 - wasmtime-py converts values of any type and copies strings, so that calls take longer.
 - A guest's memory is not pooled: wasmtime-py has no option for that.
 - A result that is longer than its limit is copied before it is refused.
-- One call of `fetch` or `fetch-all` may pass `counting.MAX_RECORDS` requests and headers in all.
-  `direct` reads the first headers of any number.
+- One call of `fetch`, `fetch-all` or `discard` may pass `counting.MAX_RECORDS` requests and headers
+  in all. `direct` reads the first headers of any number.
 - A component whose imports have other types than the contract's is refused when it is
   instantiated. `direct` refuses the call of such an import.
 """
