@@ -70,7 +70,11 @@ rust-test:
     cd examples/extism-plugin && cargo test --locked --quiet
 
 # Run everything that CI runs, except that it takes the toolchains that are here.
-check: lint types rust-lint rust-test native (wasm "--check") rebuild examples build (bench "--quick") (test "--all")
+check: lint types rust-lint rust-test native (wasm "--check") rebuild examples (wasmtime "--sample") build (bench "--quick") (test "--all")
+
+# Run the sandbox's tests on several versions of wasmtime-py; `--sample` runs some, as CI does.
+wasmtime *args:
+    {{ python }} scripts/wasmtime_versions.py {{ args }}
 
 # Ask a source and keep its answers: `just record arxiv_query id_list=2301.00001 --into DIR`.
 record *args:

@@ -20,6 +20,7 @@ from carrel.config import rules as config_rules
 from carrel.config.values import Rule
 from carrel.contract import contract_file
 from carrel.exchange import Limits
+from carrel.runtime import ffi
 from support.pages import ROOT, Page, page, pages
 
 DEFAULTS = {
@@ -116,6 +117,7 @@ def test_environment_variables_are_described_and_no_other() -> None:
         **configuration.ENVIRONMENT,
         configuration.TOOL_IDENTIFIER: "software",
         "CARREL_CONFIG": "",
+        ffi.VARIABLE: "",
         "CARREL_SECRET_<PLUGIN>_<NAME>": "",
     }
     assert set(rows) == set(known)
@@ -124,7 +126,7 @@ def test_environment_variables_are_described_and_no_other() -> None:
 
 
 def test_no_page_names_a_variable_that_is_not_read() -> None:
-    known = {*configuration.ENVIRONMENT, "CARREL_CONFIG"}
+    known = {*configuration.ENVIRONMENT, "CARREL_CONFIG", ffi.VARIABLE}
     for one in pages():
         text = one.prose + "".join(block.text for block in one.blocks)
         named = set(re.findall(r"\bCARREL_[A-Z_]+\b", text))

@@ -144,6 +144,46 @@ def test_only_fetch_opens_connections_and_only_runtime_imports_wasmtime() -> Non
             assert not named & network, path
 
 
+#: Private attributes of wasmtime-py.
+_PRIVATE = {"_bindings", "_consume", "_ffi", "_from_ptr"}
+
+
+def private_bindings(path: Path) -> list[str]:
+    """The lines of a file that use wasmtime-py's private names, or packages behind the door."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module or ''}.{one.name}" for one in node.names]
+        parts = [name.split(".") for name in names]
+        private = any(
+            one[0] == "wasmtime" and any(part.startswith("_") for part in one) for one in parts
+        )
+        behind = any("ffi" in one and {"direct", "public"} & set(one) for one in parts)
+        attribute = isinstance(node, ast.Attribute) and node.attr in _PRIVATE
+        called = (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "ptr"
+        )
+        if private or behind or attribute or called:
+            found.append(f"{path.name}:{node.lineno}")  # type: ignore[attr-defined]
+    return found
+
+
+def test_only_ffi_uses_wasmtimes_private_bindings() -> None:
+    root = PACKAGE.parents[1]
+    folders = (PACKAGE, *(root / name for name in ("tests", "bench", "scripts", "examples")))
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    inside = {PACKAGE / "runtime" / "ffi", root / "tests" / "sandbox" / "ffi"}
+    assert [
+        line for path in paths if not inside & set(path.parents) for line in private_bindings(path)
+    ] == []
+    assert any(private_bindings(path) for path in paths), "the check finds what is there"
+
+
 @pytest.mark.parametrize(
     ("statement", "heavy"),
     [

@@ -16,6 +16,7 @@ import pytest
 from carrel.errors import BusyError, Cancelled, CarrelError, DeadlineExceeded, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
+from carrel.runtime.ffi import INTERFACE
 from carrel.runtime.turns import at_once, processors
 from carrel.utf8 import Utf8
 from support.desk import until
@@ -244,6 +245,7 @@ def test_memory_beyond_what_is_kept_goes_back_at_once(load: Load) -> None:
     component.close()
 
 
+@pytest.mark.skipif(INTERFACE.name != "direct", reason="memory is pooled on the fast path only")
 def test_memory_of_large_documents_is_kept_while_they_come_and_then_goes_back(load: Load) -> None:
     component = load(guest(touching(384)))
     document = "x" * (3 * MIB)

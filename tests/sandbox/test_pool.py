@@ -11,7 +11,6 @@ import pytest
 
 from carrel.exchange import Call
 from carrel.runtime.instance import OfflineFetcher
-from carrel.runtime.pool import pooled_engine
 from support.guests import guest
 
 from .conftest import Invoke, Load
@@ -45,11 +44,6 @@ def touching(pages: int) -> str:
         (local.set $i (i32.add (local.get $i) (i32.const 4096)))
         (br_if $l (i32.lt_u (local.get $i) (i32.const {pages * 65536}))))
     """
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no limit on addresses there")
-def test_there_is_a_pool_where_addresses_are_free() -> None:
-    assert pooled_engine(2**20) is not None
 
 
 @pytest.mark.requirement("serve:alive:pool")

@@ -6,17 +6,16 @@ import gc
 import json
 import logging
 import sys
+from importlib import metadata
 from types import FrameType
 
 import pytest
 import wasmtime
-from wasmtime import _ffi as ffi
 
 from carrel.errors import ContractViolation, LimitExceeded, Trap
 from carrel.exchange import Call, Limits, Request
 from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.instance import OfflineFetcher
-from carrel.runtime.lifting import _Ends, _ends
 from carrel.runtime.traps import TRAPS, from_wasmtime
 from carrel.utf8 import Utf8
 from sandbox.conftest import AnsweringFetcher, Invoke, Load
@@ -60,24 +59,7 @@ def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
         del garbage
         gc.collect()
     assert resident() < before + 100 * MIB
-    assert len(_ends) < 120, "what was kept to free them is not kept for ever"
     component.close()
-
-
-def test_keeping_many_results_costs_no_more_for_each() -> None:
-    looks = 0
-
-    class Living:
-        def __call__(self) -> object:
-            nonlocal looks
-            looks += 1
-            return self
-
-    ends = _Ends()
-    for _ in range(5_000):
-        ends.keep(Living())  # type: ignore[arg-type]
-    assert len(ends) == 5_000
-    assert looks < 3 * 5_000
 
 
 @pytest.mark.requirement("sandbox:limits:interrupt")
@@ -131,17 +113,6 @@ def test_a_trap_is_a_typed_error_with_its_kind(invoke: Invoke, body: str, kind: 
     assert caught.value.kind == kind
     assert caught.value.error_code == "plugin_failed"
     assert caught.value.to_dict()["trap"] == kind
-
-
-@pytest.mark.requirement("serve:alive:trap")
-@pytest.mark.parametrize("code", list(wasmtime.TrapCode), ids=lambda code: code.name.lower())
-def test_every_trap_code_of_wasmtime_maps_to_a_typed_error(code: wasmtime.TrapCode) -> None:
-    words = wasmtime.Trap._from_ptr(ffi.wasmtime_trap_new_code(code.value)).message
-    assert words == f"wasm trap: {TRAPS[code.name.lower()]}"
-    error = from_wasmtime(wasmtime.WasmtimeError(words), Call("guest", "tool"))
-    assert error.error_code in {"plugin_failed", "limit_exceeded", "contract_violation"}
-    if isinstance(error, Trap):
-        assert error.kind == code.name.lower()
 
 
 def test_no_words_of_a_trap_are_found_inside_anothers() -> None:
@@ -276,6 +247,10 @@ def test_a_flood_of_discards_ends_the_call(invoke: Invoke) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:fetches")
+@pytest.mark.skipif(
+    int(metadata.version("wasmtime").partition(".")[0]) < 50,
+    reason="wasmtime before 50 has no limit on what a guest passes: this takes 2.6 GB there",
+)
 def test_a_list_of_requests_larger_than_the_host_takes_is_a_typed_error(invoke: Invoke) -> None:
     """Two million requests in one list: the host lifts them before any budget can be asked."""
     flood = guest(

@@ -38,12 +38,18 @@ def doctor(session: Session, online: bool, as_json: bool) -> int:
 
 def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[str, Any]:
     """Everything that the doctor finds; `problems` has a sentence for each thing that is broken."""
+    from carrel.runtime.ffi import INTERFACE, VALUES, VARIABLE
+
     told: dict[str, Any] = {"ok": False, "problems": [], "environment": _environment(env)}
     problems: list[str] = told["problems"]
     problems += [
         f"environment: {name} is not a variable of Carrel's{hint}"
         for name, hint in _unknown_variables(env)
     ]
+    told["sandbox"] = {"interface": INTERFACE.name, "reason": INTERFACE.reason}
+    wish = env.get(VARIABLE, "").strip().lower()
+    if wish and wish not in VALUES:
+        problems.append(f"environment: {VARIABLE} is {wish!r}; it can be {' or '.join(VALUES)}")
     try:
         config = session.config()
     except ConfigError as error:
@@ -93,8 +99,9 @@ def _unknown_variables(env: Mapping[str, str]) -> list[tuple[str, str]]:
 
     from carrel.config import ENVIRONMENT, TOOL_IDENTIFIER
     from carrel.credentials import PREFIX, usual_variables
+    from carrel.runtime.ffi import VARIABLE
 
-    known = ["CARREL_CONFIG", *ENVIRONMENT, *usual_variables(), TOOL_IDENTIFIER]
+    known = ["CARREL_CONFIG", VARIABLE, *ENVIRONMENT, *usual_variables(), TOOL_IDENTIFIER]
     found = []
     for name in _environment(env):
         if name not in known and not name.startswith(PREFIX):
@@ -154,6 +161,8 @@ def _show(told: Mapping[str, Any]) -> None:
         cache = told["cache"]
         compiled, answers = cache["compiled_bytes"], cache["answers_bytes"]
         pairs.append(("cached", f"{compiled:,} bytes compiled, {answers:,} bytes of answers"))
+    sandbox = told["sandbox"]
+    pairs.append(("wasmtime interface", f"{sandbox['interface']}: {sandbox['reason']}"))
     facts(pairs, title="Carrel")
     if told.get("plugins"):
         table(

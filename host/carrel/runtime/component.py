@@ -18,10 +18,10 @@ from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .engine import new_engine
+from .ffi import Code
 from .imports import define_imports, imports_contract_only
 from .inline import KEPT_INLINE, InlineWorkers
 from .instance import Execution
-from .linking import Code
 from .pending import Pending
 from .signals import held_back
 from .threads import WorkerThreads

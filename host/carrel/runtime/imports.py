@@ -17,9 +17,8 @@ import wasmtime
 from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
-from .functions import add_discard, add_fetch, add_words
+from .ffi import MAX_WORDS, Code, Linker, items_of
 from .guarded import guarded
-from .linking import Code, Linker
 
 if TYPE_CHECKING:
     from wasmtime.component import Component
@@ -110,14 +109,11 @@ def check_imports(
     Raises:
         LoadError: names every such import; or the contract's export is missing.
     """
-    from wasmtime.component import ComponentInstanceType
-
     kind = component.type
     refused: list[str] = []
     for name, extern in kind.imports(engine).items():
         interface, _, version = name.partition("@")
-        item = extern.ty
-        functions = set(item.exports(engine)) if isinstance(item, ComponentInstanceType) else set()
+        functions = set(items_of(engine, extern))
         if name in CONTRACT_IMPORTS:
             refused += [f"{name}#{one}" for one in sorted(functions - CONTRACT_IMPORTS[name])]
         elif interface in INERT_WASI and version.startswith("0.2."):
@@ -140,17 +136,12 @@ def imports_contract_only(code: Code) -> bool:
     return all(name in CONTRACT_IMPORTS for name in code.imports())
 
 
-def define_imports(
-    engine: wasmtime.Engine, current: Callable[[], Execution]
-) -> tuple[Linker, object]:
-    """Defines the contract's imports and WASI in a linker of their own.
+def define_imports(engine: wasmtime.Engine, current: Callable[[], Execution]) -> Linker:
+    """Returns a linker that defines the contract's imports and WASI.
 
     Args:
         engine: of one worker; it serves one execution at a time.
         current: the execution that runs in that worker now.
-
-    Returns:
-        The linker, and what has to live as long.
     """
     linker = Linker(engine)
     linker.add_wasi()
@@ -169,23 +160,19 @@ def define_imports(
 
     with linker.root() as root:
         with root.add_instance(_HTTP) as http:
-            keep = [
-                add_fetch(http.ptr(), "fetch", fetch, may_fetch=may_fetch, many=False),
-                add_fetch(http.ptr(), "fetch-all", fetch, may_fetch=may_fetch, many=True),
-                add_discard(http.ptr(), "discard", guarded(current, _discard)),
-            ]
+            http.add_fetch("fetch", fetch, may_fetch=may_fetch, many=False)
+            http.add_fetch("fetch-all", fetch, may_fetch=may_fetch, many=True)
+            http.add_discard("discard", guarded(current, _discard))
         with root.add_instance(_LOG) as log:
-            keep.append(
-                add_words(log.ptr(), "write", guarded(current, _write), takes=("enum", "string"))
-            )
+            write = guarded(current, _write)
+            log.add_function("write", write, takes=("enum", "string"), most=MAX_WORDS)
         with root.add_instance(_PROGRESS) as progress:
             report = guarded(current, _report)
-            keep.append(add_words(progress.ptr(), "report", report, takes=("u64", "u64", "string")))
+            progress.add_function("report", report, takes=("u64", "u64", "string"), most=MAX_WORDS)
         with root.add_instance(_CONFIG) as config:
-            keep.append(
-                add_words(config.ptr(), "get", guarded(current, _get, ""), takes=("string",))
-            )
-    return linker, keep
+            get = guarded(current, _get, "")
+            config.add_function("get", get, takes=("string",), gives="string", most=MAX_WORDS)
+    return linker
 
 
 def _discard(execution: Execution, read: Callable[[], Request]) -> None:

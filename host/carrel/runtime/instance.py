@@ -38,13 +38,12 @@ from carrel.printable import printable
 from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
-from .functions import call_text
-from .lifting import MismatchError, OutputError
+from .ffi import MismatchError, OutputError, call_text
 from .traps import MEMORIES_EXCEEDED, from_wasmtime
 from .turns import LONG, Turn
 
 if TYPE_CHECKING:
-    from .store import Store
+    from .ffi import Store
     from .worker import Loaded, Worker
 
 _log = logging.getLogger("carrel.plugin")

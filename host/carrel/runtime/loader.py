@@ -22,9 +22,9 @@ from carrel.errors import LoadError
 from .child import NICE
 from .codecache import Claim, CodeCache, code_key
 from .component import Sandboxed, SandboxedComponent
-from .engine import new_engine
+from .engine import new_engine, require_options
+from .ffi import INTERFACE, Code
 from .imports import check_imports
-from .linking import Code
 from .memory import expect_documents, share_arenas
 from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
@@ -72,6 +72,8 @@ class Runtime:
     def __init__(self, settings: RuntimeSettings) -> None:
         share_arenas()
         expect_documents()
+        if INTERFACE.differs:
+            _log.warning("plugins run slower than they could: %s", INTERFACE.reason)
         self._settings = settings
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()
@@ -188,6 +190,7 @@ class Runtime:
         on_compile: Callable[[], None],
     ) -> Path | bytes:
         """Precompiled code of what `identity` names, from the cache or compiled now."""
+        require_options(name)
         key = code_key(identity, self._settings.stack_bytes)
         path = self._kept(key, name)
         if path is not None:

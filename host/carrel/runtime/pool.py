@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 
 import wasmtime
-from wasmtime import _bindings as c
 
 from .engine import guest_config
+from .ffi import set_pool
 
 #: Bytes of a guest's memory that stay with the process: documents of 2 MB, their results and what
 #: stands between. What a guest touched beyond goes back to the system.
@@ -41,7 +41,9 @@ _ROOM = {
 
 
 def pooled_engine(stack_bytes: int, kept: int = KEPT) -> wasmtime.Engine | None:
-    """An engine with a pool for one instance; None where addresses are not free to reserve.
+    """Returns an engine with a pool for one instance, or None.
+
+    None if the pool's addresses cannot be reserved, or the public interface is in use (`ffi`).
 
     Args:
         stack_bytes: wasm stack of a guest.
@@ -50,11 +52,8 @@ def pooled_engine(stack_bytes: int, kept: int = KEPT) -> wasmtime.Engine | None:
     if not _addresses_are_free():
         return None
     config = guest_config(stack_bytes)
-    room = c.wasmtime_pooling_allocation_config_new()
-    for name, value in {**_ROOM, "linear_memory_keep_resident": kept}.items():
-        getattr(c, f"wasmtime_pooling_allocation_config_{name}_set")(room, value)
-    c.wasmtime_pooling_allocation_strategy_set(config.ptr(), room)
-    c.wasmtime_pooling_allocation_config_delete(room)
+    if not set_pool(config, {**_ROOM, "linear_memory_keep_resident": kept}):
+        return None
     return wasmtime.Engine(config)
 
 

@@ -11,17 +11,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import wasmtime
 
 from .engine import new_engine
+from .ffi import Code, Export, Linker, Store
 from .imports import SOURCE, define_imports, imports_contract_only
 from .instance import Execution
-from .linking import Code, Export
 from .memory import give_back
 from .pool import KEPT, pooled_engine
-from .store import Store
 from .traps import TABLE_ELEMENTS
 from .turns import Turn
 
@@ -32,7 +30,7 @@ _INSTANCES = 100
 _TABLES = 16
 
 #: Makes a worker's linker and defines what guests import, see `define_imports`.
-Define = Callable[[wasmtime.Engine, Callable[[], Execution]], tuple[Any, object]]
+Define = Callable[[wasmtime.Engine, Callable[[], Execution]], Linker]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,6 @@ class Worker:
     ) -> None:
         self._define = define
         self._stack_bytes = stack_bytes
-        self._imports: object = ()
         self._use(pooled_engine(stack_bytes, kept) or new_engine(stack_bytes))
         self.move_here()
         self.turn = turn
@@ -136,11 +133,10 @@ class Worker:
         self._loaded = None
         self.linker.close()
         self.engine.close()
-        self._imports = ()
 
     def _use(self, engine: wasmtime.Engine) -> None:
         self.engine = engine
-        self.linker, self._imports = self._define(engine, self._current)
+        self.linker = self._define(engine, self._current)
 
     def _current(self) -> Execution:
         assert self._execution is not None, "host functions run inside an execution"

@@ -19,6 +19,8 @@ from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Respon
 from carrel.fetch.manifest import read_policy
 from carrel.plugins.manifest import Manifest, parse_manifest
 from carrel.plugins.registry import PluginState, Registry
+from carrel.runtime import ffi
+from carrel.runtime.ffi.choice import Interface
 from carrel.runtime.imported_names import imported_names
 from support.command_line import CommandLine
 from support.guests import assemble, guest
@@ -406,6 +408,22 @@ class TestDoctor:
         assert told["ok"]
         assert "hunter2" not in json.dumps(told)
         assert "me@example.org" not in json.dumps(told)
+
+    @pytest.mark.parametrize("name", ["direct", "public"])
+    def test_the_interface_to_wasmtime_is_named_with_its_reason(
+        self, session: Session, monkeypatch: pytest.MonkeyPatch, name: str
+    ) -> None:
+        monkeypatch.setattr(ffi, "INTERFACE", Interface(name, "a reason"))
+        told = examine(session, online=False, env={})
+        assert told["sandbox"] == {"interface": name, "reason": "a reason"}
+        assert told["ok"]
+
+    def test_an_interface_that_is_not_there_is_a_problem(self, session: Session) -> None:
+        told = examine(session, online=False, env={ffi.VARIABLE: "fast"})
+        assert told["problems"] == [
+            f"environment: {ffi.VARIABLE} is 'fast'; it can be auto or public"
+        ]
+        assert examine(session, online=False, env={ffi.VARIABLE: "public"})["ok"]
 
     def test_faults_of_the_configuration_are_problems(
         self, session: Session, tmp_path: Path

@@ -72,6 +72,7 @@ class TestOnATerminal:
         assert "ready" in listed.out
         examined = carrel.on_terminal("doctor", env={"TERM": "dumb"})
         assert "Everything that was checked works." in examined.out
+        assert "wasmtime interface" in examined.out
 
 
 class Terminal(io.StringIO):

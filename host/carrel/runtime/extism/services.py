@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import wasmtime
-from wasmtime.component import Linker
 
 from carrel.errors import ContractViolation, SourceError, Trap
 from carrel.exchange import Failure, FailureKind, Request
-from carrel.runtime.functions import add_text
+from carrel.runtime.ffi import Linker
 from carrel.runtime.guarded import guarded
 
 from .asked import answer
@@ -79,40 +78,33 @@ class ModuleContext:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def define_services(
-    engine: wasmtime.Engine, current: Callable[[], Execution]
-) -> tuple[Linker, object]:
-    """Defines the interface in a linker of its own.
+def define_services(engine: wasmtime.Engine, current: Callable[[], Execution]) -> Linker:
+    """Returns a linker that defines the interface.
 
     Args:
         engine: of one worker; it serves one execution at a time.
         current: the execution that runs in that worker now.
-
-    Returns:
-        The linker, and what has to live as long.
     """
     linker = Linker(engine)
 
-    def plain(function: Callable[..., Any], fallback: Any = None) -> Callable[..., Any]:
-        run = guarded(current, function, fallback)
-        return lambda _store, *arguments: run(*arguments)
+    def bound(function: Callable[..., Any], fallback: Any = None) -> Callable[..., Any]:
+        return guarded(current, function, fallback)
 
     with linker.root() as root, root.add_instance(INTERFACE) as host:
-        keep = [
-            add_text(host.ptr(), "config", guarded(current, _config, ""), parameters=1),
-            add_text(host.ptr(), "http", guarded(current, _http, ""), parameters=2),
-            add_text(host.ptr(), "http-headers", guarded(current, _http_headers, ""), parameters=0),
-            add_text(host.ptr(), "user", guarded(current, answer, ""), parameters=2),
-        ]
-        host.add_func("http-status", plain(lambda execution: _context(execution).status, 0))
-        host.add_func("log", plain(_write))
-        host.add_func("log-level", plain(_log_level, 4))
-        host.add_func("clock", plain(_clock, 0))
-        host.add_func("random", plain(lambda _: int.from_bytes(os.urandom(8)), 0))
-        host.add_func("output", plain(_output))
-        host.add_func("sleep", plain(lambda execution, wait: execution.sleep(wait / 1e9)))
-        host.add_func("exit", plain(_exit))
-    return linker, keep
+        add = host.add_function
+        add("config", bound(_config, ""), takes=("string",), gives="string")
+        add("http", bound(_http, ""), takes=("string", "string"), gives="string")
+        add("http-headers", bound(_http_headers, ""), gives="string")
+        add("http-status", bound(lambda execution: _context(execution).status, 0), gives="u32")
+        add("user", bound(answer, ""), takes=("u32", "string"), gives="string")
+        add("log", bound(_write), takes=("u32", "string"))
+        add("log-level", bound(_log_level, 4), gives="u32")
+        add("clock", bound(_clock, 0), takes=("u32",), gives="u64")
+        add("random", bound(lambda _: int.from_bytes(os.urandom(8)), 0), gives="u64")
+        add("output", bound(_output), takes=("string",))
+        add("sleep", bound(lambda execution, wait: execution.sleep(wait / 1e9)), takes=("u64",))
+        add("exit", bound(_exit), takes=("u32",))
+    return linker
 
 
 def _context(execution: Execution) -> ModuleContext:

@@ -1,4 +1,4 @@
-"""What wasmtime's library made for us, and its errors."""
+"""Handles: objects that own memory of wasmtime's library, and its errors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import wasmtime
 
 
 def require(error: Any) -> None:
-    """Raises the error that a function of wasmtime's library returned, if it returned one."""
+    """Raises the `WasmtimeError` that a C function returned, if it returned one."""
     if error:
         raise wasmtime.WasmtimeError._from_ptr(error)  # noqa: SLF001
 
 
-class Owned(ABC):
-    """Something in wasmtime's memory that is ours to free."""
+class Handle(ABC):
+    """Owns a C pointer and frees it when closed or collected."""
 
     def __init__(self, pointer: Any) -> None:
         self._pointer = pointer
 
     def ptr(self) -> Any:
-        """Where it stands."""
+        """Returns the pointer; raises `ValueError` after `close`."""
         if self._pointer is None:
             raise ValueError("already closed")
         return self._pointer
 
     def close(self) -> None:
-        """Frees it. Idempotent."""
+        """Frees the pointer. Idempotent."""
         pointer, self._pointer = self._pointer, None
         if pointer is not None:
             self._free(pointer)

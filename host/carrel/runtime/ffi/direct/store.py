@@ -1,4 +1,4 @@
-"""What one call's instance lives in: a store of wasmtime's, with its bounds."""
+"""Stores: each holds the instance of one call, under limits."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from typing import Any
 import wasmtime
 from wasmtime import _ffi as c
 
-from .foreign import Owned, require
-from .linking import Code, Export
-from .short_calls import keeping_the_lock
+from .gil import holding_gil
+from .handles import Handle, require
+from .linking import Code, Export, Linker
 
-#: An epoch deadline of one: the first increment of the engine stops the guest.
+#: Epoch deadline in increments of the engine's epoch: the first one interrupts the guest.
 _NEXT_INCREMENT = 1
 _NO_FINALIZER = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
 
-_new = keeping_the_lock("wasmtime_store_new")
-_context = keeping_the_lock("wasmtime_store_context")
-_set_epoch_deadline = keeping_the_lock("wasmtime_context_set_epoch_deadline")
-_set_limits = keeping_the_lock("wasmtime_store_limiter")
-_get_function = keeping_the_lock("wasmtime_component_instance_get_func")
+_new = holding_gil("wasmtime_store_new")
+_context = holding_gil("wasmtime_store_context")
+_set_epoch_deadline = holding_gil("wasmtime_context_set_epoch_deadline")
+_set_limits = holding_gil("wasmtime_store_limiter")
+_get_function = holding_gil("wasmtime_component_instance_get_func")
 
 
-class Store(Owned):
-    """A store. One thread at a time uses it; closing it empties the memories in it.
+class Store(Handle):
+    """A store for one instance. Not thread-safe; closing it clears the guest's memories.
 
     Args:
-        engine: where the guest's code was loaded; its next epoch ends what runs here.
-        memory_bytes: of each linear memory.
-        table_elements: of each table.
-        instances: how many there may be.
-        tables: how many there may be.
-        memories: how many there may be.
+        engine: that the guest's code was loaded into; its next epoch interrupts the guest.
+        memory_bytes: limit of each linear memory.
+        table_elements: limit of each table.
+        instances: limit of their number.
+        tables: limit of their number.
+        memories: limit of their number.
 
     Attributes:
-        context: what wasmtime's C functions take for this store.
+        context: wasmtime's C pointer for the store's contents.
     """
 
     def __init__(
@@ -55,18 +55,18 @@ class Store(Owned):
         _set_limits(self.ptr(), memory_bytes, table_elements, instances, tables, memories)
 
     def set_wasi(self, wasi: wasmtime.WasiConfig) -> None:
-        """What the guest's imports of WASI are told."""
+        """Configures WASI for the guest."""
         require(c.wasmtime_context_set_wasi(self.context, wasi._consume()))  # noqa: SLF001
 
-    def instantiate(self, linker: Any, code: Code) -> Any:
-        """A new instance, as wasmtime's C value.
+    def instantiate(self, linker: Linker, code: Code) -> Any:
+        """Returns a new instance, as wasmtime's C value.
 
         Args:
-            linker: has what the guest imports, see `Define` in `worker`.
-            code: the guest's.
+            linker: defines the guest's imports.
+            code: the guest's machine code.
 
         Raises:
-            WasmtimeError: it needs more than the bounds allow, or its start failed.
+            WasmtimeError: it exceeds a limit, an import is missing, or its start function trapped.
         """
         instance = c.wasmtime_component_instance_t()
         require(
@@ -77,7 +77,7 @@ class Store(Owned):
         return instance
 
     def function(self, instance: Any, export: Export) -> Any:
-        """A function of an instance, as wasmtime's C value; None where there is none."""
+        """Returns an instance's function, as wasmtime's C value, or None if it is no function."""
         function = c.wasmtime_component_func_t()
         found = _get_function(byref(instance), self.context, export.ptr(), byref(function))
         return function if found else None

@@ -1,9 +1,9 @@
-"""What a guest hands over, read from wasmtime's C values.
+"""Lifts wasmtime's C values to Python values.
 
-The contract's types are few and known, so they are written down here (see `functions`). A
-component may declare an import with another type than the contract's, and wasmtime would still link
-it. So the kind of every value is checked before it is read: each function here raises
-`MismatchError` for a value of another.
+The contract's types are few and fixed, so they are written down here (see `calls`). A component may
+declare an import with another type than the contract's, and wasmtime links it all the same. So the
+tag of every value is checked before the value is read: each function here raises `MismatchError`
+for a value of another type.
 """
 
 from __future__ import annotations
@@ -18,51 +18,41 @@ from weakref import ref
 from wasmtime import _ffi as c
 
 from carrel.exchange import Request
+from carrel.runtime.ffi.bounds import (
+    MAX_BODY_BYTES,
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    MAX_URL_BYTES,
+    MAX_WORDS,
+    MismatchError,
+    OutputError,
+)
 
 from .kinds import ENUM, LIST, RECORD, RESULT, STRING, U32, U64
 
 T = TypeVar("T")
 
-
-#: What is read of a string that a guest hands in; the rest is neither copied nor decoded, because
-#: that holds up every other thread. Far above what the fetch layer takes, so that what was cut is
-#: refused there by its length.
-MAX_URL_BYTES = 2**16
-MAX_HEADERS = 64
-MAX_HEADER_BYTES = 2**13
-MAX_BODY_BYTES = 2**23
-#: The same of a log line, a step of progress, or the name of a setting.
-MAX_WORDS = 4096
-
 _METHODS: dict[str, Literal["GET", "HEAD", "POST"]] = {"get": "GET", "head": "HEAD", "post": "POST"}
 
 
-class MismatchError(Exception):
-    """A guest passed a value of another type than the contract's."""
+class _ValueHandle:
+    """Owns a wasmtime value; a C finalizer frees it, so no Python code runs.
 
-
-class OutputError(Exception):
-    """A guest returned more text than it may."""
-
-
-class _Owner:
-    """Whoever holds this holds a value, which is freed when nobody does any more, by C alone.
-
-    A `__del__` would be a function of Python's, called wherever the last reference goes: an
-    interrupt that came just then would be raised in it, and Python drops what is raised there.
+    A `__del__` would run as Python code wherever the last reference is dropped. A signal handler
+    that raised there would lose its exception, because Python ignores exceptions in `__del__`.
     """
 
     __slots__ = ("__weakref__",)
 
     def __init__(self, value: Any) -> None:
-        end = _End(self, _free)
-        end.value = value
-        end._as_parameter_ = addressof(value)
-        _ends.keep(end)
+        finalizer = _Finalizer(self, _free)
+        finalizer.value = value
+        finalizer._as_parameter_ = addressof(value)
+        _finalizers.keep(finalizer)
 
 
-class _End(ref[_Owner]):
-    """A weak reference that ctypes takes for an address: a C function can be what it calls."""
+class _Finalizer(ref[_ValueHandle]):
+    """A weak reference whose callback is a C function; ctypes passes it as the value's address."""
 
     __slots__ = ("_as_parameter_", "value")
 
@@ -70,42 +60,42 @@ class _End(ref[_Owner]):
     value: Any
 
 
-class _Ends:
-    """Has the ends of all owners that live: a weak reference that is garbage itself calls nobody.
+class _Finalizers:
+    """Keeps the finalizers of live handles: a weak reference that is collected calls nothing.
 
-    Those of owners that have gone are looked for when there are twice as many as there were, so
-    that a program that keeps many results pays for no one of them more than once or twice.
+    Finalizers of freed handles are removed when the number of all has doubled, so the cost for each
+    is constant, however many results a program keeps.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, _End] = {}
+        self._kept: dict[int, _Finalizer] = {}
         self._room = _SPARE
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def keep(self, end: _End) -> None:
-        """Keeps one until its owner has gone."""
+    def keep(self, finalizer: _Finalizer) -> None:
+        """Keeps a finalizer until its handle is freed."""
         if len(self._kept) >= self._room:
             for key, old in list(self._kept.items()):
                 if old() is None:
                     self._kept.pop(key, None)
             self._room = 2 * len(self._kept) + _SPARE
-        self._kept[id(end)] = end
+        self._kept[id(finalizer)] = finalizer
 
 
-#: Ends that may be of owners that have gone; each takes 200 bytes.
+#: Finalizers of freed handles that may be kept; each takes 200 bytes.
 _SPARE = 64
-_ends = _Ends()
-#: Takes no time: of a value that holds one text.
+_finalizers = _Finalizers()
+#: A GIL-held call: a value that holds one text is freed at once.
 _free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("wasmtime_component_val_delete", c.dll))
 
-#: Any address and what stands there; a view of it has the right length.
+#: Memory from any address on; a slice of it has the right length.
 _Memory = ctypes.c_ubyte * sys.maxsize
 
 
 def _read_string(value: Any, kind: int, most: int) -> str:
-    """The string's first `most` bytes; a character that is cut through is left out."""
+    """Reads a string's first `most` bytes, without a last character that is incomplete."""
     if value.kind != kind:
         raise MismatchError
     text = value.of.string
@@ -117,9 +107,9 @@ def _read_string(value: Any, kind: int, most: int) -> str:
 
 
 def read_text_result(value: Any, max_bytes: int) -> tuple[bool, memoryview]:
-    """Of a string or `result<string, string>`: whether it is no `error`, and its text as UTF-8.
+    """Returns whether a string or `result<string, string>` is no `error`, and its text as UTF-8.
 
-    The value is taken over. Its text stands where it stood, and is freed with the last view of it.
+    Takes ownership of the value. Its text is not copied; the last view of it frees it.
 
     Raises:
         OutputError: the text is longer than `max_bytes`; it is not read.
@@ -127,14 +117,14 @@ def read_text_result(value: Any, max_bytes: int) -> tuple[bool, memoryview]:
     try:
         is_ok, text = _text_result(value, max_bytes)
     except (MismatchError, OutputError):
-        # A list may be millions of blocks, so this gives Python's lock away.
+        # A list may be millions of blocks, so this releases the GIL.
         c.wasmtime_component_val_delete(byref(value))
         raise
-    owner = _Owner(value)
+    handle = _ValueHandle(value)
     if not text.size:
         return is_ok, memoryview(b"")
     memory = _Memory.from_address(addressof(text.data.contents))
-    memory.owner = owner  # type: ignore[attr-defined]
+    memory.handle = handle  # type: ignore[attr-defined]
     return is_ok, memoryview(memory)[: text.size].toreadonly()
 
 
@@ -150,25 +140,25 @@ def _text_result(value: Any, max_bytes: int) -> tuple[bool, Any]:
     return is_ok, value.of.string
 
 
-def _read_number(value: Any) -> int:
+def _read_u32(value: Any) -> int:
+    if value.kind != U32:
+        raise MismatchError
+    return int(value.of.u32)
+
+
+def _read_u64(value: Any) -> int:
     if value.kind != U64:
         raise MismatchError
     return int(value.of.u64)
 
 
-#: What reads a parameter of a plain type; strings come cut to `MAX_WORDS`.
-READERS: dict[str, Callable[[Any], Any]] = {
-    "string": lambda value: _read_string(value, STRING, MAX_WORDS),
-    "enum": lambda value: _read_string(value, ENUM, MAX_WORDS),
-    "u64": _read_number,
+#: Reads a parameter of a plain type; strings cut to so many bytes.
+READERS: dict[str, Callable[[Any, int], Any]] = {
+    "string": lambda value, most: _read_string(value, STRING, most),
+    "enum": lambda value, most: _read_string(value, ENUM, most),
+    "u32": lambda value, _most: _read_u32(value),
+    "u64": lambda value, _most: _read_u64(value),
 }
-
-
-def read_plain(value: Any) -> str | int:
-    """A u32, or a string, of which nothing is cut."""
-    if value.kind == U32:
-        return int(value.of.u32)
-    return _read_string(value, STRING, sys.maxsize)
 
 
 def _read_fields(value: Any, count: int) -> Any:
@@ -178,14 +168,14 @@ def _read_fields(value: Any, count: int) -> Any:
 
 
 def length_of(value: Any) -> int:
-    """How many items a list has."""
+    """Returns the number of a list's items."""
     if value.kind != LIST:
         raise MismatchError
     return int(value.of.list.size)
 
 
 def read_list(value: Any, read: Callable[[Any], T], most: int | None = None) -> list[T]:
-    """A list's items, the first `most` of them."""
+    """Reads a list's items, at most the first `most`."""
     size = length_of(value)
     items = value.of.list
     return [read(items.data[place]) for place in range(size if most is None else min(size, most))]
@@ -198,7 +188,7 @@ def _read_header(value: Any) -> tuple[str, str]:
 
 
 def read_request(value: Any) -> Request:
-    """What a guest asks of an upstream, its strings cut at the bounds above."""
+    """Reads a request, its strings cut at the lengths in `bounds`."""
     fields = _read_fields(value, 5)
     return Request(
         method=_METHODS[_read_string(fields[0].val, ENUM, MAX_WORDS)],

@@ -1,6 +1,6 @@
-"""What the host hands to a guest, written as wasmtime's C values.
+"""Lowers Python values to wasmtime's C values.
 
-wasmtime itself checks each against the type that the component declared. See `functions`.
+wasmtime checks each value against the type that the component declared. See `calls`.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from wasmtime import _ffi as c
 
 from carrel.exchange import Failure, FailureKind, Outcome, Response
 
-from .kinds import F64, LIST, RECORD, RESULT, STRING, U16, U64, VARIANT
-from .short_calls import keeping_the_lock
+from .gil import holding_gil
+from .kinds import F64, LIST, RECORD, RESULT, STRING, U16, U32, U64, VARIANT
 
 _Value = c.wasmtime_component_val
 _Entry = c.wasmtime_component_valrecord_entry
 
-#: Where a value's payload stands in it, and a value in an entry of a record.
+#: Offset of a value's payload, and size of a record's entry.
 _OF = _Value.of.offset
 _ENTRY_SIZE = ctypes.sizeof(_Entry)
 
-#: Bytes that are copied in no time.
+#: Bytes that are copied without releasing the GIL.
 _SHORT = 2**14
 
-# `wasm_byte_vec_new` copies; declared again so that it takes an address and Python's bytes.
+# `wasm_byte_vec_new` copies. Declared with other types, so that it takes an address and `bytes`.
 _TYPES = (None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 _copy_short = ctypes.PYFUNCTYPE(*_TYPES)(("wasm_byte_vec_new", c.dll))
 _copy_long = ctypes.CFUNCTYPE(*_TYPES)(("wasm_byte_vec_new", c.dll))
-_new_record = keeping_the_lock("wasmtime_component_valrecord_new")
-_new_list = keeping_the_lock("wasmtime_component_vallist_new")
-_new_value = keeping_the_lock("wasmtime_component_val_new")
+_new_record = holding_gil("wasmtime_component_valrecord_new")
+_new_list = holding_gil("wasmtime_component_vallist_new")
+_new_value = holding_gil("wasmtime_component_val_new")
 
 
 def _write_bytes(address: int, text: bytes) -> None:
@@ -41,9 +41,9 @@ def _write_bytes(address: int, text: bytes) -> None:
 
 
 def write_string(value: Any, text: str) -> None:
-    """Makes a string of a value."""
+    """Writes a string."""
     value.kind = STRING
-    # Half characters have no UTF-8; none of an upstream's text has them.
+    # A lone surrogate has no UTF-8; text of an upstream has none.
     _write_bytes(addressof(value) + _OF, text.encode("utf-8", "replace"))
 
 
@@ -59,7 +59,7 @@ def _write_record(value: Any, *fields: tuple[bytes, Callable[[Any, Any], None], 
 
 
 def write_list(value: Any, items: Sequence[Any], write: Callable[[Any, Any], None]) -> None:
-    """Makes a list of a value, each item by `write`."""
+    """Writes a list, each item by `write`."""
     values = (_Value * len(items))()
     for one, item in zip(values, items, strict=True):
         write(one, item)
@@ -67,12 +67,19 @@ def write_list(value: Any, items: Sequence[Any], write: Callable[[Any, Any], Non
     _new_list(byref(value.of.list), len(items), values)
 
 
+def write_u32(value: Any, number: int) -> None:
+    """Writes a u32."""
+    value.kind = U32
+    value.of.u32 = number
+
+
 def _write_u16(value: Any, number: int) -> None:
     value.kind = U16
     value.of.u16 = number
 
 
-def _write_u64(value: Any, number: int) -> None:
+def write_u64(value: Any, number: int) -> None:
+    """Writes a u64."""
     value.kind = U64
     value.of.u64 = number
 
@@ -92,7 +99,7 @@ def _write_headers(value: Any, headers: Sequence[tuple[str, str]]) -> None:
 
 
 def write_outcome(value: Any, outcome: Outcome) -> None:
-    """Makes the contract's `result<response, fetch-failure>` of a value."""
+    """Writes the contract's `result<response, fetch-failure>`."""
     payload = _Value()
     if isinstance(outcome, Response):
         _write_record(
@@ -126,7 +133,7 @@ def _write_fetch_error(value: Any, failure: Failure) -> None:
     elif kind is FailureKind.RATE_LIMITED:
         _write_record(payload, (b"seconds", _write_f64, float(failure.seconds)))
     else:
-        _write_record(payload, (b"number", _write_u64, max(0, int(failure.number))))
+        _write_record(payload, (b"number", write_u64, max(0, int(failure.number))))
     value.kind = VARIANT
     _write_bytes(addressof(value) + _OF, kind.value.encode())
     value.of.variant.val = _new_value(byref(payload))

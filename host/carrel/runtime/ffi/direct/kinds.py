@@ -1,4 +1,4 @@
-"""The kinds of wasmtime's C values that the contract's types are made of."""
+"""Tags of wasmtime's C values, for the types that the contract uses."""
 
 from __future__ import annotations
 

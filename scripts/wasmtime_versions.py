@@ -1,0 +1,127 @@
+"""Runs the sandbox's tests on several versions of wasmtime-py.
+
+    python scripts/wasmtime_versions.py              all of tests/sandbox on all versions
+    python scripts/wasmtime_versions.py --sample     some of it, as CI does
+    python scripts/wasmtime_versions.py ~=48.0       on the newest 48 only
+
+Run by the development environment's Python. A sample leaves out what the whole suite runs: the
+pinned version through its own interface. Each version gets an environment in `.venv/wasmtime`,
+with the development environment's other packages. Where the interface chosen for a version is
+`direct`, the tests run again through the public one. Exits with 77 where a version cannot be had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from environment import ROOT, python_of, run, say
+
+CANNOT = 77  # what automake's tests, and others since, exit with for "skipped"
+
+#: The release with long-term support, the one in constraints.txt, and the newest. A version is
+#: tested once, whatever its name.
+VERSIONS = ("~=48.0", "pinned", "newest")
+#: A part for each promise: limits, traps, results, imports, Extism, and both interfaces.
+SAMPLE = (
+    "tests/sandbox/ffi",
+    "tests/sandbox/test_limits.py",
+    "tests/sandbox/test_results.py",
+    "tests/sandbox/test_wasi.py",
+    "tests/sandbox/extism/test_http.py",
+    "tests/sandbox/extism/test_memory.py",
+)
+_ASK = """
+from importlib import metadata
+from carrel.runtime.ffi import INTERFACE
+print(metadata.version("wasmtime"), INTERFACE.name, INTERFACE.reason, sep="|")
+"""
+
+
+def main() -> int:
+    """Makes the environments, runs the tests, and returns the worst exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sample", action="store_true", help="run a part of the tests")
+    parser.add_argument("versions", nargs="*", default=VERSIONS, metavar="VERSION")
+    options = parser.parse_args()
+    paths = SAMPLE if options.sample else ("tests/sandbox",)
+    tested: set[str] = set()
+    worst = 0
+    for wanted in options.versions:
+        python = _environment(wanted)
+        if python is None:
+            say(f"wasmtime-py {wanted} cannot be installed; the reason stands above")
+            return CANNOT
+        version, interface, reason = _ask(python)
+        if version in tested:
+            say(f"== wasmtime-py {wanted}: {version}, which was tested above")
+            continue
+        tested.add(version)
+        chosen_by_itself = () if options.sample and wanted == "pinned" else (interface,)
+        for chosen in dict.fromkeys((*chosen_by_itself, "public")):
+            say(f"== wasmtime-py {version}, {chosen} interface (by itself {interface}: {reason})")
+            forced = chosen != interface
+            worst = max(worst, _test(python, paths, forced=forced))
+    return worst
+
+
+def _environment(wanted: str) -> Path | None:
+    """The Python of an environment with a version of wasmtime-py, or None."""
+    folder = ROOT / ".venv" / "wasmtime" / wanted.strip("~=<>! ")
+    shutil.rmtree(folder, ignore_errors=True)
+    python = python_of(folder)
+    if not run(sys.executable, "-m", "venv", "--without-pip", folder):
+        return None
+    # The packages of the environment that runs this, behind the new environment's own.
+    packages = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
+    ours = sysconfig.get_path("purelib")
+    Path(packages, "development.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
+    requirement = "wasmtime" if wanted == "newest" else f"wasmtime{wanted}"
+    if wanted == "pinned":
+        lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+        requirement = next(line for line in lines if line.startswith("wasmtime=="))
+    return python if _install(python, requirement) else None
+
+
+def _install(python: Path, requirement: str) -> bool:
+    """Installs wasmtime-py, which has no dependencies, with pip's or uv's settings."""
+    options = ("--quiet", "--no-deps", "--upgrade", requirement)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+    if run(*pip, "install", *options):
+        return True
+    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    return uv is not None and run(uv, "pip", "install", "--python", python, *options)
+
+
+def _environ(*, public: bool = False) -> dict[str, str]:
+    environ = {name: text for name, text in os.environ.items() if name != "CARREL_WASMTIME_API"}
+    environ["PYTHONPATH"] = str(ROOT / "host")
+    return environ | ({"CARREL_WASMTIME_API": "public"} if public else {})
+
+
+def _ask(python: Path) -> tuple[str, str, str]:
+    """The installed version, the interface that Carrel chooses with it, and why."""
+    answer = subprocess.run(
+        [python, "-c", _ASK],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=_environ(),
+        cwd=ROOT,
+        check=True,
+    )
+    version, interface, reason = answer.stdout.strip().split("|", 2)
+    return version, interface, reason
+
+
+def _test(python: Path, paths: tuple[str, ...], *, forced: bool) -> int:
+    words = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n2", *paths]
+    return subprocess.call(words, cwd=ROOT, env=_environ(public=forced))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
