@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from carrel.compact import compact_text
 from carrel.errors import CarrelError, ModuleError, SourceError
 from carrel.localpaths import without_paths
 from carrel.printable import escaped_json, printable
@@ -12,6 +13,8 @@ from carrel.printable import escaped_json, printable
 from .frames import RawJson
 from .toolbox import Result
 
+#: `_meta` key of a call that says how its result is written as text: `json` or `compact`.
+TEXT: Final = "carrel/text"
 #: `_meta` key of a request that passes the cache by.
 REFRESH = "carrel/refresh"
 #: `_meta` key and value on results that hold content from outside: data, never instructions.
@@ -47,6 +50,27 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
     answer = {"content": [{"type": "text", "text": text}]}
     if revision not in TEXT_ONLY:
         answer["structuredContent"] = RawJson(utf8) if raw else result.data
+    return answer
+
+
+def compact(result: Result, *, revision: str, raw: bool, structured: bool) -> dict[str, Any]:
+    """The wire form of a result for a client that shows the text to a model.
+
+    A result whose text a module wrote itself stays as it is.
+
+    Args:
+        result: what the toolbox gave.
+        revision: of the protocol, as negotiated.
+        raw: whether the transport can write a component's text as it stands.
+        structured: whether there is structured content beside the text.
+    """
+    if result.content is not None:
+        return success(result, revision=revision, raw=raw)
+    answer: dict[str, Any] = {
+        "content": [{"type": "text", "text": compact_text(result.data)}],
+    }
+    if structured and revision not in TEXT_ONLY:
+        answer["structuredContent"] = RawJson(escaped_json(result.utf8)) if raw else result.data
     return answer
 
 

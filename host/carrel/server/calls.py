@@ -55,6 +55,7 @@ class ToolCalls:
         self._pace = Pace(settings.calls_per_second, settings.burst, settings.patience_seconds)
         self._identity = identity.model_dump(by_alias=True, mode="json", exclude_none=True)
         self._raw = raw
+        self._is_compact = settings.text == "compact"
         self._running: dict[int, Call] = {}  # by identity: a call is no value
         self._untrusted: dict[str, bool] = {}
         self.answered = 0
@@ -96,7 +97,8 @@ class ToolCalls:
         except Exception:
             logger.exception("tool %.100r failed", name)
             return self.failure(InternalError(), name, revision)
-        answer = answers.success(result, revision=revision, raw=raw and self._raw)
+        wanted = wanted_text((ctx.params or {}).get("_meta"))
+        answer = self._success(result, revision, raw=raw and self._raw, wanted=wanted)
         return self._finish(answer, name, revision)
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
@@ -126,13 +128,23 @@ class ToolCalls:
     def outcome(self, started: Started, name: str, revision: str) -> dict[str, Any]:
         """What a call that has ended gave, in its wire form; from any thread."""
         try:
-            answer = answers.success(started.result(), revision=revision, raw=self._raw)
+            answer = self._success(started.result(), revision, raw=self._raw)
         except CarrelError as error:
             return self.failure(error, name, revision)
         except Exception:
             logger.exception("tool %.100r failed", name)
             return self.failure(InternalError(), name, revision)
         return self._finish(answer, name, revision)
+
+    def _success(
+        self, result: Result, revision: str, *, raw: bool, wanted: str | None = None
+    ) -> dict[str, Any]:
+        """A result in its wire form; the call's own wish for its text comes before the setting."""
+        if wanted == "json" or not (self._is_compact or wanted):
+            return answers.success(result, revision=revision, raw=raw)
+        # A list that announces schemas promises structured content.
+        structured = not self._is_compact
+        return answers.compact(result, revision=revision, raw=raw, structured=structured)
 
     def failure(self, error: CarrelError, name: str, revision: str) -> dict[str, Any]:
         """A failure in its wire form."""
@@ -220,6 +232,12 @@ class ToolCalls:
 def wants_refresh(meta: object) -> bool:
     """Whether a client asks, by a request's `_meta`, to pass the cache by."""
     return isinstance(meta, dict) and meta.get(answers.REFRESH) is True
+
+
+def wanted_text(meta: object) -> str | None:
+    """How a client wants a result's text, by a request's `_meta`; None when it does not say."""
+    wanted = meta.get(answers.TEXT) if isinstance(meta, dict) else None
+    return wanted if wanted in ("json", "compact") else None
 
 
 def _relay(ctx: Context) -> ProgressRelay | None:
