@@ -89,7 +89,7 @@ def output_schema() -> Schema:
     other = _object({"value": {}, "sources": sources}, "value", "sources")
     work = _object(
         {
-            "work": _record(),
+            "work": {"$ref": "#/$defs/record"},
             "sources": sources,
             "provenance": {
                 "description": "Field: who says so.",
@@ -120,7 +120,7 @@ def output_schema() -> Schema:
         "field": {"enum": list(FIELDS)},
         "outcome": {"enum": list(OUTCOMES)},
     }
-    return {**whole, "$defs": {**words, "id": identifier}}
+    return {**whole, "$defs": {**words, "id": identifier, "record": _record()}}
 
 
 def _object(properties: Schema, *required: str) -> Schema:
