@@ -89,7 +89,7 @@ ALLOWED: dict[str, set[str]] = {
         "tools",
         "wholefile",
     },
-    "server": {"__version__", "errors", "exchange", "localpaths", "printable", "waiting"},
+    "server": {"__version__", "compact", "errors", "exchange", "localpaths", "printable", "waiting"},
     "localpaths": set(),
 }
 
