@@ -267,7 +267,7 @@ def _known(kind: str) -> str | None:
 
 
 def _template(value: str, siblings: Mapping[str, Any]) -> str | None:
-    """An address with the name of the identifier that stands beside it, in braces."""
+    """An address with the name of an identifier beside it, in braces."""
     if not value.startswith("http") or "{" in value or "}" in value:
         return None
     best, found = "", None

@@ -47,7 +47,7 @@ def test_with_the_setting_no_structured_content_is_announced(compact_client: Std
     assert not any("outputSchema" in tool for tool in tools)
 
 
-def test_a_failure_is_told_as_ever(compact_client: StdioClient) -> None:
+def test_a_failure_is_the_same_as_without_the_setting(compact_client: StdioClient) -> None:
     assert error_of(compact_client.result("refuse"))["code"] == "rate_limited"
 
 
@@ -64,5 +64,5 @@ def test_a_call_can_ask_for_compact_text_beside_structured_content(era_client: S
 
 
 @pytest.mark.parametrize("wanted", ["prose", 1, None])
-def test_a_wish_that_is_not_known_is_passed_over(era_client: StdioClient, wanted: object) -> None:
+def test_an_unknown_form_of_text_is_ignored(era_client: StdioClient, wanted: object) -> None:
     assert layout(era_client, text=wanted)["content"][0]["text"].startswith('{ "works"')

@@ -81,7 +81,7 @@ def announced_schema(output: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 def without_prose(schema: Any) -> Any:
     """Returns the schema with the same meaning and no words.
 
-    Of results a model sees the field names; what each means stands in the reference, and repeating
+    Of results a model sees the field names; the reference says what each means, and repeating
     it with every listing would cost a quarter of the tokens.
     """
     if isinstance(schema, Mapping):
