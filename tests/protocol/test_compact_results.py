@@ -63,6 +63,19 @@ def test_a_call_can_ask_for_compact_text_beside_structured_content(era_client: S
     assert result["structuredContent"]["works"][1] == {"id": "b2", "n": 1}
 
 
+@pytest.mark.parametrize("text", ["[" * 190 + "]" * 190, '{"a":' * 190 + "1" + "}" * 190])
+def test_a_deeply_nested_result_is_answered(compact_client: StdioClient, text: str) -> None:
+    result = compact_client.result("layout", text=f'{{"deep": {text}}}')
+    assert not result.get("isError")
+    assert "deep" in result["content"][0]["text"]
+
+
+def test_the_text_of_a_large_result_is_json(compact_client: StdioClient) -> None:
+    result = compact_client.result("large", bytes=2_000_000)
+    assert result["content"][0]["text"].startswith('{"filler"')
+    assert "structuredContent" not in result
+
+
 @pytest.mark.parametrize("wanted", ["prose", 1, None])
 def test_an_unknown_form_of_text_is_ignored(era_client: StdioClient, wanted: object) -> None:
     assert layout(era_client, text=wanted)["content"][0]["text"].startswith('{ "works"')

@@ -25,6 +25,8 @@ UNTRUSTED: Final = "untrusted-external-content"
 TEXT_ONLY: Final = frozenset({"2024-11-05", "2025-03-26"})
 
 _LINE_LENGTH: Final = 2000
+#: Of a result; writing a larger one as compact text takes more than a second.
+_COMPACT_BYTES: Final = 2**20
 
 
 def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
@@ -56,7 +58,8 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
 def compact(result: Result, *, revision: str, raw: bool, structured: bool) -> dict[str, Any]:
     """The wire form of a result for a client that shows the text to a model.
 
-    A result whose text a module wrote itself stays as it is.
+    A result whose text a module wrote itself is not rewritten. The text of one that is too large,
+    or nested too deeply, is the JSON. Takes milliseconds and more: not for the event loop.
 
     Args:
         result: what the toolbox gave.
@@ -66,12 +69,19 @@ def compact(result: Result, *, revision: str, raw: bool, structured: bool) -> di
     """
     if result.content is not None:
         return success(result, revision=revision, raw=raw)
-    answer: dict[str, Any] = {
-        "content": [{"type": "text", "text": compact_text(result.data)}],
-    }
+    answer: dict[str, Any] = {"content": [{"type": "text", "text": _compact_text(result)}]}
     if structured and revision not in TEXT_ONLY:
         answer["structuredContent"] = RawJson(escaped_json(result.utf8)) if raw else result.data
     return answer
+
+
+def _compact_text(result: Result) -> str:
+    if len(result.utf8) <= _COMPACT_BYTES:
+        try:
+            return compact_text(result.data)
+        except RecursionError:
+            pass
+    return escaped_json(result.utf8).decode()
 
 
 def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from carrel.errors import CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call
 from carrel.printable import printable
+from carrel.waiting import run_in_thread
 
 from . import answers
 from .admission import Pace
@@ -98,7 +99,11 @@ class ToolCalls:
             logger.exception("tool %.100r failed", name)
             return self.failure(InternalError(), name, revision)
         wanted = wanted_text((ctx.params or {}).get("_meta"))
-        answer = self._success(result, revision, raw=raw and self._raw, wanted=wanted)
+        raw = raw and self._raw
+        if wanted == "json" or not (self._is_compact or wanted):
+            answer = answers.success(result, revision=revision, raw=raw)
+        else:
+            answer = await run_in_thread(self._compact, result, revision, raw)
         return self._finish(answer, name, revision)
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
@@ -128,7 +133,11 @@ class ToolCalls:
     def outcome(self, started: Started, name: str, revision: str) -> dict[str, Any]:
         """What a call that has ended gave, in its wire form; from any thread."""
         try:
-            answer = self._success(started.result(), revision, raw=self._raw)
+            result = started.result()
+            if self._is_compact:
+                answer = self._compact(result, revision, self._raw)
+            else:
+                answer = answers.success(result, revision=revision, raw=self._raw)
         except CarrelError as error:
             return self.failure(error, name, revision)
         except Exception:
@@ -136,13 +145,8 @@ class ToolCalls:
             return self.failure(InternalError(), name, revision)
         return self._finish(answer, name, revision)
 
-    def _success(
-        self, result: Result, revision: str, *, raw: bool, wanted: str | None = None
-    ) -> dict[str, Any]:
-        """A result in its wire form; the call's own wish for its text comes before the setting."""
-        if wanted == "json" or not (self._is_compact or wanted):
-            return answers.success(result, revision=revision, raw=raw)
-        # A list that announces schemas promises structured content.
+    def _compact(self, result: Result, revision: str, raw: bool) -> dict[str, Any]:
+        """A result as compact text; structured content stays where the list announced it."""
         structured = not self._is_compact
         return answers.compact(result, revision=revision, raw=raw, structured=structured)
 
