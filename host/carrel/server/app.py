@@ -191,7 +191,7 @@ class App:
         toolbox = self._loader.loaded
         others = [] if toolbox is None else [t.name for t in toolbox.tools() if t.name not in NAMED]
         told = instructions(self._loader.is_offered, others)
-        return {**self.offers.after(result), "instructions": told}
+        return {**self.offers.after(method, result), "instructions": told}
 
     async def _subscribe(
         self, ctx: Context, params: SubscriptionsListenRequestParams

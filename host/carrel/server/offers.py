@@ -92,7 +92,7 @@ class OfferHandlers:
         add("prompts/get", GetPromptRequestParams, self._get)
         add("completion/complete", CompleteRequestParams, self._complete)
 
-    def after(self, result: dict[str, Any]) -> dict[str, Any]:
+    def after(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
         """The first answer without capabilities that the revision, or no plugin, has."""
         capabilities = dict(result["capabilities"])
         if result.get("protocolVersion") == _NO_COMPLETIONS:
