@@ -89,7 +89,15 @@ ALLOWED: dict[str, set[str]] = {
         "tools",
         "wholefile",
     },
-    "server": {"__version__", "errors", "exchange", "localpaths", "printable", "waiting"},
+    "server": {
+        "__version__",
+        "compact",
+        "errors",
+        "exchange",
+        "localpaths",
+        "printable",
+        "waiting",
+    },
     "localpaths": set(),
 }
 

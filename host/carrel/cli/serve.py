@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from carrel.errors import CarrelError
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger("carrel.config")
+
+#: Namespace of a built-in plugin's tools → its name.
+_BUILTIN: Final = {"arxiv": "arxiv", "crossref": "crossref", "pubmed": "eutils"}
 
 #: Seconds after which a thread that wants Python's lock asks for it. A fetch passes from thread to
 #: thread a dozen times, and each time may wait that long for a neighbour's computation.
@@ -50,6 +53,7 @@ def serve(session: Session) -> int:
             server_settings(config.server),
             renewal=renewal,
             may_offer=renewal.may_offer,
+            expects=renewal.expects,
         )
 
 
@@ -109,6 +113,16 @@ class ConfigRenewal:
         from carrel.plugins.extism.sniff import may_be_module
 
         return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
+
+    def expects(self, tool: str) -> bool:
+        """Whether a tool of a built-in plugin, or of the host's own, is going to be offered."""
+        namespace, _, own = tool.partition("_")
+        if namespace == "work":
+            return any(self.expects(f"{one}_lookup") for one in _BUILTIN)
+        plugin = self._config.plugin(_BUILTIN.get(namespace, ""))
+        if plugin is None or not plugin.enabled or not plugin.is_builtin:
+            return False
+        return plugin.grant_of_tool(own) is None
 
     def files(self) -> Sequence[Path]:
         """The configuration file, or those that would be read if they were there; and the lock."""

@@ -64,6 +64,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_CONTACT": "fetch.contact",
     "CARREL_CA_BUNDLE": "fetch.ca_bundle",
     "CARREL_LOG_LEVEL": "server.log_level",
+    "CARREL_TEXT": "server.text",
 }
 
 #: The variable that sets what NCBI is told as `tool`: `software` among the settings of the built-in
@@ -152,6 +153,8 @@ class ServerConfig:
         shutdown_seconds: seconds from the end of input to the end of the process. Default: 5.
         log_level: `debug`, `info`, `warning`, `error` or `critical`, on stderr.
             Default: `warning`.
+        text: how results are written as text: `json`, or `compact` for clients that show the text
+            to a model. Default: `json`.
     """
 
     max_line_bytes: int = 4 * 2**20
@@ -161,6 +164,7 @@ class ServerConfig:
     patience_seconds: float = 5.0
     shutdown_seconds: float = 5.0
     log_level: str = "warning"
+    text: str = "json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -410,5 +410,6 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "patience_seconds": number(0, 3600, "seconds"),
         "shutdown_seconds": number(0, 3600, "seconds"),
         "log_level": one_of("debug", "info", "warning", "error", "critical"),
+        "text": one_of("json", "compact"),
     },
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from carrel.errors import CarrelError
@@ -26,6 +26,10 @@ REASONS: Final[tuple[Reason, ...]] = (
     "learnt_too_late",
     "deadline",
 )
+
+#: Parts of a record that a caller can leave out: the abstract, and the affiliations of people.
+PARTS: Final = ("abstracts", "affiliations")
+_PEOPLE: Final = ("authors", "editors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +142,22 @@ class LookupResult:
     works: tuple[MergedWork, ...]
     notices: tuple[str, ...] = ()
 
-    def to_json(self, *, references: bool = True) -> dict[str, Any]:
+    def to_json(self, *, references: bool = True, omit: Collection[str] = ()) -> dict[str, Any]:
         """The result as one JSON object.
 
         Args:
             references: keep the lists of cited works, which are most of a record's bulk.
+            omit: of `PARTS`, what to leave out.
         """
+        left_out = [] if references else ["references"]
+        if "abstracts" in omit:
+            left_out.append("abstract")
         told: dict[str, Any] = {
             "items": [item.to_json() for item in self.items],
-            "works": [_work(work, references=references) for work in self.works],
+            "works": [
+                _work(work, left_out, affiliations="affiliations" not in omit)
+                for work in self.works
+            ],
         }
         if self.notices:
             told["notices"] = list(self.notices)
@@ -165,14 +176,17 @@ def first_problem(steps: Sequence[Step]) -> Problem | None:
     return next((step.problem for step in steps if step.problem is not None), None)
 
 
-def _work(work: MergedWork, *, references: bool) -> dict[str, Any]:
-    if references:
-        return work.to_json()
-    alternatives = {name: said for name, said in work.alternatives.items() if name != "references"}
-    provenance = {name: said for name, said in work.provenance.items() if name != "references"}
-    return replace(
-        work,
-        work=replace(work.work, references=()),
-        alternatives=alternatives,
-        provenance=provenance,
-    ).to_json()
+def _work(work: MergedWork, left_out: Collection[str], *, affiliations: bool) -> dict[str, Any]:
+    """A work without some members, what is said of them, and the affiliations of people."""
+    told = work.to_json()
+    for members in (told["work"], told["alternatives"], told["provenance"]):
+        for name in left_out:
+            members.pop(name, None)
+    if not affiliations:
+        others = (
+            other["value"] for name in _PEOPLE for other in told["alternatives"].get(name, ())
+        )
+        for people in (*(told["work"].get(name, ()) for name in _PEOPLE), *others):
+            for person in people:
+                person.pop("affiliations", None)
+    return told

@@ -11,7 +11,7 @@ from carrel.errors import CODES
 from carrel.records import KINDS
 from carrel.records.merge import FIELDS
 
-from .result import OUTCOMES, REASONS
+from .result import OUTCOMES, PARTS, REASONS
 
 Schema = dict[str, Any]
 
@@ -24,24 +24,28 @@ def input_schema(most: int) -> Schema:
         "additionalProperties": False,
         "properties": {
             "ids": {
-                "description": "DOIs, arXiv ids, PMIDs and PMCIDs in any mix, with or without "
-                "prefix or address; digits alone are a PMID.",
+                "description": "DOIs, arXiv ids, PMIDs and PMCIDs in any mix, as such or as "
+                "addresses; digits alone are a PMID.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": most,
                 "items": {"type": "string", "minLength": 1, "maxLength": 2048},
             },
             "sources": {
-                "description": "Ask these only, such as crossref or pubmed; all when absent.",
+                "description": "Such as crossref; all when absent.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 20,
                 "items": {"type": "string", "minLength": 1, "maxLength": 100},
             },
             "references": {
-                "description": "Include the lists of cited works.",
+                "description": "Include cited works.",
                 "type": "boolean",
                 "default": False,
+            },
+            "omit": {
+                "type": "array",
+                "items": {"enum": list(PARTS)},
             },
         },
     }

@@ -20,14 +20,11 @@ if TYPE_CHECKING:
     from .run import Lookup
 
 _DESCRIPTION: Final = """\
-WHEN TO USE: Get records of works whose identifiers you have. To find works by topic, use a \
-source's search.
-INPUTS: ids (DOI, arXiv, PMID, PMCID in any mix); sources to ask only some; references to include \
-cited works.
-OUTPUTS: works, merged over sources, with provenance and alternatives where sources differ; items: \
-per id its outcome, place in works, and a trace of what each source said. failed is not not_found.
-COSTS: One request per source and batch; arXiv's pace is one in 3 s. A second round uses \
-identifiers learnt in the first.
+WHEN TO USE: Get records of works whose identifiers you have.
+INPUTS: ids.
+OUTPUTS: works, merged over sources, with provenance, and alternatives where sources differ; \
+items: per id its outcome, place in works, and what each source said. failed is not not_found.
+COSTS: One request per source and batch, of arXiv one in 3 s; twice when identifiers are learnt.
 SIDE EFFECTS: None.
 LIMITS: 100 ids."""
 
@@ -63,7 +60,9 @@ class LookupTool:
 
         def work() -> bytes:
             result = self._lookup.run(arguments["ids"], call, sources=arguments.get("sources"))
-            told = result.to_json(references=bool(arguments.get("references")))
+            told = result.to_json(
+                references=bool(arguments.get("references")), omit=arguments.get("omit", ())
+            )
             text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
             # What was given may be no text, and is told as it was given as far as it goes.
             return text.encode("utf-8", "replace")

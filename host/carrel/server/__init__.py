@@ -23,6 +23,7 @@ def serve_stdio(
     *,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
+    expects: Callable[[str], bool] = lambda _tool: False,
 ) -> int:
     """Serves one client over the process's standard streams until it leaves.
 
@@ -37,6 +38,8 @@ def serve_stdio(
             serves the same toolbox to the end.
         may_offer: whether plugins can have prompts or completion. If so, the first answer waits for
             them, because it says what the server can do.
+        expects: whether a tool of that name will be offered, for the first answer, which comes
+            before the toolbox.
 
     Returns:
         The exit code: 0 for a clean end, 1 if the server itself failed.
@@ -44,5 +47,9 @@ def serve_stdio(
     from . import stdio
 
     return stdio.serve(
-        make_toolbox, settings or ServerSettings(), renewal=renewal, may_offer=may_offer
+        make_toolbox,
+        settings or ServerSettings(),
+        renewal=renewal,
+        may_offer=may_offer,
+        expects=expects,
     )

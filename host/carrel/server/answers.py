@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from carrel.compact import compact_text
 from carrel.errors import CarrelError, ModuleError, SourceError
 from carrel.localpaths import without_paths
 from carrel.printable import escaped_json, printable
@@ -12,6 +13,8 @@ from carrel.printable import escaped_json, printable
 from .frames import RawJson
 from .toolbox import Result
 
+#: `_meta` key of a call that says how its result is written as text: `json` or `compact`.
+TEXT: Final = "carrel/text"
 #: `_meta` key of a request that passes the cache by.
 REFRESH = "carrel/refresh"
 #: `_meta` key and value on results that hold content from outside: data, never instructions.
@@ -22,6 +25,8 @@ UNTRUSTED: Final = "untrusted-external-content"
 TEXT_ONLY: Final = frozenset({"2024-11-05", "2025-03-26"})
 
 _LINE_LENGTH: Final = 2000
+#: Of a result; writing a larger one as compact text takes more than a second.
+_COMPACT_BYTES: Final = 2**20
 
 
 def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
@@ -48,6 +53,35 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
     if revision not in TEXT_ONLY:
         answer["structuredContent"] = RawJson(utf8) if raw else result.data
     return answer
+
+
+def compact(result: Result, *, revision: str, raw: bool, structured: bool) -> dict[str, Any]:
+    """The wire form of a result for a client that shows the text to a model.
+
+    A result whose text a module wrote itself is not rewritten. The text of one that is too large,
+    or nested too deeply, is the JSON. Takes milliseconds and more: not for the event loop.
+
+    Args:
+        result: what the toolbox gave.
+        revision: of the protocol, as negotiated.
+        raw: whether the transport can write a component's text as it stands.
+        structured: whether there is structured content beside the text.
+    """
+    if result.content is not None:
+        return success(result, revision=revision, raw=raw)
+    answer: dict[str, Any] = {"content": [{"type": "text", "text": _compact_text(result)}]}
+    if structured and revision not in TEXT_ONLY:
+        answer["structuredContent"] = RawJson(escaped_json(result.utf8)) if raw else result.data
+    return answer
+
+
+def _compact_text(result: Result) -> str:
+    if len(result.utf8) <= _COMPACT_BYTES:
+        try:
+            return compact_text(result.data)
+        except RecursionError:
+            pass
+    return escaped_json(result.utf8).decode()
 
 
 def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from carrel.errors import CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call
 from carrel.printable import printable
+from carrel.waiting import run_in_thread
 
 from . import answers
 from .admission import Pace
@@ -55,6 +56,7 @@ class ToolCalls:
         self._pace = Pace(settings.calls_per_second, settings.burst, settings.patience_seconds)
         self._identity = identity.model_dump(by_alias=True, mode="json", exclude_none=True)
         self._raw = raw
+        self._is_compact = settings.text == "compact"
         self._running: dict[int, Call] = {}  # by identity: a call is no value
         self._untrusted: dict[str, bool] = {}
         self.answered = 0
@@ -96,7 +98,12 @@ class ToolCalls:
         except Exception:
             logger.exception("tool %.100r failed", name)
             return self.failure(InternalError(), name, revision)
-        answer = answers.success(result, revision=revision, raw=raw and self._raw)
+        wanted = wanted_text((ctx.params or {}).get("_meta"))
+        raw = raw and self._raw
+        if wanted == "json" or not (self._is_compact or wanted):
+            answer = answers.success(result, revision=revision, raw=raw)
+        else:
+            answer = await run_in_thread(self._compact, result, revision, raw)
         return self._finish(answer, name, revision)
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
@@ -126,13 +133,22 @@ class ToolCalls:
     def outcome(self, started: Started, name: str, revision: str) -> dict[str, Any]:
         """What a call that has ended gave, in its wire form; from any thread."""
         try:
-            answer = answers.success(started.result(), revision=revision, raw=self._raw)
+            result = started.result()
+            if self._is_compact:
+                answer = self._compact(result, revision, self._raw)
+            else:
+                answer = answers.success(result, revision=revision, raw=self._raw)
         except CarrelError as error:
             return self.failure(error, name, revision)
         except Exception:
             logger.exception("tool %.100r failed", name)
             return self.failure(InternalError(), name, revision)
         return self._finish(answer, name, revision)
+
+    def _compact(self, result: Result, revision: str, raw: bool) -> dict[str, Any]:
+        """A result as compact text; structured content stays where the list announced it."""
+        structured = not self._is_compact
+        return answers.compact(result, revision=revision, raw=raw, structured=structured)
 
     def failure(self, error: CarrelError, name: str, revision: str) -> dict[str, Any]:
         """A failure in its wire form."""
@@ -220,6 +236,12 @@ class ToolCalls:
 def wants_refresh(meta: object) -> bool:
     """Whether a client asks, by a request's `_meta`, to pass the cache by."""
     return isinstance(meta, dict) and meta.get(answers.REFRESH) is True
+
+
+def wanted_text(meta: object) -> str | None:
+    """How a client wants a result's text, by a request's `_meta`; None when it does not say."""
+    wanted = meta.get(answers.TEXT) if isinstance(meta, dict) else None
+    return wanted if wanted in ("json", "compact") else None
 
 
 def _relay(ctx: Context) -> ProgressRelay | None:

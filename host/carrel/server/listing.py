@@ -1,8 +1,7 @@
-"""What listings have in common: one page, and of tools few tokens."""
+"""What listings have in common: one page, and answers that are made once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -10,32 +9,6 @@ from mcp_types import INVALID_PARAMS, PaginatedRequestParams
 
 from .frames import raw_json
 from .toolbox import Toolbox
-
-#: Keywords that say something to a person and nothing to a validator.
-_PROSE = frozenset({"$schema", "$comment", "title", "description", "examples"})
-#: Keywords whose value maps names to schemas: a property may well be called title.
-_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-
-
-def without_prose(schema: Any) -> Any:
-    """The schema with the same meaning and no words.
-
-    Of results a model sees the field names; what each means stands in the reference, and repeating
-    it with every listing would cost a quarter of the tokens.
-    """
-    if isinstance(schema, Mapping):
-        kept = {}
-        for key, value in schema.items():
-            if key in _NAMED and isinstance(value, Mapping):
-                kept[key] = {name: without_prose(one) for name, one in value.items()}
-            elif key in {"const", "enum", "default"}:
-                kept[key] = value
-            elif key not in _PROSE:
-                kept[key] = without_prose(value)
-        return kept
-    if isinstance(schema, list):
-        return [without_prose(one) for one in schema]
-    return schema
 
 
 class ToolLists:

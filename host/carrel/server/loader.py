@@ -19,16 +19,22 @@ class ToolboxLoader:
     """Makes the toolbox once, in a thread, for whoever asks first; another may take its place."""
 
     def __init__(
-        self, make: Callable[[], Toolbox], *, may_offer: Callable[[], bool] = lambda: False
+        self,
+        make: Callable[[], Toolbox],
+        *,
+        may_offer: Callable[[], bool] = lambda: False,
+        expects: Callable[[str], bool] = lambda _tool: False,
     ) -> None:
         """A loader that has not begun.
 
         Args:
             make: gives the toolbox.
             may_offer: whether it can have prompts or completion; cheap.
+            expects: whether it will have a tool of that name, before it is made; cheap.
         """
         self._make = make
         self.may_offer = may_offer
+        self._expects = expects
         #: Is given each toolbox that comes into use, on the event loop.
         self.on_loaded: Callable[[Toolbox], None] = lambda _toolbox: None
         self._toolbox: Toolbox | None = None
@@ -40,6 +46,12 @@ class ToolboxLoader:
     def loaded(self) -> Toolbox | None:
         """The toolbox, if there is one yet."""
         return self._toolbox
+
+    def is_offered(self, tool: str) -> bool:
+        """Whether a tool is offered, or will be as far as the configuration tells."""
+        if self._toolbox is None:
+            return self._expects(tool)
+        return any(one.name == tool for one in self._toolbox.tools())
 
     def start(self) -> asyncio.Future[Toolbox]:
         """Begins to make the toolbox unless that has begun; a failure is forgotten at the next."""

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from mcp.server.context import HandlerResult
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -42,7 +41,8 @@ logger = logging.getLogger(__name__)
 
 #: The handshake's first revision knows no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
-_OPENING: Final = frozenset({"initialize", "server/discover"})
+#: Methods whose answer opens a connection.
+OPENING: Final = frozenset({"initialize", "server/discover"})
 
 Told = Callable[[str], Awaitable[None]]
 
@@ -92,10 +92,8 @@ class OfferHandlers:
         add("prompts/get", GetPromptRequestParams, self._get)
         add("completion/complete", CompleteRequestParams, self._complete)
 
-    def after(self, method: str, result: HandlerResult) -> HandlerResult:
+    def after(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
         """The first answer without capabilities that the revision, or no plugin, has."""
-        if method not in _OPENING or not isinstance(result, dict):
-            return result
         capabilities = dict(result["capabilities"])
         if result.get("protocolVersion") == _NO_COMPLETIONS:
             capabilities.pop("completions", None)

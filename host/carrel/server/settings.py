@@ -19,6 +19,7 @@ class ServerSettings:
         shutdown_seconds: from the end of stdin, or a signal, to the end of the process. Running
             calls get four fifths of it, then they are cancelled.
         log_level: of the lines on stderr: debug, info, warning, error or critical.
+        text: of results: json beside structured content, or compact and alone.
     """
 
     max_line_bytes: int = 4 * 2**20
@@ -28,3 +29,4 @@ class ServerSettings:
     patience_seconds: float = 5.0
     shutdown_seconds: float = 5.0
     log_level: str = "warning"
+    text: str = "json"

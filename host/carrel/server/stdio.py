@@ -35,17 +35,19 @@ def serve(
     *,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
+    expects: Callable[[str], bool] = lambda _tool: False,
 ) -> int:
     """As `carrel.server.serve_stdio`."""
     # Imported here, before the loop runs: they bring the MCP SDK, which is most of the time to a
     # first answer and would keep the loop from everything else.
     from . import app, reload, transport  # noqa: F401
+    from .loader import ToolboxLoader
 
     watchdog = Watchdog(settings.shutdown_seconds)
     with standard_streams_taken() as (stdin, stdout), logging_to_stderr(settings.log_level):
         try:
-            made = make_toolbox, may_offer
-            asyncio.run(_serve(made, settings, renewal, (stdin, stdout), watchdog))
+            loader = ToolboxLoader(make_toolbox, may_offer=may_offer, expects=expects)
+            asyncio.run(_serve(loader, settings, renewal, (stdin, stdout), watchdog))
         except KeyboardInterrupt:
             pass  # before the handlers were set; nothing was running yet
         except Exception:
@@ -57,22 +59,19 @@ def serve(
 
 
 async def _serve(
-    made: tuple[Callable[[], Toolbox], Callable[[], bool]],
+    loader: ToolboxLoader,
     settings: ServerSettings,
     renewal: Renewal | None,
     streams: tuple[int, int],
     watchdog: Watchdog,
 ) -> None:
     from .app import App
-    from .loader import ToolboxLoader
     from .pipes import open_sink, open_source
     from .reload import Reloader
     from .transport import Transport
 
     loop = asyncio.get_running_loop()
     stdin, stdout = streams
-    make_toolbox, may_offer = made
-    loader = ToolboxLoader(make_toolbox, may_offer=may_offer)
     app = App(loader, settings, raw=True)
     reloader = Reloader(loader, app, renewal) if renewal is not None else None
     if reloader is not None:

@@ -1,5 +1,6 @@
 //! The arguments of the tool `query`.
 
+use carrel_pdk::args::Part;
 use carrel_pdk::{Code, Error, args};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,37 +12,38 @@ pub const MAX_RESULTS: u32 = 2000;
 /// is the articles of id_list that also match search_query.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "every client pays for a description; some names say enough")]
 pub struct QueryArguments {
-    /// Query in arXiv's syntax, not URL-encoded: all:electron, ti:"quantum criticality",
-    /// au:del_maestro AND ti:checkerboard, cat:cs.DL ANDNOT abs:survey,
-    /// submittedDate:[202401010000 TO 202402010000].
+    /// arXiv's syntax, not URL-encoded: all:electron, ti:"quantum criticality" AND au:del_maestro,
+    /// cat:cs.DL ANDNOT abs:survey, submittedDate:[202401010000 TO 202402010000].
     #[serde(default)]
     #[schemars(with = "String")]
     pub search_query: Option<String>,
-    /// Comma-separated arXiv ids, at most 2000: 2301.00001,hep-ex/0307015v1. Addresses of arXiv
-    /// pages and the prefix arXiv: are understood.
+    /// Comma-separated arXiv ids or addresses, at most 2000: 2301.00001,hep-ex/0307015v1.
     #[serde(default)]
     #[schemars(with = "String")]
     pub id_list: Option<String>,
-    /// 0-based index of the first result to return.
+    /// Results to skip.
     #[serde(default, deserialize_with = "args::whole_number")]
     pub start: u32,
-    /// How many results to return at most.
+    /// Results to return at most.
     #[serde(default = "ten", deserialize_with = "args::whole_number")]
     #[schemars(range(min = 1, max = 2000))]
     pub max_results: u32,
-    /// What to sort by; relevance when absent.
+    /// Relevance when absent.
     #[serde(default, rename = "sortBy")]
     #[schemars(with = "SortBy")]
     pub sort_by: Option<SortBy>,
-    /// Which way to sort; descending when absent.
+    /// Descending when absent.
     #[serde(default, rename = "sortOrder")]
     #[schemars(with = "SortOrder")]
     pub sort_order: Option<SortOrder>,
-    /// Whether to ask arXiv, entry by entry, if there is a source bundle. Set false for large result
-    /// sets; source_url is then left out.
+    /// Check that each entry's source bundle exists; set false for many results.
     #[serde(default = "yes")]
     pub verify_source_url: bool,
+    // Parts to leave out: the name and its values say it.
+    #[serde(default)]
+    pub omit: Vec<Part>,
 }
 
 /// What results are sorted by.
@@ -97,6 +99,7 @@ impl QueryArguments {
             sort_by: None,
             sort_order: None,
             verify_source_url: false,
+            omit: Vec::new(),
         }
     }
 

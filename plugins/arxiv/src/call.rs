@@ -1,5 +1,6 @@
 //! The tool `query` from end to end: arguments → requests → page → checked links.
 
+use carrel_pdk::args::Part;
 use carrel_pdk::{Code, Error, Host, Level, Response, discard};
 
 use crate::arguments::QueryArguments;
@@ -141,6 +142,7 @@ fn finish(
     host: &dyn Host,
 ) -> Result<String, Error> {
     page.notices = notices;
+    omit(&mut page, &arguments.omit);
     // The number of results in this page, whatever its size could have been.
     page.items_per_page = Some(page.entries.len() as u64);
     let next = page.start_index.unwrap_or(u64::from(arguments.start)) + page.entries.len() as u64;
@@ -154,4 +156,16 @@ fn finish(
     }
     host.progress(steps, steps, "done");
     Ok(page.to_json(page.entries.len() * 2048))
+}
+
+/// Takes out the parts that the caller does without.
+fn omit(page: &mut Page<'_>, parts: &[Part]) {
+    for entry in &mut page.entries {
+        if parts.contains(&Part::Abstracts) {
+            entry.summary = None;
+        }
+        if parts.contains(&Part::Affiliations) {
+            entry.authors.iter_mut().for_each(|author| author.affiliations.clear());
+        }
+    }
 }

@@ -10,13 +10,10 @@ use crate::record::Works;
 /// What a model reads about the tool.
 const QUERY: &str = "\
 WHEN TO USE: Find arXiv e-prints by topic, author, title or category, or get their metadata by id.
-INPUTS: search_query and/or id_list (one is needed); start and max_results page; sortBy, sortOrder; \
-verify_source_url.
-OUTPUTS: total_results, start_index, items_per_page, entries (id, title, summary, dates, authors, \
-categories, dois, abstract_url, pdf_url, source_url, ...), next_start when there is more, notices \
-such as ids that do not exist. Unknown fields are absent.
-COSTS: One request at arXiv's pace of one in 3 s, more for hundreds of ids, plus one quick HEAD for \
-each entry unless verify_source_url is false.
+INPUTS: search_query, id_list or both: then the articles of id_list that match.
+OUTPUTS: entries: id, title, summary (the abstract), authors, dates, categories, dois, links; \
+total_results; next_start when there is more; notices, such as ids that do not exist.
+COSTS: One request in 3 s, more for hundreds of ids; a quick HEAD per entry for verify_source_url.
 SIDE EFFECTS: None.
 LIMITS: 2000 results and 2000 ids a call.";
 

@@ -1,5 +1,6 @@
 //! The arguments of the tools.
 
+use carrel_pdk::args::Part;
 use carrel_pdk::id::Doi;
 use carrel_pdk::{Code, Error, args};
 use schemars::JsonSchema;
@@ -15,96 +16,89 @@ pub const LONGEST_CITATION: usize = 2000;
 /// What to search for. All given conditions hold at once; without any, all works match.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "every client pays for a description; some names say enough")]
 pub struct WorksArguments {
-    /// Words anywhere: titles, authors, ISSNs, funders.
+    /// Words anywhere.
     #[serde(default)]
     #[schemars(with = "String")]
     pub query: Option<String>,
-    /// Words of the title.
+    // Words of the title; likewise below, of what each name says.
     #[serde(default)]
     #[schemars(with = "String")]
     pub query_title: Option<String>,
-    /// Names of authors.
     #[serde(default)]
     #[schemars(with = "String")]
     pub query_author: Option<String>,
-    /// Words of the journal's or book's title.
     #[serde(default)]
     #[schemars(with = "String")]
     pub query_container_title: Option<String>,
-    /// Anything a reference holds: title, authors, ISSN, year.
+    /// Words of a reference: title, authors, year.
     #[serde(default)]
     #[schemars(with = "String")]
     pub query_bibliographic: Option<String>,
-    /// First day of publication: YYYY, YYYY-MM or YYYY-MM-DD.
+    /// YYYY, YYYY-MM or YYYY-MM-DD.
     #[serde(default)]
     #[schemars(with = "String")]
     pub from_pub_date: Option<String>,
-    /// Last day of publication, written likewise.
+    /// As from_pub_date.
     #[serde(default)]
     #[schemars(with = "String")]
     pub until_pub_date: Option<String>,
-    /// Crossref's type, such as journal-article, book-chapter, posted-content, dataset.
+    /// Such as journal-article, book-chapter, posted-content, dataset.
     #[serde(default, rename = "type")]
     #[schemars(with = "String")]
     pub kind: Option<String>,
-    /// ISSN of the journal.
     #[serde(default)]
     #[schemars(with = "String")]
     pub issn: Option<String>,
-    /// ISBN of the book.
     #[serde(default)]
     #[schemars(with = "String")]
     pub isbn: Option<String>,
-    /// ORCID of an author.
     #[serde(default)]
     #[schemars(with = "String")]
     pub orcid: Option<String>,
-    /// Funder's DOI, such as 10.13039/100000001.
+    /// DOI of a funder, such as 10.13039/100000001.
     #[serde(default)]
     #[schemars(with = "String")]
     pub funder: Option<String>,
-    /// DOI prefix of the publisher, such as 10.1371.
+    /// Of DOIs, such as 10.1371.
     #[serde(default)]
     #[schemars(with = "String")]
     pub prefix: Option<String>,
-    /// Number of the Crossref member.
+    /// Number of a Crossref member.
     #[serde(default, deserialize_with = "optional_number")]
     #[schemars(with = "u32")]
     pub member: Option<u32>,
-    /// Address of the licence.
     #[serde(default)]
     #[schemars(with = "String")]
     pub license_url: Option<String>,
-    /// Kind of notice, such as retraction, correction, expression_of_concern.
+    /// Such as retraction, correction, expression_of_concern.
     #[serde(default)]
     #[schemars(with = "String")]
     pub update_type: Option<String>,
-    /// Only notices that update another work, or none of them.
+    /// Notices that update another work only, or none.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub is_update: Option<bool>,
-    /// Only works with, or without, an abstract.
+    // True for works that have it, false for those that do not; likewise the next two.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub has_abstract: Option<bool>,
-    /// Only works with, or without, links to full text.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub has_full_text: Option<bool>,
-    /// Only works with, or without, references.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub has_references: Option<bool>,
-    /// What to sort by; relevance when absent.
+    /// Relevance when absent.
     #[serde(default)]
     #[schemars(with = "Sort")]
     pub sort: Option<Sort>,
-    /// Which way to sort; desc when absent.
+    /// desc when absent.
     #[serde(default)]
     #[schemars(with = "Order")]
     pub order: Option<Order>,
-    /// Works of one page.
+    /// Works of a page.
     #[serde(default = "twenty", deserialize_with = "args::whole_number")]
     #[schemars(range(min = 1, max = 100))]
     pub rows: u32,
@@ -112,17 +106,19 @@ pub struct WorksArguments {
     #[serde(default, deserialize_with = "args::whole_number")]
     #[schemars(range(min = 0, max = 10_000))]
     pub offset: u32,
-    /// `*` starts reading all matches page by page; then the previous page's next_cursor.
+    /// `*` for the first of all pages, then the last page's next_cursor.
     #[serde(default)]
     #[schemars(with = "String")]
     pub cursor: Option<String>,
-    /// Members of Crossref's works to return, such as DOI, title, author, issued; all but
-    /// `reference` when absent.
+    /// Members to return, such as DOI, title, author, issued; all but reference when absent.
     #[serde(default)]
     pub select: Vec<String>,
-    /// Fields to count values of, such as type-name or published:20; without a number the first 10.
+    /// Fields to count values of: type-name (the first 10), published:20.
     #[serde(default)]
     pub facets: Vec<String>,
+    // Parts to leave out: the name and its values say it.
+    #[serde(default)]
+    pub omit: Vec<Part>,
 }
 
 /// What results are sorted by.
@@ -183,11 +179,36 @@ impl Order {
     }
 }
 
+/// Which work, and how much of it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "every client pays for a description; some names say enough")]
+pub struct WorkArguments {
+    /// With or without `doi:` or resolver.
+    #[schemars(length(min = 1, max = 2048))]
+    pub doi: String,
+    // Parts to leave out: the name and its values say it.
+    #[serde(default)]
+    pub omit: Vec<Part>,
+}
+
+impl WorkArguments {
+    /// The DOI and the parts to leave out.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_arguments` when the text is no DOI.
+    pub fn parse(json: &str) -> Result<(Doi, Vec<Part>), Error> {
+        let arguments: Self = carrel_pdk::arguments(json)?;
+        Ok((doi(&arguments.doi)?, arguments.omit))
+    }
+}
+
 /// Which work.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DoiArguments {
-    /// DOI, with or without `doi:` or the resolver's address.
+    /// With or without `doi:` or resolver.
     #[schemars(length(min = 1, max = 2048))]
     pub doi: String,
 }
@@ -200,18 +221,22 @@ impl DoiArguments {
     /// `invalid_arguments` when the text is none.
     pub fn parse(json: &str) -> Result<Doi, Error> {
         let arguments: Self = carrel_pdk::arguments(json)?;
-        Doi::parse(&arguments.doi).map_err(|error| invalid(format!("doi: {error}")))
+        doi(&arguments.doi)
     }
+}
+
+fn doi(text: &str) -> Result<Doi, Error> {
+    Doi::parse(text).map_err(|error| invalid(format!("doi: {error}")))
 }
 
 /// Which reference.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CitationArguments {
-    /// The reference as it is printed, in whatever style.
+    /// As printed, in any style.
     #[schemars(length(min = 1, max = 2000))]
     pub citation: String,
-    /// Candidates to return at most.
+    /// At most.
     #[serde(default = "five", deserialize_with = "args::whole_number")]
     #[schemars(range(min = 1, max = 20))]
     pub max_candidates: u32,

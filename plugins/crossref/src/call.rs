@@ -1,10 +1,12 @@
 //! The tools `works` and `work` from end to end: arguments → request → answer → result.
 
+use carrel_pdk::args::Part;
 use carrel_pdk::id::Doi;
+use carrel_pdk::record::Work;
 use carrel_pdk::{Code, Error, Host, discard};
 
 use crate::answer::Asked;
-use crate::arguments::{DoiArguments, WorksArguments};
+use crate::arguments::{WorkArguments, WorksArguments};
 use crate::{answer, document, parse, query};
 
 /// Runs `works`.
@@ -26,6 +28,7 @@ pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         // Hundreds for each work, which nobody reads in a list; `work` has them.
         page.works.iter_mut().for_each(|work| work.references = Vec::new());
     }
+    page.works.iter_mut().for_each(|work| omit(work, &arguments.omit));
     host.progress(1, 1, "done");
     Ok(page.to_json(0))
 }
@@ -36,11 +39,12 @@ pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 ///
 /// As [`works`]; `not_found` says which agency has the DOI, if that can be learnt.
 pub(crate) fn work(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let doi = DoiArguments::parse(arguments)?;
+    let (doi, parts) = WorkArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
     let response = answer::ask_one(host, query::work(&doi))?;
-    let work = answer::read(&response, Asked::ForWork, parse::work)
+    let mut work = answer::read(&response, Asked::ForWork, parse::work)
         .map_err(|error| explained(error, &doi, host))?;
+    omit(&mut work.work, &parts);
     host.progress(1, 1, "done");
     Ok(work.to_json(response.body.len()))
 }
@@ -62,4 +66,15 @@ pub(crate) fn explained(error: Error, doi: &Doi, host: &dyn Host) -> Error {
         .map(|agency| format!("; it is registered with {agency}, not with Crossref"))
         .unwrap_or_default();
     Error::new(Code::NotFound, format!("Crossref has no work with the DOI {doi}{elsewhere}"))
+}
+
+/// Takes out the parts that the caller does without.
+fn omit(work: &mut Work<'_>, parts: &[Part]) {
+    if parts.contains(&Part::Abstracts) {
+        work.summary = None;
+    }
+    if parts.contains(&Part::Affiliations) {
+        let agents = work.authors.iter_mut().chain(&mut work.editors);
+        agents.for_each(|agent| agent.affiliations.clear());
+    }
 }

@@ -6,7 +6,7 @@ use carrel_pdk::manifest::{
 use carrel_pdk::{Manifest, schema};
 use serde_json::Value;
 
-use crate::arguments::{CitationArguments, DoiArguments, WorksArguments};
+use crate::arguments::{CitationArguments, DoiArguments, WorkArguments, WorksArguments};
 use crate::citation::Candidates;
 use crate::lookup::BATCH;
 use crate::page::{OneWork, Page};
@@ -18,37 +18,35 @@ const HOST: &str = "api.crossref.org";
 const WORKS: &str = "\
 WHEN TO USE: Find works with DOIs by words, author, journal, funder, dates, type or licence, or count \
 them by facets.
-INPUTS: query and query_* words; filters from from_pub_date to has_references; sort, order; rows, \
-offset or cursor; select; facets.
-OUTPUTS: total_results, items_per_page, works (records without references), next_cursor when a cursor \
-was given, facets. Unknown fields are absent.
+INPUTS: Words and filters, which hold at once; without any, all works match.
+OUTPUTS: works (records without references), total_results, next_cursor when a cursor was given, \
+facets.
 COSTS: One request.
 SIDE EFFECTS: None.
-LIMITS: 100 works a call; past 10,000 only by cursor \"*\" and then next_cursor. No comma in a filter.";
+LIMITS: 100 works a call; past 10,000 only by cursor. No comma in a filter.";
 
 const WORK: &str = "\
 WHEN TO USE: Get everything Crossref has on one DOI.
-INPUTS: doi, any form: with resolver or doi:, old SICIs, other scripts.
+INPUTS: doi.
 OUTPUTS: work: titles, authors with ORCID and affiliations, abstract, dates, journal, licences, \
-funding, links, references, relations, updates. Unknown fields are absent.
-COSTS: One request; a second one to say who has a DOI that Crossref lacks.
+funding, links, references, relations, updates.
+COSTS: One request; two when Crossref lacks the DOI.
 SIDE EFFECTS: None.
-LIMITS: DOIs of Crossref only; not_found names the agency of others, such as DataCite.";
+LIMITS: DOIs of Crossref; not_found names the agency of others, such as DataCite.";
 
 const UPDATES: &str = "\
 WHEN TO USE: Check whether a work was retracted, corrected or put under concern, before citing it.
 INPUTS: doi.
-OUTPUTS: is_retracted, is_corrected, is_of_concern; updates (type, notice_doi, date, source publisher \
-or retraction-watch, found_in); notice_of when the DOI is itself a notice; notices on gaps.
+OUTPUTS: is_retracted, is_corrected, is_of_concern; updates (type, notice_doi, date, source); notice_of when the DOI is itself a notice; notices on gaps.
 COSTS: Two requests.
 SIDE EFFECTS: None.
 LIMITS: What publishers and Retraction Watch registered; none on record is no proof of soundness.";
 
 const CITATION_MATCH: &str = "\
 WHEN TO USE: Find the DOI of a printed reference.
-INPUTS: citation, free text in any style; max_candidates.
-OUTPUTS: candidates, best first: doi, score 0.5 to 1, agreed (title, author, year, container_title, \
-volume, page, doi), title, author, issued. None when nothing agrees; notices say why.
+INPUTS: citation.
+OUTPUTS: candidates, best first: doi, score 0.5 to 1, agreed (what agrees, such as title or year), \
+title, author, issued. None when nothing agrees; notices say why.
 COSTS: One request, two when the text states a DOI.
 SIDE EFFECTS: None.
 LIMITS: Evidence, not proof: check agreed before using a DOI. One reference a call.";
@@ -93,7 +91,7 @@ pub(crate) fn manifest() -> Manifest {
             "work",
             "Get a work by DOI",
             WORK,
-            schema::input::<DoiArguments>(),
+            schema::input::<WorkArguments>(),
             schema::output::<OneWork<'_>>(),
         ),
         tool(

@@ -19,20 +19,17 @@ const UPSTREAM: &str = "ncbi";
 
 const SEARCH: &str = "\
 WHEN TO USE: Find biomedical articles in PubMed by topic, author, journal, MeSH term or date.
-INPUTS: query_term in PubMed's syntax; max_results, offset; sort_by; date_range; \
-filter_by_publication_types; fetch_brief_summaries.
-OUTPUTS: total_found, pmids, brief_summaries, next_offset, query_translation, notices about terms \
-that PubMed ignored, did not find or replaced.
-COSTS: One request, two with summaries, at most 3 a second (10 with a key).
+INPUTS: query_term in PubMed's syntax.
+OUTPUTS: pmids, total_found, brief_summaries, next_offset, query_translation, notices about terms.
+COSTS: One request, two with summaries.
 SIDE EFFECTS: None.
-LIMITS: 1000 PMIDs and 100 summaries a call, the first 9,999 results of a search.";
+LIMITS: The first 9,999 results of a search.";
 
 const FETCH: &str = "\
 WHEN TO USE: Get articles by PMID: abstract, authors, journal, MeSH, grants, retractions.
-INPUTS: pmids; detail_level abstract_plus, citation_data, full_xml or medline_text; \
-include_mesh_terms, include_grant_info.
-OUTPUTS: articles, or documents for the two raw levels; not_found_pmids; e_fetch_details. \
-comments_corrections says what was corrected or retracted. Unknown fields are absent.
+INPUTS: pmids; detail_level.
+OUTPUTS: articles, or documents for full_xml and medline_text; not_found_pmids. comments_corrections \
+says what was corrected or retracted.
 COSTS: One request.
 SIDE EFFECTS: None.
 LIMITS: 200 PMIDs a call.";
@@ -40,24 +37,23 @@ LIMITS: 200 PMIDs a call.";
 const RELATED: &str = "\
 WHEN TO USE: From one PMID, find similar articles, articles citing it or cited by it, or format its \
 citation.
-INPUTS: source_pmid; relationship_type pubmed_similar_articles, pubmed_citedin, pubmed_references or \
-citation_formats; max_related_results; citation_styles ris, bibtex, apa_string, mla_string.
+INPUTS: source_pmid, relationship_type.
 OUTPUTS: related_articles (pmid, title, authors, score, link_url) and total_found, or citations.
 COSTS: Two requests, one for citations.
 SIDE EFFECTS: None.
-LIMITS: 50 articles; citing and cited ones as far as PubMed Central knows them.";
+LIMITS: Citing and cited articles as far as PubMed Central knows them.";
 
 const CONVERT: &str = "\
 WHEN TO USE: Turn PMIDs, PMCIDs and DOIs into each other.
-INPUTS: ids, mixed as they are.
+INPUTS: ids.
 OUTPUTS: records (requested_id, pmid, pmcid, doi), not_found, invalid, notices.
-COSTS: One request for each kind, up to two more for articles outside PubMed Central.
+COSTS: One request for each kind, two more outside PubMed Central.
 SIDE EFFECTS: None.
 LIMITS: 100 ids a call; articles that PubMed has.";
 
 const MATCH: &str = "\
 WHEN TO USE: Find the PMIDs of references known by journal, year, volume, page and author.
-INPUTS: citations (journal, year, volume, first_page, author_name, key).
+INPUTS: citations.
 OUTPUTS: matches with status matched, not_found or ambiguous, pmid, candidates, reason.
 COSTS: One request.
 SIDE EFFECTS: None.
@@ -73,7 +69,7 @@ LIMITS: Single words, English.";
 
 const MESH: &str = "\
 WHEN TO USE: Find the MeSH descriptor for a concept, to search PubMed with.
-INPUTS: term: a word, an entry term or an identifier; max_results.
+INPUTS: term.
 OUTPUTS: terms (ui, name, scope_note, entry_terms, tree_numbers, search_term), total_found.
 COSTS: Two requests.
 SIDE EFFECTS: None.
@@ -81,7 +77,7 @@ LIMITS: 50 terms a call.";
 
 const INFO: &str = "\
 WHEN TO USE: Learn what can be searched: PubMed's fields, links, size and last update.
-INPUTS: db, pubmed when absent; all lists the databases.
+INPUTS: db.
 OUTPUTS: db_name, description, count, last_update, fields, links; or databases.
 COSTS: One request, kept for a day.
 SIDE EFFECTS: None.

@@ -1,9 +1,21 @@
 //! Arguments: one JSON text in, the author's own type out.
 
+use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Code, Error};
+
+/// A part of a result that callers can leave out, for an argument `omit: Vec<Part>`: the two that are
+/// most of a record's length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[allow(missing_docs, reason = "described one by one they would make no plain enum")]
+pub enum Part {
+    Abstracts,
+    Affiliations,
+}
 
 /// Reads a call's arguments into a type of the plugin's own.
 ///
@@ -64,6 +76,14 @@ mod tests {
         let error = arguments::<Paging>(r#"{"strat": 5}"#).unwrap_err();
         assert_eq!(error.code, Code::InvalidArguments);
         assert_eq!(error.message, "arguments: unknown field `strat`, expected `start`");
+    }
+
+    #[test]
+    fn a_part_is_named_by_one_word() {
+        let parts: Vec<Part> = serde_json::from_str(r#"["affiliations", "abstracts"]"#).unwrap();
+        assert_eq!(parts, [Part::Affiliations, Part::Abstracts]);
+        let schema = crate::schema::input::<Part>();
+        assert_eq!(schema["enum"], serde_json::json!(["abstracts", "affiliations"]));
     }
 
     #[test]

@@ -4,10 +4,35 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The JSON Schema 2020-12 of what `T` is read from: a tool's arguments. Doc comments become
-/// descriptions; mark the type `#[serde(deny_unknown_fields)]` so that unknown arguments are errors.
+/// The JSON Schema 2020-12 of what `T` is read from: a tool's arguments. Doc comments of fields become
+/// descriptions; those of `T` and of the types of list items do not, since the tool's description and the
+/// field's say it. Mark the type `#[serde(deny_unknown_fields)]` so that unknown
+/// arguments are errors.
 pub fn input<T: JsonSchema>() -> Value {
-    generate::<T>(settings().for_deserialize())
+    let mut schema = generate::<T>(settings().for_deserialize());
+    if let Some(members) = schema.as_object_mut() {
+        members.remove("description");
+    }
+    shorten(&mut schema);
+    schema
+}
+
+/// Takes out what says nothing to the caller of a tool: descriptions of the types of list items, and empty
+/// lists as defaults.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Object(item)) = members.get_mut("items") {
+                item.remove("description");
+            }
+            if members.get("default").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+                members.remove("default");
+            }
+            members.values_mut().for_each(shorten);
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        _ => {}
+    }
 }
 
 /// The JSON Schema 2020-12 of what `T` is written as: a result. Nothing in it may be null: what is not
@@ -114,7 +139,6 @@ mod tests {
             input::<Question>(),
             json!({
                 "type": "object",
-                "description": "What there is to ask.",
                 "additionalProperties": false,
                 "properties": {
                     "count": {
@@ -124,6 +148,27 @@ mod tests {
                 }
             })
         );
+    }
+
+    #[test]
+    fn a_list_says_nothing_twice() {
+        /// A colour.
+        #[derive(Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
+        struct Colour {
+            name: String,
+        }
+        #[derive(Deserialize, JsonSchema)]
+        #[allow(dead_code)]
+        struct Painting {
+            /// Colours to use.
+            #[serde(default)]
+            colours: Vec<Colour>,
+        }
+        let colours = &input::<Painting>()["properties"]["colours"];
+        assert_eq!(colours["description"], "Colours to use.");
+        assert_eq!(colours["items"].get("description"), None);
+        assert_eq!(colours.get("default"), None);
     }
 
     #[test]

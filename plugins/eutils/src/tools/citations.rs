@@ -29,15 +29,15 @@ pub(crate) struct Citation {
     #[serde(default)]
     #[schemars(with = "String")]
     pub journal: Option<String>,
-    /// Year.
+    // Year.
     #[serde(default, deserialize_with = "year")]
     #[schemars(with = "u32", range(min = 1500, max = 2200))]
     pub year: Option<u32>,
-    /// Volume.
+    // Volume.
     #[serde(default)]
     #[schemars(with = "String")]
     pub volume: Option<String>,
-    /// First page.
+    // First page.
     #[serde(default)]
     #[schemars(with = "String")]
     pub first_page: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Citation {
     #[serde(default)]
     #[schemars(with = "String")]
     pub author_name: Option<String>,
-    /// A word of yours, which comes back with the answer.
+    /// Comes back with the answer.
     #[serde(default)]
     #[schemars(with = "String")]
     pub key: Option<String>,

@@ -1,5 +1,6 @@
 //! The tool `fetch`: articles by PMID, at four levels of detail.
 
+use carrel_pdk::args::Part;
 use carrel_pdk::{Error, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,18 +18,21 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FetchArguments {
-    /// PubMed identifiers, such as 31452104.
+    /// Such as 31452104.
     #[schemars(length(min = 1, max = 200))]
     pub pmids: Vec<IdText>,
-    /// How much: abstract and metadata, the record as XML, as MEDLINE text, or what a citation needs.
+    /// Abstract and metadata, the record as XML or MEDLINE text, or what a citation needs.
     #[serde(default)]
     pub detail_level: DetailLevel,
-    /// Whether to add MeSH terms.
+    // Whether to add MeSH terms.
     #[serde(default = "yes")]
     pub include_mesh_terms: bool,
-    /// Whether to add grants.
+    // Whether to add grants.
     #[serde(default)]
     pub include_grant_info: bool,
+    // Parts to leave out: the name and its values say it.
+    #[serde(default)]
+    pub omit: Vec<Part>,
 }
 
 /// How much of an article.
@@ -163,6 +167,7 @@ fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
 /// The article without what the level leaves out. The whole record is what `full_xml` is for.
 fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> {
     let whole = arguments.detail_level == DetailLevel::AbstractPlus;
+    let with_abstract = whole && !arguments.omit.contains(&Part::Abstracts);
     let with_grants = whole && arguments.include_grant_info;
     let mut reduced = Article {
         pmid: article.pmid,
@@ -170,7 +175,7 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
         is_of_concern: article.is_of_concern,
         title: article.title,
         vernacular_title: article.vernacular_title,
-        abstract_text: article.abstract_text.filter(|_| whole),
+        abstract_text: article.abstract_text.filter(|_| with_abstract),
         authors: article.authors,
         authors_complete: article.authors_complete,
         journal_info: article.journal_info,
@@ -189,11 +194,16 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
     };
     // Works cited, which older records list among corrections.
     reduced.comments_corrections.retain(|one| one.ref_type.as_deref() != Some("Cites"));
-    if !whole {
+    let without_affiliations = arguments.omit.contains(&Part::Affiliations);
+    if !whole || without_affiliations {
         reduced.authors.iter_mut().for_each(|author| author.affiliations.clear());
     }
     if let Some(book) = &mut reduced.book_info {
         book.sections.clear();
+        if without_affiliations {
+            let people = book.authors.iter_mut().chain(&mut book.editors);
+            people.for_each(|person| person.affiliations.clear());
+        }
     }
     reduced
 }

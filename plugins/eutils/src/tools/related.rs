@@ -15,23 +15,23 @@ use crate::{cite, efetch, elink, report};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RelatedArguments {
-    /// PubMed identifier to start from, such as 31452104.
+    /// PMID, such as 31452104.
     pub source_pmid: IdText,
-    /// Similar articles, articles that cite it, articles it cites, or its citation.
+    /// Similar, citing or cited articles, or its citation.
     #[serde(default)]
     pub relationship_type: Relationship,
     /// Articles to return at most.
     #[serde(default = "five", deserialize_with = "args::whole_number")]
     #[schemars(range(min = 1, max = 50))]
     pub max_related_results: u32,
-    /// Forms of the citation, for citation_formats.
+    /// For citation_formats.
     #[serde(default = "ris")]
     #[schemars(length(max = 4))]
     pub citation_styles: Vec<Style>,
-    /// Whether to add title and authors of each article.
+    /// Title and authors of each article.
     #[serde(default = "yes")]
     pub include_summaries: bool,
-    /// Whether to ask NCBI for scores of similarity.
+    /// Scores of similarity.
     #[serde(default)]
     pub include_scores: bool,
 }

@@ -19,40 +19,40 @@ const SHOWN: usize = 160;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArguments {
-    /// Query in PubMed's syntax: asthma[mh] AND smith j[au], "gene therapy"[tiab].
+    /// In PubMed's syntax: asthma[mh] AND smith j[au], "gene therapy"[tiab].
     #[schemars(length(min = 3, max = 20_000))]
     pub query_term: String,
     /// PMIDs to return at most.
     #[serde(default = "twenty", deserialize_with = "args::whole_number")]
     #[schemars(range(min = 1, max = 1000))]
     pub max_results: u32,
-    /// 0-based index of the first result.
+    /// Results to skip.
     #[serde(default, deserialize_with = "args::whole_number")]
     #[schemars(range(max = 9998))]
     pub offset: u32,
-    /// Order of the results.
+    // Order of the results.
     #[serde(default)]
     pub sort_by: SortBy,
-    /// Dates to keep to.
+    // Dates to keep to.
     #[serde(default)]
     #[schemars(with = "DateRange")]
     pub date_range: Option<DateRange>,
-    /// Publication types, any of which will do: Review, Clinical Trial.
+    /// Any of these will do: Review, Clinical Trial.
     #[serde(default)]
     #[schemars(length(max = 20))]
     pub filter_by_publication_types: Vec<String>,
-    /// For how many of the first results to return summaries; 0 for none.
+    /// How many of the first results to summarise.
     #[serde(default, deserialize_with = "args::whole_number")]
     #[schemars(range(max = 100))]
     pub fetch_brief_summaries: u32,
-    /// Keep the result on NCBI's history server; implied by summaries.
+    /// Keep the result for web_env.
     #[serde(default)]
     pub use_history: bool,
-    /// History session of an earlier search, to search within its result.
+    /// Session of an earlier search, to search within its result.
     #[serde(default)]
     #[schemars(with = "String")]
     pub web_env: Option<String>,
-    /// Number of that result in the session.
+    /// Of that result.
     #[serde(default)]
     #[schemars(with = "String")]
     pub query_key: Option<String>,

@@ -1,0 +1,258 @@
+"""Output schemas as clients see them: the shape of a result in few tokens.
+
+The host holds every result against the plugin's own schema. What is announced is derived from that
+by rule, and is weaker: each value that the plugin's schema takes, the announced one takes too.
+Input schemas are never shortened. The rules stand in `docs/reference/mcp.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json
+
+Schema = dict[str, Any]
+
+#: The dialect of a schema that names none, MCP's default.
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+#: Keywords that say something to a person and nothing to a validator.
+_PROSE: Final = frozenset({"$comment", "title", "description", "examples"})
+#: Keywords whose value maps names to schemas: a property may well be called title.
+_NAMED: Final = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+#: Keywords whose value is no schema, and is kept as it is.
+_VALUES: Final = frozenset({"const", "enum", "default", "required", "type", "$ref"})
+#: Keywords that limit values of a type. Without them a schema takes more.
+_LIMITS: Final = frozenset(
+    {
+        "format",
+        "pattern",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+        "propertyNames",
+        "default",
+    }
+)
+#: Keywords below which a weaker schema makes the whole weaker. Under any other, such as `not` or
+#: `oneOf`, it may make the whole stricter.
+_MONOTONE: Final = frozenset({"properties", "$defs", "items", "additionalProperties", "anyOf"})
+
+#: An enumeration that is longer is announced as its type.
+_MOST_VALUES: Final = 12
+#: Objects inside one another whose members are announced.
+_DEEPEST: Final = 3
+#: Bytes from which on a shape that occurs twice is announced once.
+_WORTH_SHARING: Final = 50
+#: Shapes that are shared, at most.
+_MOST_SHARED: Final = 20
+
+
+def announced_schema(output: Mapping[str, Any], arguments: Mapping[str, Any]) -> Schema:
+    """Returns the output schema that clients are given.
+
+    Args:
+        output: the plugin's own, which results are held against.
+        arguments: the tool's input schema; values that it lists are not listed again.
+    """
+    if output.get("$schema", _DIALECT) != _DIALECT:
+        # Another dialect may read the same keywords otherwise.
+        return {**without_prose(output), "$schema": output["$schema"]}
+    shape: Schema = without_prose(output)
+    if not _is_plain(shape, root=True):
+        return shape
+    known = {json.dumps(one) for one in _enumerations(arguments)}
+    return _shared(_without_unused(_weaker(shape, known, depth=0)))
+
+
+def without_prose(schema: Any) -> Any:
+    """Returns the schema with the same meaning and no words.
+
+    Of results a model sees the field names; the reference says what each means, and repeating
+    it with every listing would cost a quarter of the tokens.
+    """
+    if isinstance(schema, Mapping):
+        kept = {}
+        for key, value in schema.items():
+            if key in _NAMED and isinstance(value, Mapping):
+                kept[key] = {name: without_prose(one) for name, one in value.items()}
+            elif key in {"const", "enum", "default"}:
+                kept[key] = value
+            elif key not in _PROSE and key != "$schema":
+                kept[key] = without_prose(value)
+        return kept
+    if isinstance(schema, list):
+        return [without_prose(one) for one in schema]
+    return schema
+
+
+def _members(schema: Schema) -> Iterator[tuple[str, str, Any]]:
+    """Yields each schema directly inside of one: the keyword, its name under that, and itself."""
+    for key, value in schema.items():
+        if key in {"properties", "$defs"}:
+            yield from ((key, name, one) for name, one in value.items())
+        elif key == "anyOf":
+            yield from ((key, "", one) for one in value)
+        elif key in {"items", "additionalProperties"}:
+            yield key, "", value
+
+
+def _is_plain(schema: Any, *, root: bool = False) -> bool:
+    """Whether every keyword is one that the rules are about."""
+    if not isinstance(schema, dict):
+        return isinstance(schema, bool)
+    if not schema.keys() <= _MONOTONE | _LIMITS | _VALUES or ("$defs" in schema and not root):
+        return False
+    reference = schema.get("$ref", "#/$defs/")
+    local = isinstance(reference, str) and reference.startswith("#/$defs/")
+    inside = [one for _, _, one in _members(schema)]
+    return local and reference.count("/") == 2 and all(map(_is_plain, inside))
+
+
+def _enumerations(schema: Any) -> Iterator[list[Any]]:
+    """Yields every list of allowed values in an input schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get("enum"), list):
+            yield schema["enum"]
+        for value in schema.values():
+            yield from _enumerations(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _enumerations(value)
+
+
+def _weaker(schema: Any, known: set[str], *, depth: int) -> Any:
+    """Returns a schema that takes whatever this one takes.
+
+    Args:
+        schema: a plain one.
+        known: the enumerations of the tool's arguments, as JSON.
+        depth: objects that this one is inside of.
+    """
+    if isinstance(schema, bool):
+        return schema
+    if "properties" in schema and depth >= _DEEPEST and schema.get("type") == "object":
+        return {"type": "object"}
+    kept: Schema = {}
+    for key, value in schema.items():
+        if key == "properties":
+            kept[key] = {n: _weaker(one, known, depth=depth + 1) for n, one in value.items()}
+        elif key == "$defs":
+            kept[key] = {n: _weaker(one, known, depth=1) for n, one in value.items()}
+        elif key == "anyOf":
+            kept[key] = [_weaker(one, known, depth=depth) for one in value]
+        elif key in {"items", "additionalProperties"}:
+            if not isinstance(value, bool):
+                kept[key] = _weaker(value, known, depth=depth)
+        elif key not in _LIMITS and (key != "required" or depth == 0):
+            kept[key] = value
+    return _with_fewer_values(kept, known) if "enum" in kept else kept
+
+
+def _with_fewer_values(schema: Schema, known: set[str]) -> Schema:
+    """Returns a schema whose enumeration is short and new to the reader, or the type of one."""
+    values = schema["enum"]
+    texts = all(isinstance(one, str) for one in values)
+    if texts and schema.get("type", "string") == "string":
+        if len(values) > _MOST_VALUES or json.dumps(values) in known:
+            return {**{k: v for k, v in schema.items() if k != "enum"}, "type": "string"}
+        return {key: value for key, value in schema.items() if key != "type"}
+    return schema
+
+
+def _without_unused(schema: Schema) -> Schema:
+    """Returns the schema without definitions that nothing refers to any more."""
+    while "$defs" in schema:
+        text = json.dumps(schema)
+        used = {n: one for n, one in schema["$defs"].items() if json.dumps(f"#/$defs/{n}") in text}
+        if len(used) == len(schema["$defs"]):
+            break
+        schema = {key: value for key, value in schema.items() if key != "$defs"}
+        if used:
+            schema["$defs"] = used
+    return schema
+
+
+def _shared(schema: Schema) -> Schema:
+    """Returns the same schema with each shape that occurs again written once, in `$defs`."""
+    sharing = _Sharing()
+    for _ in range(_MOST_SHARED):
+        found = sharing.best(schema)
+        if found is None:
+            break
+        text, name = found
+        definitions = schema.get("$defs", {})
+        while name in definitions:
+            name += "_"
+        replaced = sharing.replaced(schema, text, {"$ref": f"#/$defs/{name}"})
+        schema = {**replaced, "$defs": {**replaced.get("$defs", {}), name: from_json(text)}}
+    return schema
+
+
+class _Sharing:
+    """Finds shapes that occur more than once and replaces them. Remembers the text of each."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[Schema, bytes]] = {}  # by identity, with what keeps it so
+
+    def _text(self, schema: Schema) -> bytes:
+        known = self._texts.get(id(schema))
+        if known is None:
+            known = self._texts[id(schema)] = schema, to_json(schema)
+        return known[1]
+
+    def best(self, schema: Schema) -> tuple[bytes, str] | None:
+        """Returns the shape whose sharing saves most characters, as JSON, and a name for it."""
+        counts: Counter[bytes] = Counter()
+        names: dict[bytes, str] = {}
+
+        def visit(node: Any, name: str, *, is_whole: bool = False) -> None:
+            if not isinstance(node, dict) or len(self._text(node)) < _WORTH_SHARING:
+                return
+            if not is_whole:
+                counts[self._text(node)] += 1
+                names.setdefault(self._text(node), name if name.isidentifier() else "shape")
+            for key, own, one in _members(node):
+                visit(one, own or name, is_whole=key == "$defs")
+
+        visit(schema, "", is_whole=True)
+        best, most = None, 0
+        for text, count in counts.items():
+            reference = len(f'{{"$ref":"#/$defs/{names[text]}"}}')
+            saved = (count - 1) * len(text) - count * reference - len(names[text]) - 4
+            if count > 1 and saved > most:
+                best, most = (text, names[text]), saved
+        return best
+
+    def replaced(self, schema: Schema, text: bytes, reference: Schema) -> Schema:
+        """Returns the schema with a reference in place of every schema in it that reads `text`."""
+
+        def visit(node: Any) -> Any:
+            if not isinstance(node, dict) or len(self._text(node)) < len(text):
+                return node
+            return reference if self._text(node) == text else self.replaced(node, text, reference)
+
+        kept: Schema = {}
+        for key, value in schema.items():
+            if key in {"properties", "$defs"}:
+                kept[key] = {name: visit(one) for name, one in value.items()}
+            elif key == "anyOf":
+                kept[key] = [visit(one) for one in value]
+            elif key in {"items", "additionalProperties"}:
+                kept[key] = visit(value)
+            else:
+                kept[key] = value
+        return kept

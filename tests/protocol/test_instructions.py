@@ -1,0 +1,49 @@
+"""The first answer says which tool is for what, of those that will be there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.stdio_client import MODERN, StdioClient
+
+
+def told(folder: Path, revision: str, **settings: Any) -> tuple[str, set[str]]:
+    """The instructions, and the names of the tools that are listed afterwards."""
+    path = folder / "carrel.json"
+    path.write_text(json.dumps({"cache_dir": str(folder / "cache"), **settings}), "utf-8")
+    command = [sys.executable, "-m", "carrel", "--config", str(path), "serve"]
+    with StdioClient(command) as client:
+        opening = client.open(revision)
+        answer = opening if "instructions" in opening else client.request("server/discover")
+        listed = client.request("tools/list")["result"]["tools"]
+        assert client.finish() == 0
+    text = answer.get("instructions") or answer["result"]["instructions"]
+    return text, {tool["name"] for tool in listed}
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
+def test_every_built_in_tool_is_named_before_plugins_are_loaded(
+    tmp_path: Path, revision: str
+) -> None:
+    text, listed = told(tmp_path, revision)
+    assert len(listed) == 14
+    assert all(name in text for name in listed)
+    assert "ten e-prints 5,000" in text
+
+
+def test_tools_that_are_off_or_hidden_are_not_named(tmp_path: Path) -> None:
+    plugins = {
+        "arxiv": {"url": "builtin:arxiv", "enabled": False},
+        "eutils": {"url": "builtin:eutils", "runtime_config": {"skip_tools": ["mesh"]}},
+    }
+    text, listed = told(tmp_path, "2025-11-25", plugins=plugins)
+    assert {"pubmed_fetch", "crossref_works", "work_lookup"} <= listed
+    assert all(name in text for name in listed)
+    assert "arxiv_query" not in text
+    assert "pubmed_mesh" not in text
+    assert "Unknown" in text
