@@ -18,7 +18,7 @@ from carrel.runtime.imports import CONTRACT_IMPORTS, SOURCE
 ROOT = Path(__file__).parents[2]
 V1 = ROOT / "contract" / "v1"
 WIT = (V1 / "plugin.wit").read_text("utf-8")
-SCHEMAS = ["manifest.schema.json", "record.schema.json"]
+SCHEMAS = ["document.schema.json", "manifest.schema.json", "record.schema.json"]
 
 
 def load(name: str) -> dict[str, Any]:

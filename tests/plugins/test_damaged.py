@@ -26,6 +26,7 @@ SOURCES = {
     "arxiv": ("feed", "response.xml"),
     "crossref": ("works", "response.json"),
     "eutils": ("efetch", "response.xml"),
+    "jats": ("jats", "response.xml"),
 }
 DOCUMENTS = [
     (plugin, document_format, text)

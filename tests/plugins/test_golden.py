@@ -20,6 +20,7 @@ SOURCES = {
     "arxiv": ("arxiv", "feed", "response.xml"),
     "crossref": ("crossref", "works", "response.json"),
     "eutils": ("eutils", "efetch", "response.xml"),
+    "jats": ("jats", "jats", "response.xml"),
 }
 CASES = [
     pytest.param(source, path, id=f"{source}-{path.name}")

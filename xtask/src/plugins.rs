@@ -34,6 +34,12 @@ pub(crate) const ALL: &[Shipped] = &[
         module: "carrel_eutils",
         manifest: manifest::<carrel_eutils::Eutils>,
     },
+    Shipped {
+        name: "jats",
+        folder: "plugins/jats",
+        module: "carrel_jats",
+        manifest: manifest::<carrel_jats::Jats>,
+    },
 ];
 
 fn manifest<P: Plugin>() -> String {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILTIN_PLUGINS",
+    "DEFAULT_PLUGINS",
     "ENVIRONMENT",
     "FILE_NAMES",
     "TOOL_IDENTIFIER",
@@ -50,7 +51,10 @@ __all__ = [
 ]
 
 #: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
-BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
+BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils", "jats")
+
+#: Those of them that are on without an entry in the configuration.
+DEFAULT_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
 
 #: The names a configuration file has in the user's configuration directory, the first one wins.
 FILE_NAMES = ("carrel.toml", "carrel.json", "carrel.yaml", "carrel.yml")
@@ -329,7 +333,7 @@ def _software(env: Mapping[str, str], faults: list[str]) -> str:
 def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Config:
     given: Sequence[PluginConfig] = values.get("plugins", ())
     names = {plugin.name for plugin in given}
-    defaults = tuple(builtin(name) for name in BUILTIN_PLUGINS if name not in names)
+    defaults = tuple(builtin(name) for name in DEFAULT_PLUGINS if name not in names)
     plugins = (*defaults, *given)
     if software:
         plugins = tuple(

@@ -4,6 +4,7 @@
 use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
+use carrel_jats::Jats;
 use carrel_pdk::{Error, Plugin};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,6 +15,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "arxiv" => Some(Arxiv::parse(format, document)),
         "crossref" => Some(Crossref::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
+        "jats" => Some(Jats::parse(format, document)),
         _ => None,
     }
 }
@@ -22,6 +24,17 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
 #[pymodule]
 mod carrel_native {
     use super::{PyResult, PyValueError, Python, parse_with, pyfunction};
+
+    /// Reads an article of the plugin `jats` and renders it as Markdown.
+    ///
+    /// Raises:
+    ///     ValueError: its only argument is the JSON of the error, as the contract fixes it.
+    #[pyfunction]
+    fn markdown(py: Python<'_>, format: &str, document: &str) -> PyResult<String> {
+        let read = py.detach(|| carrel_jats::read(format, document));
+        let read = read.map_err(|error| PyValueError::new_err(error.to_json()))?;
+        Ok(read.to_markdown())
+    }
 
     /// Reads a document as the plugin's component would, and returns its JSON.
     ///

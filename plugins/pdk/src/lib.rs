@@ -39,6 +39,7 @@ pub mod args;
 #[cfg(any(target_family = "wasm", test))]
 #[allow(unsafe_code)]
 mod blocks;
+pub mod document;
 mod error;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]

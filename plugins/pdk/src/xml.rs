@@ -17,6 +17,7 @@ mod path;
 #[cfg(test)]
 mod tests;
 mod tokens;
+pub mod tree;
 
 use flow::Flow;
 use namespaces::Namespaces;

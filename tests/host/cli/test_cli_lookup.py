@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import BUILTIN_PLUGINS
+from carrel.config import DEFAULT_PLUGINS
 from support.command_line import CommandLine
 from support.guests import guest
 from support.manifests import manifest_text
@@ -42,7 +42,7 @@ def carrel(tmp_path: Path) -> CommandLine:
     home = CommandLine(tmp_path, real=True)
     config = {
         "plugins": {
-            **{name: {"enabled": False} for name in BUILTIN_PLUGINS},
+            **{name: {"enabled": False} for name in DEFAULT_PLUGINS},
             "papers": {"url": plugin.as_uri()},
         }
     }

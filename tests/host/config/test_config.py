@@ -12,6 +12,7 @@ import pytest
 
 from carrel.config import (
     BUILTIN_PLUGINS,
+    DEFAULT_PLUGINS,
     ENVIRONMENT,
     Config,
     FetchConfig,
@@ -52,11 +53,21 @@ class TestWithoutAFile:
         self, env: dict[str, str]
     ) -> None:
         config = load_config(None, env)
-        assert [plugin.name for plugin in config.plugins] == list(BUILTIN_PLUGINS)
+        assert [plugin.name for plugin in config.plugins] == list(DEFAULT_PLUGINS)
         for plugin in config.plugins:
             assert plugin.enabled
             assert plugin.url == f"builtin:{plugin.name}"
             assert plugin.allowed_hosts is None
+
+    def test_a_built_in_plugin_that_is_not_on_by_default_is_turned_on_by_an_entry(
+        self, tmp_path: Path, env: dict[str, str]
+    ) -> None:
+        assert set(BUILTIN_PLUGINS) - set(DEFAULT_PLUGINS) == {"jats"}
+        path = tmp_path / "carrel.toml"
+        path.write_text("[plugins.jats]\n", "utf-8")
+        config = load_config(path, env)
+        assert [plugin.name for plugin in config.plugins] == [*DEFAULT_PLUGINS, "jats"]
+        assert config.plugins[-1].url == "builtin:jats"
 
     def test_the_built_in_plugins_are_those_that_come_along(self) -> None:
         from carrel.plugins.source import builtin_names

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from carrel.config import BUILTIN_PLUGINS, Config, PluginConfig, load_config
+from carrel.config import DEFAULT_PLUGINS, Config, PluginConfig, load_config
 from carrel.errors import ConfigError
 
 
@@ -80,7 +80,7 @@ class TestPlugins:
         assert plugin.url == "oci://registry.example.org/arxiv-plugin:latest"
         assert plugin.allowed_hosts == ("export.arxiv.org", "arxiv.org")
         names = sorted(plugin.name for plugin in config.plugins)
-        assert names == sorted(BUILTIN_PLUGINS), "the entry takes the built-in plugin's place"
+        assert names == sorted(DEFAULT_PLUGINS), "the entry takes the built-in plugin's place"
 
     def test_a_placeholder_registry_is_kept_as_it_is(self, load: Loader) -> None:
         config = load.json(
@@ -96,7 +96,7 @@ class TestPlugins:
         mine = entry(config, "mine")
         assert mine.url == "file:///opt/plugins/mine.wasm"
         assert mine.allowed_hosts == ("*.example.org",)
-        assert [plugin.name for plugin in config.plugins] == [*BUILTIN_PLUGINS, "mine"]
+        assert [plugin.name for plugin in config.plugins] == [*DEFAULT_PLUGINS, "mine"]
 
     @pytest.mark.requirement("sandbox:hosts:no-grant-by-default")
     def test_a_plugin_without_a_grant_gets_no_host(self, load: Loader) -> None:

@@ -186,6 +186,13 @@ impl Array<'_> {
         Object { out: self.out, first: true }
     }
 
+    /// Starts an item that is an array.
+    pub fn array(&mut self) -> Array<'_> {
+        self.comma();
+        self.out.push(b'[');
+        Array { out: self.out, first: true }
+    }
+
     /// Ends the array.
     pub fn end(self) {
         self.out.push(b']');
@@ -295,8 +302,15 @@ mod tests {
         let mut object = json.object();
         object.object("a").end();
         object.array("b").end();
+        let mut rows = object.array("c");
+        for row in [&["1", "2"][..], &[]] {
+            let mut cells = rows.array();
+            row.iter().for_each(|cell| cells.string(cell));
+            cells.end();
+        }
+        rows.end();
         object.end();
-        assert_eq!(json.finish(), r#"{"a":{},"b":[]}"#);
+        assert_eq!(json.finish(), r#"{"a":{},"b":[],"c":[["1","2"],[]]}"#);
     }
 
     proptest! {
