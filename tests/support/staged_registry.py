@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from carrel.fetch.registry_http import Network
+from carrel.fetch.registries.client import Network
 from carrel.oci.client import RegistryClient
 from carrel.oci.partial import PartialBlobs
 from carrel.oci.reference import parse_reference

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.errors import ArgumentError, CarrelError, NotRecordedError, UnknownNameError
 from carrel.fetch.decode import UndecodableError
-from carrel.fetch.manifest import read_policy
+from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.recording import Recordings, Skipped
 from carrel.plugins.agreement import require_agreement
 from carrel.plugins.manifest import Manifest, parse_manifest

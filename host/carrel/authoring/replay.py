@@ -13,7 +13,7 @@ from pathlib import Path
 from carrel.errors import NotRecordedError
 from carrel.exchange import Call, Failure, Fetcher, Outcome, Request
 from carrel.fetch import failures
-from carrel.fetch.policy import Policy, check_headers
+from carrel.fetch.policy.rules import Policy, check_headers
 from carrel.fetch.record import ReplayingFetcher
 from carrel.fetch.recording import Recordings
 from carrel.fetch.url import UrlFault, parse_url

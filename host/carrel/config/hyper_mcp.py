@@ -211,7 +211,7 @@ def _translate_memory(
 
 def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
     """Globs: a name is a name, `*.name` is one more label, `*` is what the manifest declares."""
-    from carrel.fetch.hosts import parse_host_entry
+    from carrel.fetch.policy.hosts import parse_host_entry
 
     hosts = granted.get("allowed_hosts")
     if not isinstance(hosts, list):

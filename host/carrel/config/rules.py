@@ -27,7 +27,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from carrel.fetch.grants import HostGrant
+    from carrel.fetch.policy.grants import HostGrant
     from carrel.trust.policy import TrustPolicy
 
     from . import RegistryConfig
@@ -155,7 +155,7 @@ def foreign_url(value: object, base: Path) -> str:
 
 def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
     """An operator's grant: host names, or tables of a host, methods and paths."""
-    from carrel.fetch.hosts import parse_host_entry
+    from carrel.fetch.policy.hosts import parse_host_entry
 
     expected = "a list of host names, or of tables with host, methods and paths"
     if not isinstance(value, list):
@@ -178,7 +178,7 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
 
 
 def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
-    from carrel.fetch.grants import HostGrant
+    from carrel.fetch.policy.grants import HostGrant
 
     given = members(item, at, {"host": _host, "methods": _methods, "paths": _paths}, base)
     if "host" not in given:
@@ -187,7 +187,7 @@ def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
 
 
 def _host(value: object, _base: Path) -> str:
-    from carrel.fetch.hosts import parse_host_entry
+    from carrel.fetch.policy.hosts import parse_host_entry
 
     if not isinstance(value, str):
         raise wrong("a host name", value)

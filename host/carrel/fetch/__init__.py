@@ -2,9 +2,9 @@
 
 For each request and each redirect hop, in this order: parse the URL once (`url`), match it against
 manifest and grant (`policy`), attach identity and secrets (`identity`), look into the cache
-(`cache`) and join an identical request (`flight`), wait for the upstream's turn (`gate`,
-`throttle`), resolve and check every address (`connect`, `address`), read under caps (`upstream`,
-`decode`), write one line (`requestlog`). `record` wraps the whole at the `Fetcher` seam.
+(`cache`) and join an identical request (`coalescing`), wait for a slot (`upstream_queue`,
+`token_buckets`), resolve and check every address (`connect`, `address`), read under caps
+(`http1`, `decode`), write one line (`requestlog`). `record` wraps the whole at the `Fetcher` seam.
 
 Names are imported when they are first used: parsing a document needs `decode` alone.
 """
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .client import FetchClient, PluginFetcher
-    from .hosts import parse_host_entry
     from .identity import Secret
-    from .manifest import read_policy
-    from .policy import HostRule, Pace, Policy
+    from .policy.hosts import parse_host_entry
+    from .policy.manifest import read_policy
+    from .policy.rules import HostRule, Pace, Policy
     from .record import RecordingFetcher, ReplayingFetcher
     from .settings import FetchSettings
 
@@ -40,15 +40,15 @@ __all__ = [
 _HOMES = {
     "FetchClient": "client",
     "FetchSettings": "settings",
-    "HostRule": "policy",
-    "Pace": "policy",
+    "HostRule": "policy.rules",
+    "Pace": "policy.rules",
     "PluginFetcher": "client",
-    "Policy": "policy",
+    "Policy": "policy.rules",
     "RecordingFetcher": "record",
     "ReplayingFetcher": "record",
     "Secret": "identity",
-    "parse_host_entry": "hosts",
-    "read_policy": "manifest",
+    "parse_host_entry": "policy.hosts",
+    "read_policy": "policy.manifest",
 }
 
 

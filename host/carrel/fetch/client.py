@@ -19,19 +19,18 @@ from typing import TYPE_CHECKING, Self
 from carrel.exchange import Call, Failure, Headers, Kept, Outcome, Request, Response, Verdict
 
 from . import failures, requestlog
-from .budget import Charge, HeldBytes, charge_bytes, charge_requests
 from .cache import PLUGIN_SHARE, Cache, cache_key, partition_path
 from .clock import Clock, SystemClock
 from .identity import Secret, without_secret_parameters
-from .policy import HostRule, Policy, check_headers
+from .pending_request import Charge, HeldBytes, charge_bytes, charge_requests
+from .policy.rules import HostRule, Policy, check_headers
 from .settings import FetchSettings
 from .url import Target, UrlFault, parse_url
 
 if TYPE_CHECKING:
     from .connect import Dialer, Resolver
-    from .engine import Batch, Engine
-    from .errand import Errand
-    from .loop import LoopThread
+    from .engine import Batch, Engine, LoopThread
+    from .pending_request import PendingRequest
 
 #: Plans of a plugin's requests that are remembered, and the characters of the longest one.
 _PLANS = 1024
@@ -98,8 +97,7 @@ class FetchClient:
             if self._closed:
                 return None
             if self._loop is None or self._engine is None:
-                from .engine import Engine
-                from .loop import LoopThread
+                from .engine import Engine, LoopThread
 
                 self._loop = LoopThread("carrel-fetch")
                 self._engine = Engine(
@@ -164,7 +162,7 @@ class PluginFetcher:
         if call.has_ended() or not charge_requests(call, len(requests)):
             return [failures.not_made(request.url) for request in requests]
         outcomes: list[Outcome | None] = []
-        errands: list[Errand] = []
+        pending_requests: list[PendingRequest] = []
         places: list[int] = []
         caller = object()
         for place, request in enumerate(requests):
@@ -175,11 +173,11 @@ class PluginFetcher:
                 outcomes.append(prepared)
             else:
                 outcomes.append(None)
-                errands.append(prepared)
+                pending_requests.append(prepared)
                 places.append(place)
         outcomes += [None] * (len(requests) - len(outcomes))
-        if errands and not call.has_ended():
-            for place, outcome in zip(places, self._travel(errands, call), strict=True):
+        if pending_requests and not call.has_ended():
+            for place, outcome in zip(places, self._travel(pending_requests, call), strict=True):
                 outcomes[place] = outcome
         return [
             failures.not_made(request.url) if outcome is None else outcome
@@ -188,7 +186,7 @@ class PluginFetcher:
 
     def waiting(self) -> int:
         """See `carrel.exchange.QueueTeller`."""
-        return sum(len(batch.errands) - batch.done for batch in tuple(self._under_way))
+        return sum(len(batch.pending_requests) - batch.done for batch in tuple(self._under_way))
 
     def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
         """See `carrel.exchange.AnswerKeeper`."""
@@ -212,8 +210,8 @@ class PluginFetcher:
             keys, call.unsettled = call.unsettled, []
             self._cache.settle(keys, verdict)
 
-    def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | Errand:
-        """What needs no network, or else the errand that does."""
+    def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | PendingRequest:
+        """What needs no network, or else the request that does."""
         started = self._client.clock.monotonic()
         plan = self._planned(request)
         target = plan.target
@@ -227,7 +225,7 @@ class PluginFetcher:
                 if requestlog.log.isEnabledFor(logging.INFO):
                     self._log(request, target, call, started, answer)
                 return answer
-        return self._make_errand(
+        return self._make_pending(
             request, call, target, plan.rule, caller=caller, key=plan.key, refresh=refresh
         )
 
@@ -277,7 +275,7 @@ class PluginFetcher:
         call.kept.append(Kept(key, found.stored, found.until))
         return response
 
-    def _make_errand(
+    def _make_pending(
         self,
         request: Request,
         call: Call,
@@ -287,8 +285,8 @@ class PluginFetcher:
         caller: object,
         key: bytes,
         refresh: bool,
-    ) -> Outcome | Errand:
-        from .errand import Errand
+    ) -> Outcome | PendingRequest:
+        from .pending_request import PendingRequest
 
         settings = self._client.settings
         body = request.body.encode("utf-8", "replace") if request.method == "POST" else b""
@@ -300,7 +298,7 @@ class PluginFetcher:
         cut = call.deadline - settings.reserve(call.limits.wall_seconds)
         if call.cancelled or now >= cut:
             return (failures.cancelled if call.cancelled else failures.out_of_time)(target.url)
-        return Errand(
+        return PendingRequest(
             plugin=self._policy.plugin,
             tool=call.tool,
             method=request.method,
@@ -320,14 +318,14 @@ class PluginFetcher:
             cache=self._cache,
         )
 
-    def _travel(self, errands: list[Errand], call: Call) -> list[Outcome | None]:
-        """Runs the errands on the background thread and waits, saying so to the client."""
+    def _travel(self, pending_requests: list[PendingRequest], call: Call) -> list[Outcome | None]:
+        """Runs the requests on the background thread and waits, saying so to the client."""
         from .engine import Batch
 
-        batch = Batch(call, errands)
+        batch = Batch(call, pending_requests)
         running = self._client.start(batch)
         if running is None:
-            return [failures.cancelled(errand.target.url) for errand in errands]
+            return [failures.cancelled(pending.target.url) for pending in pending_requests]
         forget = call.on_cancel(lambda: _cancel(running))
         self._under_way.add(batch)
         call.waits()
@@ -338,8 +336,8 @@ class PluginFetcher:
             forget()
         if call.cancelled:
             return [
-                outcome or failures.cancelled(errand.target.url)
-                for errand, outcome in zip(errands, batch.outcomes, strict=True)
+                outcome or failures.cancelled(pending.target.url)
+                for pending, outcome in zip(pending_requests, batch.outcomes, strict=True)
             ]
         return batch.outcomes
 
@@ -350,7 +348,7 @@ class PluginFetcher:
                 running.result(timeout=every)
             except TimeoutError:
                 call.explain(batch.phase)
-                # The loop ends every errand in time; should it hang, the call must not.
+                # The loop ends every request in time; should it hang, the call must not.
                 if call.remaining <= 0:
                     running.cancel()
                     return

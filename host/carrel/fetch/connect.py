@@ -19,8 +19,8 @@ from typing import Any, Protocol, TypeVar, cast
 from .address import check_answers
 from .http1 import HTTPConnection
 from .settings import FetchSettings
-from .stream import TLSStream, open_stream
 from .tls import client_context
+from .tls_stream import TLSStream, open_stream
 
 log = logging.getLogger("carrel.fetch")
 

@@ -14,17 +14,17 @@ from contextlib import contextmanager
 
 from carrel.utf8 import Utf8
 
-from .words import words
-
 #: Encodings a document may be in, by Python's names. Python's own list also has codecs that are
 #: no charsets (zip, rot13, idna) and ones that hide markup from filters (utf-7).
-_CHARSETS = words("""
+_CHARSETS = frozenset(
+    str.split("""
     utf-8 utf-16 utf-16-le utf-16-be ascii iso8859-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5
     iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-13 iso8859-14 iso8859-15
     iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u
     mac-roman cp866 cp874 tis-620 shift_jis cp932 euc_jp iso2022_jp gbk gb2312 gb18030 big5
     big5hkscs euc_kr cp949
 """)
+)
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -14,9 +14,8 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from carrel.exchange import Headers
 
-from .hosts import matches, parse_host_entry
+from .policy.hosts import matches, parse_host_entry
 from .url import Target
-from .words import words
 
 #: What stands in a text where a secret was.
 REDACTED = "[redacted]"
@@ -32,17 +31,21 @@ SOFTWARE = "software"
 #: Shorter values are not searched for in texts: they would match everywhere.
 _SHORTEST_REDACTED = 4
 
-_HOST_OWNED = words("""
+_HOST_OWNED = frozenset(
+    str.split("""
     accept-encoding connection content-encoding content-length cookie expect host keep-alive
     proxy-authorization te trailer transfer-encoding upgrade
 """)
+)
 
 # Never shown to a guest: cookies and credentials, and what described the transfer, not the text.
-_HIDDEN_HEADERS = words("""
+_HIDDEN_HEADERS = frozenset(
+    str.split("""
     authorization connection content-encoding content-length keep-alive proxy-authenticate
     proxy-authorization proxy-connection set-cookie set-cookie2 te trailer transfer-encoding
     upgrade www-authenticate authentication-info
 """)
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from carrel.exchange import (
 )
 
 from . import failures
-from .budget import charge_bytes, charge_requests
-from .policy import Policy, check_headers
+from .pending_request import charge_bytes, charge_requests
+from .policy.rules import Policy, check_headers
 from .recording import Recordings
 from .url import UrlFault, parse_url
 

@@ -15,7 +15,6 @@ from carrel.exchange import Failure
 
 from . import failures
 from .breaker import Breaker
-from .budget import OverBudgetError
 from .clock import Clock
 from .connect import (
     Connection,
@@ -25,8 +24,6 @@ from .connect import (
     PrivateAddressError,
 )
 from .decode import BodyReader, TooLargeError, UndecodableError
-from .errand import Answer, Errand
-from .gate import Gate, PaceExceededError, Turn
 from .http1 import (
     Head,
     LostError,
@@ -37,11 +34,13 @@ from .http1 import (
     WireRequest,
 )
 from .identity import Attachment
-from .policy import HostRule, Policy
+from .pending_request import OverBudgetError, PendingRequest, RawResponse
+from .policy.rules import HostRule, Policy
 from .retry import backoff, declared_interval, is_retried, retry_after
 from .scheduler import FairScheduler
 from .settings import FetchSettings
-from .throttle import Buckets
+from .token_buckets import TokenBuckets
+from .upstream_queue import GrantedSlot, PaceExceededError, UpstreamQueue
 from .url import Target
 
 log = logging.getLogger("carrel.fetch")
@@ -93,32 +92,32 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class Admission:
     """What a request to an upstream goes through.
 
     Attributes:
-        own: the gate of the request's own partition. What an answer says about the pace slows it.
-        shared: the gate of the built-in plugins' rule for the host, which a request of another
+        own: the queue of the request's own partition. What an answer says about the pace slows it.
+        shared: the queue of the built-in plugins' rule for the host, which a request of another
             partition passes too, and whose pace it cannot change.
         breaker: of the own partition.
         permits: requests that the plugin may have in flight over all hosts; None for the built-in
             plugins.
     """
 
-    own: Gate
+    own: UpstreamQueue
     breaker: Breaker
-    shared: Gate | None = None
+    shared: UpstreamQueue | None = None
     permits: asyncio.Semaphore | None = None
 
 
 class Upstreams:
-    """Every upstream's gates and breakers; lives on the event loop."""
+    """Every upstream's queues and breakers; lives on the event loop."""
 
     def __init__(
         self,
         settings: FetchSettings,
         connections: Connections,
-        buckets: Buckets,
+        buckets: TokenBuckets,
         *,
         executor: Executor,
         clock: Clock,
@@ -131,14 +130,14 @@ class Upstreams:
         self._buckets = buckets
         self._executor = executor
         self.scheduler = FairScheduler()
-        self._gates: dict[str, Gate] = {}
+        self._queues: dict[str, UpstreamQueue] = {}
         self._breakers: dict[str, Breaker] = {}
         self._permits: dict[str, asyncio.Semaphore] = {}
 
-    def queue(self, policy: Policy, rule: HostRule, host: str) -> Queue:
+    def admission(self, policy: Policy, rule: HostRule, host: str) -> Admission:
         """The queue for a host, with the rule's manners taken over."""
         bucket = policy.bucket(rule)
-        own = self._gate(bucket)
+        own = self._queue_of(bucket)
         own.adopt(rule)
         breaker = self._breakers.get(bucket)
         if breaker is None:
@@ -149,27 +148,29 @@ class Upstreams:
                 self.jitter,
             )
         if not policy.partition:
-            return Queue(own, breaker)
+            return Admission(own, breaker)
         permits = self._permits.get(policy.partition)
         if permits is None:
             permits = asyncio.Semaphore(self.settings.plugin_concurrency)
             self._permits[policy.partition] = permits
         floor = policy.shared_rule(host)
         if floor is None:
-            return Queue(own, breaker, permits=permits)
-        shared = self._gate(floor.upstream)
+            return Admission(own, breaker, permits=permits)
+        shared = self._queue_of(floor.upstream)
         shared.adopt_floor(floor)
-        return Queue(own, breaker, shared, permits)
+        return Admission(own, breaker, shared, permits)
 
-    def _gate(self, bucket: str) -> Gate:
-        gate = self._gates.get(bucket)
-        if gate is None:
-            gate = self._gates[bucket] = Gate(bucket, self._buckets, self._executor, self.clock)
-        return gate
+    def _queue_of(self, bucket: str) -> UpstreamQueue:
+        queue = self._queues.get(bucket)
+        if queue is None:
+            queue = self._queues[bucket] = UpstreamQueue(
+                bucket, self._buckets, self._executor, self.clock
+            )
+        return queue
 
-    async def ask(self, errand: Errand, hop: Hop) -> Answer | Failure:
+    async def ask(self, pending: PendingRequest, hop: Hop) -> RawResponse | Failure:
         """The answer of one hop, or why there is none after all retries."""
-        return await _Attempts(self, errand, hop).run()
+        return await _Attempts(self, pending, hop).run()
 
 
 class _Attempts:
@@ -181,62 +182,62 @@ class _Attempts:
     read: an answer may take the request's place, so the request may also be repeated, like a GET.
     """
 
-    def __init__(self, upstreams: Upstreams, errand: Errand, hop: Hop) -> None:
+    def __init__(self, upstreams: Upstreams, pending: PendingRequest, hop: Hop) -> None:
         self._settings = upstreams.settings
         self._connections = upstreams.connections
         self._clock = upstreams.clock
         self._jitter = upstreams.jitter
         self._scheduler = upstreams.scheduler
-        self._partition = errand.policy.partition
-        self._queue = upstreams.queue(errand.policy, hop.rule, hop.target.host)
-        self._breaker = self._queue.breaker
-        self._errand = errand
+        self._partition = pending.policy.partition
+        self._admission = upstreams.admission(pending.policy, hop.rule, hop.target.host)
+        self._breaker = self._admission.breaker
+        self._pending = pending
         self._method = hop.method
         self._repeatable = hop.method != "POST" or hop.rule.cache_seconds > 0
         self._target = hop.target
         self._attachment = hop.attachment
         self._addresses: tuple[str, ...] = ()
-        self._turns: list[tuple[Gate, Turn]] = []
+        self._slots_held: list[tuple[UpstreamQueue, GrantedSlot]] = []
 
-    async def run(self) -> Answer | Failure:
+    async def run(self) -> RawResponse | Failure:
         """Tries until there is an answer, or no sense or time in trying again."""
         attempt = 0
         while True:
             attempt += 1
-            result = await self._one_turn()
+            result = await self._one_attempt()
             if isinstance(result, Failure):
                 return result
-            if isinstance(result, Answer) and not is_retried(result.status):
+            if isinstance(result, RawResponse) and not is_retried(result.status):
                 self._breaker.succeeded()
                 interval = declared_interval(result.headers)
                 if interval is not None:
-                    self._queue.own.slow_to(interval)
+                    self._admission.own.slow_to(interval)
                 return result
             failure = await self._before_next(attempt, result)
             if failure is not None:
                 return failure
 
-    async def _one_turn(self) -> Answer | Failure | _BrokenError:
+    async def _one_attempt(self) -> RawResponse | Failure | _BrokenError:
         host = self._target.host
         if self._breaker.wait:
             return self._left_alone(self._breaker.wait)
         started = self._clock.monotonic()
         try:
-            async with self._slots() as turns:
-                self._errand.phase = lambda: f"waiting for {host} to answer"
+            async with self._slots() as slots:
+                self._pending.phase = lambda: f"waiting for {host} to answer"
                 wait = self._breaker.admit()
                 if wait:
                     return self._left_alone(wait)
-                self._turns, started = turns, self._clock.monotonic()
+                self._slots_held, started = slots, self._clock.monotonic()
                 return await self._attempt()
         except _FINAL as fault:
             return self._ended_by(fault)
         except _BrokenError as fault:
-            self._errand.note(host, fault.word, self._clock.monotonic() - started)
+            self._pending.note(host, fault.word, self._clock.monotonic() - started)
             return fault
         except BaseException:
             # Cancelled, or out of time: nothing is known about the upstream but its silence.
-            self._errand.note(host, "no answer in time", self._clock.monotonic() - started)
+            self._pending.note(host, "no answer in time", self._clock.monotonic() - started)
             self._breaker.abandoned()
             raise
 
@@ -258,26 +259,26 @@ class _Attempts:
                 message = f"{host} has no address; check the network and name"
                 return failures.unreachable(url, message)
             case TooLargeError():
-                return failures.too_large(url, host, self._errand.cap, what=fault.what)
+                return failures.too_large(url, host, self._pending.cap, what=fault.what)
             case UndecodableError():
                 return failures.undecodable(url, host, str(fault))
             case OverBudgetError(allowed=None):
-                self._errand.own_end = True
+                self._pending.own_end = True
                 return failures.not_made(url)
             case OverBudgetError(allowed=int(allowed)):
-                return failures.over_plugin_budget(url, self._errand.plugin, allowed)
+                return failures.over_plugin_budget(url, self._pending.plugin, allowed)
         return failures.denied(url, "header_not_allowed", "HTTP does not allow the request")
 
     async def _before_next(
-        self, attempt: int, result: Answer | _BrokenError
-    ) -> Answer | Failure | None:
+        self, attempt: int, result: RawResponse | _BrokenError
+    ) -> RawResponse | Failure | None:
         """Waits before the next attempt; or what the request ends with, when there is none."""
         host, url = self._target.host, self._target.url
         more = attempt <= self._settings.retries
         if isinstance(result, _BrokenError):
             self._breaker.failed()
             pause = backoff(attempt, self._jitter())
-            if result.final or not more or self._clock.monotonic() + pause > self._errand.latest:
+            if result.final or not more or self._clock.monotonic() + pause > self._pending.latest:
                 if result.silent:
                     return failures.timeout(url, host, self._settings.read_seconds)
                 return failures.unreachable(url, result.message)
@@ -291,10 +292,10 @@ class _Attempts:
             result.headers, self._clock.wall(), self._settings.retry_after_max_seconds
         )
         pause = backoff(attempt, self._jitter(), status=result.status) if asked is None else asked
-        late = self._clock.monotonic() + pause > self._errand.latest
+        late = self._clock.monotonic() + pause > self._pending.latest
         if asked is not None or result.status == 429:
             # Taken from the bucket, so that everybody waits, and then waited for in the queue.
-            await self._queue.own.penalise(pause, asked=asked is not None)
+            await self._admission.own.penalise(pause, asked=asked is not None)
             if not more or late:
                 return failures.rate_limited(url, host, pause)
             return None
@@ -305,32 +306,34 @@ class _Attempts:
 
     async def _rest(self, why: str, seconds: float) -> None:
         """Waits before the next attempt, and says why."""
-        self._errand.phase = lambda: f"{why}; trying again in {seconds:.1f} s"
+        self._pending.phase = lambda: f"{why}; trying again in {seconds:.1f} s"
         await self._clock.sleep(seconds)
 
     @asynccontextmanager
-    async def _slots(self) -> AsyncIterator[list[tuple[Gate, Turn]]]:
-        """Waits for the turn at every gate of the queue, and holds it inside the block."""
-        errand, queue = self._errand, self._queue
-        name = errand.policy.title or self._target.host
+    async def _slots(self) -> AsyncIterator[list[tuple[UpstreamQueue, GrantedSlot]]]:
+        """Waits for a slot of every queue, and holds them inside the block."""
+        pending, admission = self._pending, self._admission
+        name = pending.policy.title or self._target.host
         async with AsyncExitStack() as held:
-            errand.phase = partial(queue.own.describe, name)
-            turns = [
+            pending.phase = partial(admission.own.describe, name)
+            slots = [
                 (
-                    queue.own,
-                    await held.enter_async_context(queue.own.slot(errand.caller, errand.latest)),
+                    admission.own,
+                    await held.enter_async_context(
+                        admission.own.slot(pending.caller, pending.latest)
+                    ),
                 )
             ]
-            if queue.permits is not None:
+            if admission.permits is not None:
                 most = self._settings.plugin_concurrency
-                errand.phase = lambda: f"waiting for one of the plugin's {most} places to be free"
-                await held.enter_async_context(queue.permits)
-            if queue.shared is not None:
+                pending.phase = lambda: f"waiting for one of the plugin's {most} places to be free"
+                await held.enter_async_context(admission.permits)
+            if admission.shared is not None:
                 # Last, so that nobody else waits for a slot whose holder waits himself.
-                errand.phase = partial(queue.shared.describe, self._target.host)
-                slot = queue.shared.slot(errand.caller, errand.latest, self._partition)
-                turns.append((queue.shared, await held.enter_async_context(slot)))
-            yield turns
+                pending.phase = partial(admission.shared.describe, self._target.host)
+                wanted = admission.shared.slot(pending.caller, pending.latest, self._partition)
+                slots.append((admission.shared, await held.enter_async_context(wanted)))
+            yield slots
 
     def _left_alone(self, wait: float) -> Failure:
         host = self._target.host
@@ -339,7 +342,7 @@ class _Attempts:
             f"{host}: circuit open for another {wait:.0f} s after repeated failures",
         )
 
-    async def _attempt(self) -> Answer:
+    async def _attempt(self) -> RawResponse:
         host = self._target.host
         if not self._addresses:
             try:
@@ -368,15 +371,15 @@ class _Attempts:
                 broken.final = True
                 broken.message += "; the request may have arrived, so it is not repeated"
             raise broken from fault
-        self._errand.note(host, f"status {answer.status}", self._clock.monotonic() - started)
+        self._pending.note(host, f"status {answer.status}", self._clock.monotonic() - started)
         return answer
 
     async def _give_back(self) -> None:
         """Gives the slots back of a request that did not leave."""
-        for gate, turn in self._turns:
-            await gate.give_back(turn)
+        for queue, slot in self._slots_held:
+            await queue.give_back(slot)
 
-    async def _exchange(self) -> Answer:
+    async def _exchange(self) -> RawResponse:
         host, partition = self._target.host, self._partition
         connection = self._connections.idle(partition, host, self._addresses)
         if connection is not None:
@@ -388,7 +391,7 @@ class _Attempts:
                     raise
         return await self._ask(await self._connections.connect(partition, host, self._addresses))
 
-    async def _ask(self, connection: Connection) -> Answer:
+    async def _ask(self, connection: Connection) -> RawResponse:
         try:
             head = await connection.http.request(
                 self._make_request(), self._scheduler, before_sending=self._before_sending
@@ -396,41 +399,41 @@ class _Attempts:
             answer = await self._read(connection, head)
         except BaseException:
             connection.http.close()
-            self._errand.charge.discard()
+            self._pending.charge.discard()
             raise
         self._connections.give_back(connection)
         return answer
 
-    async def _read(self, connection: Connection, head: Head) -> Answer:
-        answer = Answer(head.status, head.headers)
+    async def _read(self, connection: Connection, head: Head) -> RawResponse:
+        answer = RawResponse(head.status, head.headers)
         bodiless = self._method == "HEAD" or head.status in {204, 304}
         if head.status in REDIRECTS and not bodiless:
             return answer
         if not bodiless:
             length = answer.header("content-length") or ""
-            if length.isascii() and length.isdigit() and int(length[:18]) > self._errand.cap:
+            if length.isascii() and length.isdigit() and int(length[:18]) > self._pending.cap:
                 raise TooLargeError("the answer")
         encodings = [value for name, value in head.headers if name.lower() == "content-encoding"]
-        reader = BodyReader([] if bodiless else encodings, self._errand.cap)
+        reader = BodyReader([] if bodiless else encodings, self._pending.cap)
         async for data in connection.http.body(self._scheduler):
             for size in reader.feed(data):
-                self._errand.charge.add(size)
+                self._pending.charge.add(size)
                 await self._scheduler.checkpoint()
-        return Answer(head.status, head.headers, reader.finish())
+        return RawResponse(head.status, head.headers, reader.finish())
 
     async def _before_sending(self) -> None:
         """Looking up, connecting and shaking hands took time: the turns may have to be anew."""
-        for gate, turn in self._turns:
-            await gate.leave(turn)
+        for queue, slot in self._slots_held:
+            await queue.leave(slot)
 
     def _make_request(self) -> WireRequest:
-        errand = self._errand
+        pending = self._pending
         headers = {"Accept": "*/*", "Accept-Encoding": "gzip"}
-        headers |= {name.title(): value for name, value in errand.headers}
+        headers |= {name.title(): value for name, value in pending.headers}
         headers |= dict(self._attachment.headers)
         content = b""
         if self._method == "POST":
-            content = errand.body
+            content = pending.body
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
         else:
             headers.pop("Content-Type", None)

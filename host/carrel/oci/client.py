@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from carrel.errors import RegistryError
-from carrel.fetch.registry_http import Answer, Network, RegistryHttp, RegistryIoError
-from carrel.fetch.registry_url import RegistryUrl, Site, parse_location, parse_site
+from carrel.fetch.registries.client import Network, RegistryHttp, RegistryIoError, RegistryResponse
+from carrel.fetch.registries.url import RegistryUrl, Site, parse_location, parse_site
 from carrel.fetch.retry import backoff, is_retried, retry_after
 from carrel.fetch.url import UrlFault
 
@@ -197,7 +197,7 @@ class RegistryClient:
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
         on_sent: Callable[[int], None] | None = None,
-    ) -> Iterator[tuple[RegistryUrl, Answer]]:
+    ) -> Iterator[tuple[RegistryUrl, RegistryResponse]]:
         """One answer whose body is still to be read, after redirects and authorization.
 
         Raises:
@@ -258,7 +258,7 @@ class RegistryClient:
             f"{self.host}: cannot {what}: it answered {status}{code}", status=status
         )
 
-    def _read(self, answer: Answer, cap: int) -> bytes:
+    def _read(self, answer: RegistryResponse, cap: int) -> bytes:
         if answer.headers.get("content-encoding", "identity") != "identity":
             raise RegistryError(f"{self.host} answers in an encoding that was not asked for")
         limit = cap if answer.status < 300 else _ERROR_BYTES

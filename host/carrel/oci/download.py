@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Iterator
 
 from carrel.errors import RegistryError
-from carrel.fetch.registry_http import Answer
-from carrel.fetch.registry_url import RegistryUrl
+from carrel.fetch.registries.client import RegistryResponse
+from carrel.fetch.registries.url import RegistryUrl
 
 from .client import RegistryClient, Reply
 from .partial import PartialBlob
@@ -94,14 +94,14 @@ class Download:
         with self._client.open("GET", url) as (at, answer):
             return self._receive(at, answer)
 
-    def _is_other_part(self, answer: Answer) -> bool:
+    def _is_other_part(self, answer: RegistryResponse) -> bool:
         """Whether a range was asked for and another, or none, is given."""
         if answer.status == 206:
             told = answer.headers.get("content-range", "")
             return not told.startswith(f"bytes {len(self._data)}-")
         return answer.status == 416
 
-    def _receive(self, at: RegistryUrl, answer: Answer) -> Reply:
+    def _receive(self, at: RegistryUrl, answer: RegistryResponse) -> Reply:
         head = b""
         if answer.status == 200:
             self._restart()
@@ -111,7 +111,7 @@ class Download:
             head = b"".join(self._some(answer, 64 * 2**10))
         return Reply(at, answer.status, answer.headers, head)
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: RegistryResponse) -> None:
         size = self._descriptor.size
         if answer.headers.get("content-encoding", "identity") != "identity":
             raise self._lie(f"{self._what} comes in an encoding that was not asked for")
@@ -164,7 +164,7 @@ class Download:
             self._partial.clear()
 
     @staticmethod
-    def _some(answer: Answer, limit: int) -> Iterator[bytes]:
+    def _some(answer: RegistryResponse, limit: int) -> Iterator[bytes]:
         for chunk in answer.chunks():
             yield chunk[:limit]
             limit -= len(chunk)

@@ -11,8 +11,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from carrel.errors import RegistryError
-from carrel.fetch.registry_http import Network
-from carrel.fetch.registry_url import RegistryUrl
+from carrel.fetch.registries.client import Network
+from carrel.fetch.registries.url import RegistryUrl
 from carrel.printable import printable
 
 from .client import RegistryClient, Reply

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 from carrel.errors import RegistryError
-from carrel.fetch.registry_url import RegistryUrl, parse_location
+from carrel.fetch.registries.url import RegistryUrl, parse_location
 from carrel.fetch.url import UrlFault
 from carrel.printable import printable
 

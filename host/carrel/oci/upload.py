@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from carrel.errors import RegistryError
-from carrel.fetch.registry_url import RegistryUrl
+from carrel.fetch.registries.url import RegistryUrl
 
 from .client import RegistryClient, Reply
 from .repository import Descriptor

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from carrel.credentials import find_secret
 from carrel.errors import ConfigError
 from carrel.fetch.identity import CONTACT, SOFTWARE, software
-from carrel.fetch.manifest import read_policy
-from carrel.fetch.policy import BUILTIN, Policy
+from carrel.fetch.policy.manifest import read_policy
+from carrel.fetch.policy.rules import BUILTIN, Policy
 
 from .pace import paced, upstream_rules
 

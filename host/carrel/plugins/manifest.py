@@ -15,8 +15,8 @@ from typing import Any
 
 from carrel.contract import contract_file
 from carrel.errors import LoadError
-from carrel.fetch.manifest import read_policy
-from carrel.fetch.policy import HostRule
+from carrel.fetch.policy.manifest import read_policy
+from carrel.fetch.policy.rules import HostRule
 from carrel.jsontext import decode_object
 from carrel.printable import printable
 

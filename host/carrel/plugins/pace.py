@@ -14,9 +14,9 @@ import functools
 import json
 from typing import TYPE_CHECKING
 
-from carrel.fetch.grants import common_host
-from carrel.fetch.manifest import read_policy
-from carrel.fetch.policy import HostRule, Pace
+from carrel.fetch.policy.grants import common_host
+from carrel.fetch.policy.manifest import read_policy
+from carrel.fetch.policy.rules import HostRule, Pace
 from carrel.runtime.sections import custom_section
 
 from .source import MANIFEST_SECTION, builtin_names, read_source

@@ -16,7 +16,7 @@ from carrel.cli.online import ask_hosts
 from carrel.cli.session import Options, Session
 from carrel.config import Config, PluginConfig
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
-from carrel.fetch.manifest import read_policy
+from carrel.fetch.policy.manifest import read_policy
 from carrel.plugins.manifest import Manifest, parse_manifest
 from carrel.plugins.registry import PluginState, Registry
 from carrel.runtime import ffi

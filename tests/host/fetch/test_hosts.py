@@ -8,8 +8,8 @@ from pathlib import Path
 import publicsuffixlist
 import pytest
 
-from carrel.fetch import hosts
-from carrel.fetch.hosts import matches, parse_host_entry
+from carrel.fetch.policy import hosts
+from carrel.fetch.policy.hosts import matches, parse_host_entry
 
 
 def refusal(entry: str) -> str:
@@ -236,7 +236,7 @@ def test_names_that_the_list_has_need_no_entry_of_their_own() -> None:
 
 def test_an_exact_name_is_checked_without_reading_the_list() -> None:
     check = (
-        "import sys; from carrel.fetch.hosts import parse_host_entry as parse; "
+        "import sys; from carrel.fetch.policy.hosts import parse_host_entry as parse; "
         "parse('export.arxiv.org'); print('publicsuffixlist' in sys.modules); "
         "parse('*.arxiv.org'); print('publicsuffixlist' in sys.modules)"
     )

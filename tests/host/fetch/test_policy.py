@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carrel.exchange import Failure
-from carrel.fetch.policy import HostRule, Policy, check_headers
+from carrel.fetch.policy.rules import HostRule, Policy, check_headers
 from carrel.fetch.url import Target, parse_url
 
 GET = frozenset({"GET"})

@@ -18,7 +18,7 @@ from carrel.exchange import (
     Response,
 )
 from carrel.fetch import RecordingFetcher, ReplayingFetcher
-from carrel.fetch.policy import HostRule, Policy
+from carrel.fetch.policy.rules import HostRule, Policy
 from carrel.fetch.recording import Recordings
 from support.desk import ARXIV, MakeDesk
 from support.upstream import Reply, Upstream

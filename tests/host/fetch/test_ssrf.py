@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from carrel.exchange import Failure, FailureKind, Response
-from carrel.fetch.hosts import parse_host_entry
+from carrel.fetch.policy.hosts import parse_host_entry
 from support.desk import ARXIV, MakeDesk
 from support.upstream import PUBLIC, Names, Reply, Upstream
 

@@ -100,7 +100,7 @@ def test_a_bad_manifest_is_refused_with_the_place(changed: dict[str, Any], words
 def test_a_secret_goes_into_a_query_or_a_header_with_or_without_a_scheme(
     place: dict[str, str],
 ) -> None:
-    from carrel.fetch.manifest import read_policy
+    from carrel.fetch.policy.manifest import read_policy
 
     hosts = [{"host": "api.example.org", "methods": ["GET"]}]
     secrets = [{"name": "key", "hosts": ["api.example.org"], "attach": place}]

@@ -13,8 +13,8 @@ import pytest
 from carrel.config import Config, FetchConfig, PaceGrant, PluginConfig, builtin
 from carrel.errors import DeadlineExceeded, HiddenToolError, LimitExceeded
 from carrel.exchange import Failure
-from carrel.fetch.grants import HostGrant
-from carrel.fetch.policy import HostRule
+from carrel.fetch.policy.grants import HostGrant
+from carrel.fetch.policy.rules import HostRule
 from carrel.fetch.url import Target, parse_url
 from carrel.plugins.access import effective_policy
 from carrel.plugins.manifest import Manifest, parse_manifest

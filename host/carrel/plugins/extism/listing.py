@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from carrel.errors import LoadError
-from carrel.fetch.hosts import parse_host_entry
-from carrel.fetch.policy import HostRule
+from carrel.fetch.policy.hosts import parse_host_entry
+from carrel.fetch.policy.rules import HostRule
 from carrel.plugins.manifest import (
     Manifest,
     PromptArgument,

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from carrel.exchange import Failure, Headers
+from carrel.fetch import failures
+from carrel.fetch.url import Target
 
-from . import failures
 from .grants import HostGrant, as_grant, common_host, covers, narrow
 from .hosts import matches, parse_host_entry
-from .url import Target
 
 #: Headers a guest may set; everything else belongs to the host.
 GUEST_HEADERS = frozenset({"accept", "accept-language", "content-type"})

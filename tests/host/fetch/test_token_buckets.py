@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.fetch.throttle import Buckets
+from carrel.fetch.token_buckets import TokenBuckets
 from support.upstream import SkippingClock
 
 
@@ -29,14 +29,16 @@ def clock() -> StillClock:
 
 
 @pytest.fixture(params=["file", "memory"])
-def buckets(request: pytest.FixtureRequest, tmp_path: Path, clock: StillClock) -> Iterator[Buckets]:
-    made = Buckets(tmp_path / "pace.sqlite3" if request.param == "file" else None, clock)
+def buckets(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: StillClock
+) -> Iterator[TokenBuckets]:
+    made = TokenBuckets(tmp_path / "pace.sqlite3" if request.param == "file" else None, clock)
     yield made
     made.close()
 
 
 def waits(
-    buckets: Buckets, clock: StillClock, interval: float, burst: int, count: int
+    buckets: TokenBuckets, clock: StillClock, interval: float, burst: int, count: int
 ) -> list[float]:
     """The waits of someone who takes so many slots one after another, each when it is due."""
     waited = []
@@ -50,20 +52,20 @@ def waits(
 
 
 def test_slots_are_an_interval_apart_and_the_first_is_free(
-    buckets: Buckets, clock: StillClock
+    buckets: TokenBuckets, clock: StillClock
 ) -> None:
     assert waits(buckets, clock, 3.0, 1, 3) == [0, 3, 3]
     assert buckets.take("crossref", 3.0, 1).wait == 0
 
 
-def test_a_rest_fills_the_bucket_up_to_its_burst(buckets: Buckets, clock: StillClock) -> None:
+def test_a_rest_fills_the_bucket_up_to_its_burst(buckets: TokenBuckets, clock: StillClock) -> None:
     assert waits(buckets, clock, 1.0, 3, 5) == [0, 0, 0, 1, 1]
     clock.now += 100
     assert waits(buckets, clock, 1.0, 3, 4) == [0, 0, 0, 1]
 
 
 def test_a_slot_that_is_not_due_is_not_taken_however_often_one_asks(
-    buckets: Buckets, clock: StillClock
+    buckets: TokenBuckets, clock: StillClock
 ) -> None:
     assert buckets.take("a", 10.0, 1).wait == 0
     assert [buckets.take("a", 10.0, 1).wait for _ in range(3)] == [10, 10, 10]
@@ -71,7 +73,9 @@ def test_a_slot_that_is_not_due_is_not_taken_however_often_one_asks(
     assert buckets.take("a", 10.0, 1).wait == 0
 
 
-def test_a_request_that_leaves_late_moves_its_slot(buckets: Buckets, clock: StillClock) -> None:
+def test_a_request_that_leaves_late_moves_its_slot(
+    buckets: TokenBuckets, clock: StillClock
+) -> None:
     slot = buckets.take("a", 3.0, 1)
     clock.now += 0.5
     assert buckets.keep("a", 3.0, 1, slot).wait == 0
@@ -82,7 +86,7 @@ def test_a_request_that_leaves_late_moves_its_slot(buckets: Buckets, clock: Stil
 
 
 def test_a_request_that_others_went_by_takes_its_turn_anew(
-    buckets: Buckets, clock: StillClock
+    buckets: TokenBuckets, clock: StillClock
 ) -> None:
     slot = buckets.take("a", 3.0, 1)
     clock.now += 3
@@ -94,7 +98,7 @@ def test_a_request_that_others_went_by_takes_its_turn_anew(
 
 
 def test_a_penalty_pushes_the_next_slot_and_leaves_no_burst_after_it(
-    buckets: Buckets, clock: StillClock
+    buckets: TokenBuckets, clock: StillClock
 ) -> None:
     buckets.penalise("a", 1.0, 3, 30.0)
     buckets.penalise("a", 1.0, 3, 2.0)
@@ -102,14 +106,14 @@ def test_a_penalty_pushes_the_next_slot_and_leaves_no_burst_after_it(
 
 
 def test_a_clock_that_jumps_back_keeps_what_was_left_of_the_wait(
-    buckets: Buckets, clock: StillClock
+    buckets: TokenBuckets, clock: StillClock
 ) -> None:
     buckets.take("a", 3.0, 1)
     clock.now -= 86_400
     assert buckets.take("a", 3.0, 1).wait == pytest.approx(3)
 
 
-def test_a_clock_that_jumps_ahead_ends_the_wait(buckets: Buckets, clock: StillClock) -> None:
+def test_a_clock_that_jumps_ahead_ends_the_wait(buckets: TokenBuckets, clock: StillClock) -> None:
     buckets.penalise("a", 3.0, 1, 600.0)
     clock.now += 86_400
     assert buckets.take("a", 3.0, 1).wait == 0
@@ -119,7 +123,7 @@ def test_two_owners_of_one_file_share_a_bucket_across_restarts(
     tmp_path: Path, clock: StillClock
 ) -> None:
     for turn in range(4):
-        buckets = Buckets(tmp_path / "pace.sqlite3", clock)
+        buckets = TokenBuckets(tmp_path / "pace.sqlite3", clock)
         assert waits(buckets, clock, 1.0, 1, 1) == [1 if turn else 0]
         buckets.close()
 
@@ -127,14 +131,14 @@ def test_two_owners_of_one_file_share_a_bucket_across_restarts(
 def test_a_file_that_says_a_bucket_is_full_next_year_is_not_believed(
     tmp_path: Path, clock: StillClock
 ) -> None:
-    first = Buckets(tmp_path / "pace.sqlite3", clock)
+    first = TokenBuckets(tmp_path / "pace.sqlite3", clock)
     first.take("a", 1.0, 1)
     first.close()
     connection = sqlite3.connect(tmp_path / "pace.sqlite3")
     with connection:
         connection.execute("UPDATE bucket_v1 SET full_at = full_at + 3e7")
     connection.close()
-    buckets = Buckets(tmp_path / "pace.sqlite3", clock)
+    buckets = TokenBuckets(tmp_path / "pace.sqlite3", clock)
     assert 0 < buckets.take("a", 1.0, 1).wait <= 7200
     buckets.close()
 
@@ -143,10 +147,10 @@ def test_a_file_that_says_a_bucket_is_full_next_year_is_not_believed(
 def test_a_damaged_file_is_replaced(tmp_path: Path, clock: StillClock, damage: str) -> None:
     path = tmp_path / "pace.sqlite3"
     path.write_text(damage)
-    buckets = Buckets(path, clock)
+    buckets = TokenBuckets(path, clock)
     assert [buckets.take("a", 1.0, 1).wait for _ in range(2)] == [0, 1]
     buckets.close()
-    again = Buckets(path, clock)
+    again = TokenBuckets(path, clock)
     assert again.take("a", 1.0, 1).wait == 1
     again.close()
 
@@ -156,7 +160,7 @@ def test_an_unusable_folder_paces_in_this_process_and_warns_once(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     with caplog.at_level(logging.WARNING, "carrel.fetch"):
-        buckets = Buckets(tmp_path / "file" / "pace.sqlite3", clock)
+        buckets = TokenBuckets(tmp_path / "file" / "pace.sqlite3", clock)
         assert [buckets.take("a", 1.0, 1).wait for _ in range(3)] == [0, 1, 1]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "pace shared by processes" in caplog.text
@@ -175,7 +179,7 @@ time.sleep(60)
 @pytest.mark.requirement("sandbox:limits:pace-after-kill")
 def test_a_process_killed_while_it_holds_the_lock_blocks_nobody(tmp_path: Path) -> None:
     path = tmp_path / "pace.sqlite3"
-    buckets = Buckets(path, SkippingClock())
+    buckets = TokenBuckets(path, SkippingClock())
     buckets.take("a", 0.5, 1)
     child = subprocess.Popen(
         [sys.executable, "-c", _HOLD_THE_LOCK, str(path)], stdout=subprocess.PIPE
@@ -195,14 +199,14 @@ def test_a_process_killed_while_it_holds_the_lock_blocks_nobody(tmp_path: Path) 
 def test_buckets_of_versions_of_plugins_that_are_gone_are_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "pace.sqlite3"
     clock = SkippingClock()
-    first = Buckets(path, clock)
+    first = TokenBuckets(path, clock)
     for upstream in ("plugin/old@1/api.example.org", "arxiv.org"):
         first.take(upstream, 1.0, 1)
     first.close()
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE bucket_v1 SET full_at = full_at - 2 * 86400")
     connection.close()
-    second = Buckets(path, clock)
+    second = TokenBuckets(path, clock)
     second.take("plugin/new@2/api.example.org", 1.0, 1)
     second.close()
     connection = sqlite3.connect(path)

@@ -65,7 +65,7 @@ class Slot:
 _Decide = Callable[[float, float], "tuple[Slot, float | None]"]
 
 
-class Buckets:
+class TokenBuckets:
     """The buckets of one file, with a copy in memory for when the file cannot be used."""
 
     def __init__(self, path: Path | None, clock: Clock) -> None:

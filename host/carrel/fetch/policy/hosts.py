@@ -10,28 +10,32 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from .url import UrlFault, normalise_host
-from .words import words
+from carrel.fetch.url import UrlFault, normalise_host
 
 #: Top-level names that no registry has delegated: reserved ones (RFC 2606, 6761, 6762, 7686, 8375,
 #: 9476), and those by which clusters, container engines and local networks call their own.
-_LOCAL_TLDS = words("""
+_LOCAL_TLDS = frozenset(
+    str.split("""
     alt arpa cluster consul corp default docker home internal intra intranet invalid
     k8s kube kube-system kubernetes lan local localdomain localhost lxd mesos minikube nomad
     onion pod podman private rancher service svc swarm vagrant
 """)
+)
 
 # Second-level labels of countries' registries, under any country: the list may know a registry
 # later than somebody can have a name in it.
-_REGISTRY_LABELS = words("""
+_REGISTRY_LABELS = frozenset(
+    str.split("""
     ac asso co com edu gob gok gov gouv go gv id info k12 lg ltd me mil ne net nhs nic nom
     or org plc police res sch school web
 """)
+)
 
 # What the Public Suffix List lacks, because its owners did not ask to be on it: services whose
 # names resolve to the address that the name spells, tunnels to anybody's machine, collectors of
 # requests, and storage or pages under a name of the customer's choice.
-_SHARED_NAMES = words("""
+_SHARED_NAMES = frozenset(
+    str.split("""
     1u.ms backname.io localtest.me lvh.me nip.io rbndr.us sslip.io traefik.me xip.io
     bore.pub devtunnels.ms github.dev lhr.life loca.lt localhost.run localtunnel.me pinggy.io
     pinggy.link playit.gg serveo.net serveousercontent.com zrok.io
@@ -42,6 +46,7 @@ _SHARED_NAMES = words("""
     gradio.live koyeb.app modal.run myqcloud.com neocities.org objectstorage.oraclecloud.com
     storage.googleapis.com wasabisys.com wordpress.com
 """)
+)
 
 _INSTEAD = "write out each host that is meant, without a star"
 

@@ -19,11 +19,12 @@ from pathlib import Path
 
 import httpcore2
 
-from .address import check_answers
-from .connect import Dialer, _straight
-from .registry_connect import RegistryConnection
-from .registry_url import RegistryUrl, Site
-from .tls import client_context
+from carrel.fetch.address import check_answers
+from carrel.fetch.connect import Dialer, _straight
+from carrel.fetch.tls import client_context
+
+from .connection import RegistryConnection
+from .url import RegistryUrl, Site
 
 #: Bytes of a body that are handed to the socket at once.
 _PIECE = 2**20
@@ -68,7 +69,7 @@ class Network:
 
 
 @dataclass(slots=True)
-class Answer:
+class RegistryResponse:
     """An answer whose body has not been read yet.
 
     Attributes:
@@ -128,7 +129,7 @@ class RegistryHttp:
         headers: Mapping[str, str],
         body: bytes = b"",
         on_sent: Callable[[int], None] | None = None,
-    ) -> Iterator[Answer]:
+    ) -> Iterator[RegistryResponse]:
         """The answer to one request; redirects are not followed.
 
         Args:
@@ -158,7 +159,7 @@ class RegistryHttp:
                     connection.close()
                     raise
         try:
-            yield Answer(response.status, _headers(response), response, host)
+            yield RegistryResponse(response.status, _headers(response), response, host)
         finally:
             response.close()
             if connection.usable:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .hosts import matches, parse_host_entry
 
 if TYPE_CHECKING:
-    from .policy import HostRule
+    from .rules import HostRule
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from carrel.fetch.flight import Flights
+from carrel.fetch.coalescing import Coalescer
 
 
 def test_those_who_ask_the_same_at_once_share_one_flight() -> None:
@@ -17,11 +17,11 @@ def test_those_who_ask_the_same_at_once_share_one_flight() -> None:
         return "answer"
 
     async def work() -> None:
-        flights: Flights[str] = Flights()
-        results = await asyncio.gather(*(flights.join("key", fly) for _ in range(5)))
+        coalescer: Coalescer[str] = Coalescer()
+        results = await asyncio.gather(*(coalescer.join("key", fly) for _ in range(5)))
         assert [result for result, _ in results] == ["answer"] * 5
         assert [led for _, led in results].count(True) == 1
-        await flights.join("key", fly)
+        await coalescer.join("key", fly)
 
     asyncio.run(work())
     assert flown == 2, "five at once, and one afterwards"
@@ -29,16 +29,16 @@ def test_those_who_ask_the_same_at_once_share_one_flight() -> None:
 
 def test_a_cancelled_leader_does_not_fail_those_who_joined() -> None:
     async def work() -> None:
-        flights: Flights[str] = Flights()
+        coalescer: Coalescer[str] = Coalescer()
         landed = asyncio.Event()
 
         async def fly() -> str:
             await landed.wait()
             return "answer"
 
-        leader = asyncio.create_task(flights.join("key", fly))
+        leader = asyncio.create_task(coalescer.join("key", fly))
         await asyncio.sleep(0)
-        follower = asyncio.create_task(flights.join("key", fly))
+        follower = asyncio.create_task(coalescer.join("key", fly))
         await asyncio.sleep(0)
         leader.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -51,7 +51,7 @@ def test_a_cancelled_leader_does_not_fail_those_who_joined() -> None:
 
 def test_a_flight_nobody_waits_for_ends_and_is_not_joined() -> None:
     async def work() -> None:
-        flights: Flights[str] = Flights()
+        coalescer: Coalescer[str] = Coalescer()
         ended = asyncio.Event()
 
         async def hang() -> str:
@@ -64,12 +64,12 @@ def test_a_flight_nobody_waits_for_ends_and_is_not_joined() -> None:
         async def fly() -> str:
             return "answer"
 
-        only = asyncio.create_task(flights.join("key", hang))
+        only = asyncio.create_task(coalescer.join("key", hang))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         only.cancel()
         await asyncio.gather(only, return_exceptions=True)
-        assert await flights.join("key", fly) == ("answer", True)
+        assert await coalescer.join("key", fly) == ("answer", True)
         await asyncio.wait_for(ended.wait(), 5)
 
     asyncio.run(work())

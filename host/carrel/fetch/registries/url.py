@@ -9,8 +9,8 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
-from .url import _AUTHORITY_END, _SCHEME, UrlFault, _check_characters, _split_resource
-from .url import normalise_host as _normalise_name
+from carrel.fetch.url import _AUTHORITY_END, _SCHEME, UrlFault, _check_characters, _split_resource
+from carrel.fetch.url import normalise_host as _normalise_name
 
 _PORTS = {"https": 443, "http": 80}
 

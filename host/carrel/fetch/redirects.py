@@ -11,21 +11,21 @@ from carrel.exchange import Failure, Outcome, Response
 from . import failures, requestlog
 from .clock import Clock
 from .decode import UndecodableError, decode_pieces
-from .errand import Answer, Errand, Finished
 from .identity import Redactor, Secret, attach, without_secret_parameters
-from .policy import HostRule
+from .pending_request import Finished, PendingRequest, RawResponse
+from .policy.rules import HostRule
 from .settings import FetchSettings
 from .upstream import REDIRECTS, Hop, Upstreams
 from .url import Target, UrlFault, resolve_redirect
 
 
-class Chain:
-    """Follows one errand to its end."""
+class RedirectChain:
+    """Follows one request to its end."""
 
     def __init__(
-        self, errand: Errand, upstreams: Upstreams, settings: FetchSettings, clock: Clock
+        self, pending: PendingRequest, upstreams: Upstreams, settings: FetchSettings, clock: Clock
     ) -> None:
-        self._errand = errand
+        self._pending = pending
         self._upstreams = upstreams
         self._settings = settings
         self._clock = clock
@@ -33,12 +33,12 @@ class Chain:
         self._hops: list[str] = []
         self._hop_started = clock.monotonic()
         self._tries_before = 0
-        self._target = errand.target
+        self._target = pending.target
 
     async def run(self) -> Finished:
-        """The errand's outcome; never raises for what an upstream does."""
-        errand = self._errand
-        seconds = errand.cut - self._clock.monotonic()
+        """The request's outcome; never raises for what an upstream does."""
+        pending = self._pending
+        seconds = pending.cut - self._clock.monotonic()
         try:
             async with asyncio.timeout(seconds):
                 outcome = await self._follow()
@@ -46,19 +46,19 @@ class Chain:
             outcome = failures.timeout(self._target.url, self._target.host, max(seconds, 0.0))
             self._log(outcome)
         return Finished(
-            outcome, tuple(errand.attempts), tuple(self._hops), errand.cut, errand.own_end
+            outcome, tuple(pending.attempts), tuple(self._hops), pending.cut, pending.own_end
         )
 
     async def _follow(self) -> Outcome:
-        errand = self._errand
-        method, rule = errand.method, errand.rule
+        pending = self._pending
+        method, rule = pending.method, pending.rule
         seen = {(method, self._target.url)}
         while True:
             self._hop_started = self._clock.monotonic()
-            self._tries_before = len(errand.attempts)
-            attachment = attach(self._target, errand.secrets, self._settings.homepage)
+            self._tries_before = len(pending.attempts)
+            attachment = attach(self._target, pending.secrets, self._settings.homepage)
             self._attached |= {secret.name: secret for secret in attachment.secrets}
-            answer = await self._upstreams.ask(errand, Hop(method, self._target, rule, attachment))
+            answer = await self._upstreams.ask(pending, Hop(method, self._target, rule, attachment))
             if isinstance(answer, Failure):
                 self._log(answer)
                 return answer
@@ -92,14 +92,14 @@ class Chain:
 
     def _check_redirect(self, method: str, target: Target) -> HostRule | Failure:
         """The rule that allows the next hop, or a denial that says who asked for it."""
-        allowed = self._errand.policy.check(method, target)
+        allowed = self._pending.policy.check(method, target)
         if isinstance(allowed, Failure):
             reason = allowed.message.removeprefix("refused: ")
             told = f"refused: {self._target.host} answers with a redirect, and {reason}"
             return dataclasses.replace(allowed, message=told)
         return allowed
 
-    def _next_target(self, answer: Answer) -> Target | Failure:
+    def _next_target(self, answer: RawResponse) -> Target | Failure:
         location = answer.header("location")
         here = self._target
         if not location:
@@ -111,14 +111,14 @@ class Chain:
             return failures.denied(
                 here.url, target.reason, f"{here.host} redirects to a bad URL: {target.message}"
             )
-        target = without_secret_parameters(target, self._errand.secrets)
+        target = without_secret_parameters(target, self._pending.secrets)
         if Redactor(self._attached.values()).finds(target.url):
             return failures.unreachable(
                 here.url, f"{here.host} redirects to a URL that carries a credential"
             )
         return target
 
-    async def _finish(self, answer: Answer) -> Outcome:
+    async def _finish(self, answer: RawResponse) -> Outcome:
         url, host = self._target.url, self._target.host
         content_type = answer.header("content-type") or ""
         if answer.status >= 500 and not _worth_reading(answer, content_type):
@@ -139,7 +139,7 @@ class Chain:
         headers = redactor.headers(answer.headers)
         return Response(answer.status, url, headers, body, len(answer.body))
 
-    async def _decode(self, answer: Answer, content_type: str, redactor: Redactor) -> str:
+    async def _decode(self, answer: RawResponse, content_type: str, redactor: Redactor) -> str:
         """The body as text without secrets; other requests get their turns meanwhile."""
         pieces = []
         redacted = redactor.stream()
@@ -149,16 +149,16 @@ class Chain:
         pieces.append(redacted.finish())
         return "".join(pieces)
 
-    def _log(self, ended: Answer | Outcome) -> None:
-        if isinstance(ended, Answer):
+    def _log(self, ended: RawResponse | Outcome) -> None:
+        if isinstance(ended, RawResponse):
             facts: dict[str, Any] = {"status": ended.status, "bytes": len(ended.body)}
         else:
             facts = requestlog.facts_of(ended)
-        facts["tries"] = len(self._errand.attempts) - self._tries_before
+        facts["tries"] = len(self._pending.attempts) - self._tries_before
         requestlog.write_line(
-            plugin=self._errand.plugin,
-            tool=self._errand.tool,
-            method=self._errand.method,
+            plugin=self._pending.plugin,
+            tool=self._pending.tool,
+            method=self._pending.method,
             target=self._target,
             seconds=self._clock.monotonic() - self._hop_started,
             hop=len(self._hops),
@@ -172,7 +172,7 @@ def _method_after(status: int, method: str) -> str:
     return "GET" if becomes_get else method
 
 
-def _worth_reading(answer: Answer, content_type: str) -> bool:
+def _worth_reading(answer: RawResponse, content_type: str) -> bool:
     """Whether a server error has a body for the plugin: its API's own error, not a proxy's page."""
     kind = content_type.lower()
     return bool(answer.body.strip()) and ("xml" in kind or "json" in kind) and "html" not in kind

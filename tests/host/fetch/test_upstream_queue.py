@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from carrel.fetch.gate import Gate, PaceExceededError, Turn
-from carrel.fetch.policy import HostRule, Pace
-from carrel.fetch.throttle import Buckets
+from carrel.fetch.policy.rules import HostRule, Pace
+from carrel.fetch.token_buckets import TokenBuckets
+from carrel.fetch.upstream_queue import GrantedSlot, PaceExceededError, UpstreamQueue
 from support.upstream import SkippingClock
 
 GET = frozenset({"GET"})
@@ -20,13 +20,13 @@ def clock() -> SkippingClock:
 
 
 @pytest.fixture
-def make_gate(clock: SkippingClock) -> Iterator[Callable[..., Gate]]:
+def make_gate(clock: SkippingClock) -> Iterator[Callable[..., UpstreamQueue]]:
     executor = ThreadPoolExecutor(1)
 
-    def make(interval: float = 0.0, burst: int = 1, concurrency: int = 8) -> Gate:
-        gate = Gate("arxiv", Buckets(None, clock), executor, clock)
-        gate.adopt(HostRule("arxiv.org", GET, pace=Pace(interval, burst), concurrency=concurrency))
-        return gate
+    def make(interval: float = 0.0, burst: int = 1, concurrency: int = 8) -> UpstreamQueue:
+        queue = UpstreamQueue("arxiv", TokenBuckets(None, clock), executor, clock)
+        queue.adopt(HostRule("arxiv.org", GET, pace=Pace(interval, burst), concurrency=concurrency))
+        return queue
 
     yield make
     executor.shutdown()
@@ -41,13 +41,13 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def test_calls_take_turns_however_much_one_of_them_asks(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     order: list[str] = []
-    gate = make_gate(1.0)
+    queue = make_gate(1.0)
 
     async def ask(who: str, number: int) -> None:
-        async with gate.slot(who, clock.monotonic() + 1000):
+        async with queue.slot(who, clock.monotonic() + 1000):
             order.append(f"{who}{number}")
 
     async def work() -> None:
@@ -62,16 +62,16 @@ def test_calls_take_turns_however_much_one_of_them_asks(
 
 
 def test_a_request_that_cannot_be_served_in_time_is_refused_at_once_with_the_seconds(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(2.0)
+    queue = make_gate(2.0)
     refused: list[float] = []
     served = 0
 
     async def ask() -> None:
         nonlocal served
         try:
-            async with gate.slot("call", clock.monotonic() + 10.5):
+            async with queue.slot("call", clock.monotonic() + 10.5):
                 served += 1
         except PaceExceededError as fault:
             refused.append(fault.seconds)
@@ -88,14 +88,14 @@ def test_a_request_that_cannot_be_served_in_time_is_refused_at_once_with_the_sec
 
 
 def test_no_more_than_the_concurrency_is_in_flight(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(concurrency=3)
+    queue = make_gate(concurrency=3)
     now = most = 0
 
     async def ask() -> None:
         nonlocal now, most
-        async with gate.slot("call", clock.monotonic() + 100):
+        async with queue.slot("call", clock.monotonic() + 100):
             now += 1
             most = max(most, now)
             await asyncio.sleep(0.005)
@@ -109,12 +109,12 @@ def test_no_more_than_the_concurrency_is_in_flight(
 
 
 def test_a_cancelled_request_gives_its_slot_to_the_next(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(5.0)
+    queue = make_gate(5.0)
 
     async def ask() -> None:
-        async with gate.slot("call", clock.monotonic() + 1000):
+        async with queue.slot("call", clock.monotonic() + 1000):
             pass
 
     async def work() -> None:
@@ -131,17 +131,17 @@ def test_a_cancelled_request_gives_its_slot_to_the_next(
 
 
 def test_a_penalty_holds_for_those_who_already_wait(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(1.0)
+    queue = make_gate(1.0)
 
     async def ask(patience: float) -> float:
-        async with gate.slot("call", clock.monotonic() + patience):
+        async with queue.slot("call", clock.monotonic() + patience):
             return clock.skipped
 
     async def work() -> None:
         await ask(10)
-        await gate.penalise(30.0)
+        await queue.penalise(30.0)
         with pytest.raises(PaceExceededError) as refusal:
             await ask(10)
         assert 20 < refusal.value.seconds <= 31
@@ -151,15 +151,15 @@ def test_a_penalty_holds_for_those_who_already_wait(
 
 
 def test_the_slowest_of_several_rules_holds_and_an_upstream_can_slow_it_further(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(3.0)
-    gate.adopt(HostRule("arxiv.org", GET, pace=Pace(0.0, 100)))
-    gate.slow_to(1.0)
-    gate.slow_to(4.0)
+    queue = make_gate(3.0)
+    queue.adopt(HostRule("arxiv.org", GET, pace=Pace(0.0, 100)))
+    queue.slow_to(1.0)
+    queue.slow_to(4.0)
 
     async def ask() -> None:
-        async with gate.slot("call", clock.monotonic() + 1000):
+        async with queue.slot("call", clock.monotonic() + 1000):
             pass
 
     async def work() -> None:
@@ -171,46 +171,46 @@ def test_the_slowest_of_several_rules_holds_and_an_upstream_can_slow_it_further(
 
 
 def test_a_request_that_leaves_late_waits_anew_where_others_went_by(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(3.0)
+    queue = make_gate(3.0)
 
     async def work() -> None:
         patient, hasty = clock.monotonic() + 100, clock.monotonic() + 5
-        async with gate.slot("a", patient) as late, gate.slot("b", patient) as other:
+        async with queue.slot("a", patient) as late, queue.slot("b", patient) as other:
             clock.skipped += 1
-            await gate.leave(other)
+            await queue.leave(other)
             before = clock.skipped
-            await gate.leave(late)
+            await queue.leave(late)
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
-        async with gate.slot("a", patient) as prompt:
+        async with queue.slot("a", patient) as prompt:
             before = clock.skipped
-            await gate.leave(prompt)
+            await queue.leave(prompt)
             assert clock.skipped == before
-        async with gate.slot("a", patient) as late, gate.slot("b", patient):
+        async with queue.slot("a", patient) as late, queue.slot("b", patient):
             with pytest.raises(PaceExceededError):
-                await gate.leave(Turn(late.slot, late.since, hasty))
+                await queue.leave(GrantedSlot(late.slot, late.since, hasty))
 
     run(work)
 
 
 def test_a_slot_that_is_given_back_is_there_for_the_next_request(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(3.0)
+    queue = make_gate(3.0)
 
     async def work() -> None:
         late = clock.monotonic() + 100
-        async with gate.slot("a", late) as unused:
-            await gate.give_back(unused)
+        async with queue.slot("a", late) as unused:
+            await queue.give_back(unused)
         before = clock.skipped
-        async with gate.slot("a", clock.monotonic() + 1) as used:
+        async with queue.slot("a", clock.monotonic() + 1) as used:
             assert clock.skipped == before
-        async with gate.slot("b", late):
+        async with queue.slot("b", late):
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
-            await gate.give_back(used)  # another was taken since: the pace holds
+            await queue.give_back(used)  # another was taken since: the pace holds
         before = clock.skipped
-        async with gate.slot("a", late):
+        async with queue.slot("a", late):
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
 
     run(work)
@@ -227,19 +227,19 @@ def test_a_slot_that_is_given_back_is_there_for_the_next_request(
     ],
 )
 def test_the_pace_that_a_request_waits_for_is_told_in_words(
-    make_gate: Callable[..., Gate], interval: float, concurrency: int, told: str
+    make_gate: Callable[..., UpstreamQueue], interval: float, concurrency: int, told: str
 ) -> None:
     assert make_gate(interval, concurrency=concurrency).describe("arXiv") == told
 
 
 def test_a_request_that_waits_for_others_to_end_is_told_so(
-    make_gate: Callable[..., Gate], clock: SkippingClock
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    gate = make_gate(3.0, concurrency=1)
+    queue = make_gate(3.0, concurrency=1)
 
     async def work() -> None:
-        async with gate.slot("a", clock.monotonic() + 10):
-            assert gate.describe("arXiv") == "waiting for arXiv's turn (1 request at once)"
+        async with queue.slot("a", clock.monotonic() + 10):
+            assert queue.describe("arXiv") == "waiting for arXiv's turn (1 request at once)"
 
     run(work)
 
@@ -252,14 +252,14 @@ def test_a_request_that_waits_for_others_to_end_is_told_so(
     ],
 )
 def test_a_pause_is_told_as_long_as_it_lasts(
-    make_gate: Callable[..., Gate], clock: SkippingClock, asked: bool, told: str
+    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock, asked: bool, told: str
 ) -> None:
-    gate = make_gate(1.0)
+    queue = make_gate(1.0)
 
     async def work() -> None:
-        await gate.penalise(4.2, asked=asked)
-        assert gate.describe("NCBI") == told
+        await queue.penalise(4.2, asked=asked)
+        assert queue.describe("NCBI") == told
         await clock.sleep(4.3)
-        assert gate.describe("NCBI") == "waiting for NCBI's turn (1 request in 1 s)"
+        assert queue.describe("NCBI") == "waiting for NCBI's turn (1 request in 1 s)"
 
     run(work)

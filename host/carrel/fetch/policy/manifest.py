@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from carrel.fetch.identity import Secret
+
 from .grants import HostGrant, as_grant
 from .hosts import matches, parse_host_entry
-from .identity import Secret
-from .policy import BUILTIN, HostRule, Pace, Policy
+from .rules import BUILTIN, HostRule, Pace, Policy
 
 
 def read_policy(

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from .clock import Clock
-from .policy import HostRule
-from .throttle import Buckets, Slot
+from .policy.rules import HostRule
+from .token_buckets import Slot, TokenBuckets
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -39,7 +39,7 @@ class PaceExceededError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class GrantedSlot:
     """A slot that was granted.
 
     Attributes:
@@ -52,7 +52,7 @@ class Turn:
     latest: float
 
 
-class _Ticket:
+class _Waiter:
     """One request in the queue."""
 
     __slots__ = ("granted", "latest")
@@ -62,15 +62,17 @@ class _Ticket:
         self.granted: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
 
 
-class Gate:
-    """One upstream's gate; lives on the event loop.
+class UpstreamQueue:
+    """One upstream's queue; lives on the event loop.
 
     Args:
         upstream: the bucket's name.
         executor: runs the bucket's short transactions, which may wait for another process.
     """
 
-    def __init__(self, upstream: str, buckets: Buckets, executor: Executor, clock: Clock) -> None:
+    def __init__(
+        self, upstream: str, buckets: TokenBuckets, executor: Executor, clock: Clock
+    ) -> None:
         self.upstream = upstream
         self._buckets = buckets
         self._executor = executor
@@ -124,7 +126,7 @@ class Gate:
     @asynccontextmanager
     async def slot(
         self, caller: Hashable, latest: float, partition: str = ""
-    ) -> AsyncIterator[Turn]:
+    ) -> AsyncIterator[GrantedSlot]:
         """Waits for the request's turn, and counts it as in flight inside the block.
 
         Args:
@@ -142,7 +144,7 @@ class Gate:
         if slot is None:
             slot = await self._queued(caller, latest, partition)
         try:
-            yield Turn(slot, self._clock.monotonic(), latest)
+            yield GrantedSlot(slot, self._clock.monotonic(), latest)
         finally:
             self._release()
 
@@ -164,14 +166,14 @@ class Gate:
 
     async def _queued(self, caller: Hashable, latest: float, partition: str) -> Slot:
         """Waits in the queue for a slot."""
-        ticket = _Ticket(latest)
-        self._queue.append(partition, caller, ticket)
+        waiter = _Waiter(latest)
+        self._queue.append(partition, caller, waiter)
         if self._driver is None:
             self._driver = asyncio.create_task(self._drive())
         try:
-            return await ticket.granted
+            return await waiter.granted
         except BaseException:
-            granted = ticket.granted
+            granted = waiter.granted
             if granted.done() and not granted.cancelled() and granted.exception() is None:
                 self._release()
             raise
@@ -201,7 +203,7 @@ class Gate:
             self._buckets.penalise, self.upstream, self._interval, self._burst, seconds
         )
 
-    async def leave(self, turn: Turn) -> None:
+    async def leave(self, granted: GrantedSlot) -> None:
         """Called when a request really leaves: looking up, connecting and shaking hands took time.
 
         What the upstream sees is when requests arrive, so one that is noticeably later than its
@@ -210,32 +212,32 @@ class Gate:
         Raises:
             PaceExceededError: the new turn would come too late.
         """
-        late = self._clock.monotonic() - turn.since
+        late = self._clock.monotonic() - granted.since
         if self._interval == 0 or late <= self._interval * _LATE_SHARE:
             return
         slot = await self._in_thread(
-            self._buckets.keep, self.upstream, self._interval, self._burst, turn.slot
+            self._buckets.keep, self.upstream, self._interval, self._burst, granted.slot
         )
         while slot.wait > 0:
-            if self._clock.monotonic() + slot.wait > turn.latest:
+            if self._clock.monotonic() + slot.wait > granted.latest:
                 raise PaceExceededError(slot.wait)
             await self._clock.sleep(slot.wait)
             slot = await self._in_thread(
                 self._buckets.take, self.upstream, self._interval, self._burst
             )
 
-    async def give_back(self, turn: Turn) -> None:
+    async def give_back(self, granted: GrantedSlot) -> None:
         """Gives back the slot of a request that never left, unless another was taken since."""
         if self._interval == 0:
             return
-        await self._in_thread(self._buckets.give_back, self.upstream, self._interval, turn.slot)
+        await self._in_thread(self._buckets.give_back, self.upstream, self._interval, granted.slot)
         self._next_slot = min(self._next_slot, self._clock.monotonic())
 
     async def _in_thread(self, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 
     def _estimate(self, ahead: int) -> float:
-        """Seconds until a ticket with so many before it is served, at the earliest."""
+        """Seconds until a waiter with so many before it is served, at the earliest."""
         first = max(0.0, self._next_slot - self._clock.monotonic())
         return first + max(0, ahead - (self._burst - 1)) * self._interval
 
@@ -251,7 +253,7 @@ class Gate:
     async def _drive(self) -> None:
         """Serves the queues until they are empty."""
         try:
-            while (ticket := self._queue.head()) is not None:
+            while (waiter := self._queue.head()) is not None:
                 if self._in_flight >= self._concurrency:
                     self._left.clear()
                     await self._left.wait()
@@ -259,22 +261,22 @@ class Gate:
                 slot = await self._take()
                 if slot.wait == 0:
                     self._grant(slot)
-                elif self._clock.monotonic() + slot.wait > ticket.latest:
-                    if not ticket.granted.done():
-                        ticket.granted.set_exception(PaceExceededError(slot.wait))
+                elif self._clock.monotonic() + slot.wait > waiter.latest:
+                    if not waiter.granted.done():
+                        waiter.granted.set_exception(PaceExceededError(slot.wait))
                 else:
                     await self._clock.sleep(slot.wait)
         finally:
             self._driver = None
 
     def _grant(self, slot: Slot) -> None:
-        """Gives the slot to the next live ticket."""
-        ticket = self._queue.pop()
-        if ticket is None:
+        """Gives the slot to the next live waiter."""
+        waiter = self._queue.pop()
+        if waiter is None:
             # Cancelled while the slot was taken; it is the one slot that is lost.
             return
         self._in_flight += 1
-        ticket.granted.set_result(slot)
+        waiter.granted.set_result(slot)
 
 
 def _rate(interval: float) -> str:
@@ -290,18 +292,18 @@ def _counted(requests: int) -> str:
 
 
 class _FairQueue:
-    """Tickets by partition and call, served round robin on both levels."""
+    """Waiters by partition and call, served round robin on both levels."""
 
     def __init__(self) -> None:
-        self._partitions: dict[str, dict[Hashable, deque[_Ticket]]] = {}
+        self._partitions: dict[str, dict[Hashable, deque[_Waiter]]] = {}
 
-    def append(self, partition: str, caller: Hashable, ticket: _Ticket) -> None:
-        """Queues a ticket behind those of the same call."""
+    def append(self, partition: str, caller: Hashable, waiter: _Waiter) -> None:
+        """Queues a waiter behind those of the same call."""
         calls = self._partitions.setdefault(partition, {})
-        calls.setdefault(caller, deque()).append(ticket)
+        calls.setdefault(caller, deque()).append(waiter)
 
     def ahead(self, partition: str, caller: Hashable) -> int:
-        """How many tickets are served before a new one of the call, as things are."""
+        """How many waiters are served before a new one of the call, as things are."""
         calls = self._partitions.get(partition, {})
         position = len(calls.get(caller, ()))
         # Calls take turns, so each has had at most one more than this one by then.
@@ -314,8 +316,8 @@ class _FairQueue:
         )
         return own + others
 
-    def head(self) -> _Ticket | None:
-        """The next live ticket; those that nobody waits for any more are dropped."""
+    def head(self) -> _Waiter | None:
+        """The next live waiter; those that nobody waits for any more are dropped."""
         while self._partitions:
             partition, calls = next(iter(self._partitions.items()))
             while calls:
@@ -328,16 +330,16 @@ class _FairQueue:
             del self._partitions[partition]
         return None
 
-    def pop(self) -> _Ticket | None:
-        """Takes the next live ticket out; its call and its partition go to the end."""
+    def pop(self) -> _Waiter | None:
+        """Takes the next live waiter out; its call and its partition go to the end."""
         if self.head() is None:
             return None
         partition, calls = next(iter(self._partitions.items()))
         caller, queue = next(iter(calls.items()))
-        ticket = queue.popleft()
+        waiter = queue.popleft()
         del self._partitions[partition], calls[caller]
         if queue:
             calls[caller] = queue
         if calls:
             self._partitions[partition] = calls
-        return ticket
+        return waiter

@@ -9,8 +9,9 @@ from typing import Any
 
 import httpcore2
 
-from .connect import Dialer
-from .registry_url import Site
+from carrel.fetch.connect import Dialer
+
+from .url import Site
 
 #: How long a connection that nobody uses is kept.
 _KEEP_SECONDS = 30.0

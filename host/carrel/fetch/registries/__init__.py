@@ -1,0 +1,1 @@
+"""HTTP to OCI registries: checked addresses, verified TLS, limits on time and size."""
