@@ -204,7 +204,7 @@ class Workbench:
     def _answer_from_upstream(self, config: Config) -> dict[str, Any]:
         from carrel.fetch.client import FetchClient
         from carrel.fetch.settings import FetchSettings
-        from carrel.plugins.registry import Registry
+        from carrel.plugins.plugin_set import PluginSet
         from carrel.tools import Toolbox
         from support.upstream import Reply, Upstream
 
@@ -225,7 +225,7 @@ class Workbench:
                 resolver=upstream.names,
                 dialer=upstream.dial,
             )
-            toolbox = Toolbox(config, registry=Registry(config, fetch_client=client))
+            toolbox = Toolbox(config, registry=PluginSet(config, fetch_client=client))
             try:
                 answer = toolbox.call_sync("arxiv_query", QUERY).data
             finally:

@@ -14,7 +14,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from .waiting import run_in_thread
+from .awaiting import run_in_thread
 
 if TYPE_CHECKING:
     from .config import Config
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .exchange import Call, ProgressHandler
     from .lookup import LookupResult
     from .offers import Template
-    from .plugins.registry import PluginState
+    from .plugins.plugin_set import PluginState
     from .resources import Resource
     from .tools import Result, Tool, Toolbox
 

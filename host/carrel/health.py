@@ -12,10 +12,10 @@ from . import __version__
 
 if TYPE_CHECKING:
     from .config import Config
-    from .plugins.registry import Registry
+    from .plugins.plugin_set import PluginSet
 
 
-def health(config: Config, registry: Registry) -> dict[str, Any]:
+def health(config: Config, registry: PluginSet) -> dict[str, Any]:
     """Versions, plugins, folders; `ok` is false when something configured does not work."""
     plugins = [_plugin(state) for state in registry.states()]
     folders = {"cache": _folder(config.cache_dir), "data": _folder(config.data_dir)}

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .awaiting import run_in_thread, wait_until_done
 from .errors import ArgumentError, CarrelError, UnknownNameError
 from .resources import matches_any
-from .waiting import run_in_thread, settled
 
 if TYPE_CHECKING:
     from .config import Config
     from .exchange import Call
     from .plugins.extism.plugin import ModulePlugin
     from .plugins.manifest import PromptSpec
-    from .plugins.registry import Registry
+    from .plugins.plugin_set import PluginSet
     from .runtime.pending import Pending
 
 Started = Callable[["Call"], None]
@@ -53,7 +53,7 @@ class Prompt:
     plugin: str
 
 
-def find_templates(registry: Registry, config: Config) -> dict[str, Template]:
+def find_templates(registry: PluginSet, config: Config) -> dict[str, Template]:
     """The templates of the plugins that can be loaded, by URI template."""
     found: dict[str, Template] = {}
     for plugin, manifest in registry.manifests():
@@ -75,7 +75,7 @@ def find_templates(registry: Registry, config: Config) -> dict[str, Template]:
     return found
 
 
-def find_prompts(registry: Registry, config: Config) -> dict[str, Prompt]:
+def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:
     """The prompts of the plugins that can be loaded, by the name that clients see."""
     found: dict[str, Prompt] = {}
     for plugin, manifest in registry.manifests():
@@ -94,7 +94,7 @@ class Offers:
     What is offered is found once; the first look may have to load plugins.
     """
 
-    def __init__(self, registry: Registry, config: Config) -> None:
+    def __init__(self, registry: PluginSet, config: Config) -> None:
         self._registry = registry
         self._config = config
 
@@ -216,7 +216,7 @@ async def _outcome(
 ) -> bytes:
     if call_started is not None:
         call_started(call)
-    await settled(pending, call)
+    await wait_until_done(pending, call)
     try:
         return pending.utf8()
     except CarrelError:

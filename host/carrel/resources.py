@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .config import Config
     from .exchange import Call
     from .plugins.plugin import Plugin
-    from .plugins.registry import Registry
+    from .plugins.plugin_set import PluginSet
     from .runtime.pending import Pending
 
 #: The reserved name that the host calls; see `contract/v1/manifest.schema.json`.
@@ -43,7 +43,7 @@ class Resource:
     size: int | None = None
 
 
-def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
+def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
     """What the plugins that can be loaded offer, by URI, in the configuration's order.
 
     An operator's `skip_resources` hides those whose URI it matches; a `skip_tools` that matches
@@ -71,7 +71,7 @@ def find_resources(registry: Registry, config: Config) -> dict[str, Resource]:
     return found
 
 
-def find_plugin(registry: Registry, config: Config, uri: str) -> str:
+def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
     """The plugin that is asked for a URI: the first that lists it, else the first whose template
     covers it. May take a while, because plugins may have to be loaded.
 
@@ -101,7 +101,7 @@ def matches_any(patterns: Sequence[str], text: str) -> bool:
     return any(re.fullmatch(pattern, text) for pattern in patterns)
 
 
-def start_reading(registry: Registry, plugin_name: str, uri: str) -> tuple[Plugin, Call, Pending]:
+def start_reading(registry: PluginSet, plugin_name: str, uri: str) -> tuple[Plugin, Call, Pending]:
     """Starts the call that reads a resource; loads the plugin, so it may take a while.
 
     Raises:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .awaiting import run_in_thread, wait_until_done
 from .document import Document, as_utf8
 from .errors import (
     ArgumentError,
@@ -22,9 +23,8 @@ from .exchange import Call, ProgressHandler
 from .hosttool import HOST, host_outcome
 from .plugins.compiling import COMPILING
 from .plugins.leftout import LeftOut
-from .plugins.registry import PluginState, Registry, notes_of
+from .plugins.plugin_set import PluginSet, PluginState, notes_of
 from .result import Result
-from .waiting import run_in_thread, settled
 
 if TYPE_CHECKING:
     from .config import Config
@@ -130,11 +130,11 @@ class Toolbox:
         self,
         config: Config,
         *,
-        registry: Registry | None = None,
+        registry: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
     ) -> None:
         self._config = config
-        self._registry = registry or Registry(config, on_pulled=on_pulled)
+        self._registry = registry or PluginSet(config, on_pulled=on_pulled)
         for warning in config.warnings:
             _log.warning("%s: %s", config.source_path, warning)
         self._entries: dict[str, _Entry] | None = None
@@ -197,11 +197,11 @@ class Toolbox:
         host = self._entry(name).host
         if host is not None:
             call, pending = self._start_host(host, name, arguments, on_progress, call_started)
-            await settled(pending, call)
+            await wait_until_done(pending, call)
             return Result(*host_outcome(pending))
         plugin = await self._ready(name, on_progress)
         started = self._start(plugin, name, arguments, on_progress, call_started)
-        await settled(started, started.call)
+        await wait_until_done(started, started.call)
         return started.result()
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
@@ -292,7 +292,7 @@ class Toolbox:
         plugin, call, pending = await run_in_thread(start_reading, self._registry, name, uri)
         if call_started is not None:
             call_started(call)
-        await settled(pending, call)
+        await wait_until_done(pending, call)
         return _document(uri, plugin, call, pending)
 
     def read_resource_sync(self, uri: str) -> Result:

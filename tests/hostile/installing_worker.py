@@ -21,7 +21,7 @@ from carrel.fetch.clock import SystemClock
 from carrel.fetch.recording import Recordings
 from carrel.oci.layout import write_plugin
 from carrel.oci.pull import pull
-from carrel.oci.reference import Reference, parse_reference
+from carrel.oci.reference import ImageReference, parse_reference
 from carrel.oci.store import PluginStore
 from carrel.plugins.lock import LockEntry
 from carrel.plugins.lockfile import change_lock
@@ -68,7 +68,7 @@ class Installation:
     """What is on disk, opened as a process that starts opens it."""
 
     def __init__(self, folder: Path) -> None:
-        self.where: Reference = parse_reference(REFERENCE)
+        self.where: ImageReference = parse_reference(REFERENCE)
         self.store = PluginStore(folder / "store")
         self.lock = folder / "carrel.lock"
         self.code = CodeCache(folder / "code")

@@ -25,7 +25,7 @@ from carrel.cli.serve import SWITCH_SECONDS
 from carrel.config import Config, PluginConfig, RuntimeConfig, builtin
 from carrel.errors import CarrelError
 from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
 from support.guests import Guest, guest
 from support.manifests import manifest_text
@@ -216,7 +216,7 @@ def street(
         resolver=resolve,
         dialer=dial,
     )
-    registry = Registry(config, fetch_client=client)
+    registry = PluginSet(config, fetch_client=client)
     toolbox = Toolbox(config, registry=registry)
     for entry in entries:
         registry.plugin(entry.name)  # compiled before anything is measured

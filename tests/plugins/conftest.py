@@ -12,7 +12,7 @@ import trustme
 
 from carrel.config import Config, PluginConfig, builtin
 from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Result, Toolbox
 from support.boxes import HOSTS, MakeBox
 from support.upstream import SkippingClock, Upstream
@@ -47,7 +47,7 @@ def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Mak
         )
         entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
         changed = replace(config, plugins=entries, **changes)
-        boxes.append(Toolbox(changed, registry=Registry(changed, fetch_client=client)))
+        boxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
         return boxes[-1]
 
     yield make

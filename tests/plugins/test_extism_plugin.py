@@ -26,7 +26,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from carrel.config import Config, PluginConfig
 from carrel.errors import CarrelError
 from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
 from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module, text_at
@@ -87,7 +87,7 @@ def open_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Ope
         ror = PluginConfig("ror", (MODULES / "ror.wasm").as_uri(), allowed_hosts=hosts, **entry)
         check = PluginConfig("identifiers", (MODULES / "identifiers.wasm").as_uri())
         changed = replace(config, plugins=(*config.plugins, ror, check), record_dir=record)
-        boxes.append(Toolbox(changed, registry=Registry(changed, fetch_client=client)))
+        boxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
         return boxes[-1]
 
     yield make

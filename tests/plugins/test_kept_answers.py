@@ -14,7 +14,7 @@ from carrel.config import Config, builtin
 from carrel.errors import CarrelError
 from carrel.fetch import FetchClient, FetchSettings
 from carrel.fetch.clock import SystemClock
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
 from support.pubmed import BASE, articles, found, summaries
 from support.upstream import Reply, Upstream
@@ -81,7 +81,7 @@ def open_toolbox(
             dialer=upstream.dial,
             clock=clock,
         )
-        toolbox = Toolbox(config, registry=Registry(config, fetch_client=client))
+        toolbox = Toolbox(config, registry=PluginSet(config, fetch_client=client))
         opened.append((toolbox, client))
         return toolbox
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from carrel.server.app import App
-from carrel.server.loader import ToolboxLoader
 from carrel.server.settings import ServerSettings
+from carrel.server.toolbox_loader import ToolboxLoader
 from carrel.server.transport import Transport
 from support.mcp_schema import assert_frames_valid
 from support.scripted_toolbox import ScriptedTool, ScriptedToolbox

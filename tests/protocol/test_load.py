@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from carrel.server.admission import Pace, TooManyCallsError
+from carrel.server.rate_limit import CallRateLimit, TooManyCallsError
 from support.stdio_client import StdioClient, error_of
 
 pytestmark = pytest.mark.alone
@@ -83,7 +83,7 @@ def test_the_hasty_wait_their_turn_at_the_rate() -> None:
     import asyncio
 
     clock = Clock()
-    pace = Pace(10, 20, 5.0, clock=clock, sleep=clock.sleep)
+    pace = CallRateLimit(10, 20, 5.0, clock=clock, sleep=clock.sleep)
 
     async def take(count: int) -> None:
         for _ in range(count):
@@ -106,7 +106,7 @@ def test_a_turn_further_off_than_the_patience_is_refused_without_taking_one() ->
     async def never(_seconds: float) -> None:
         """Those who wait, wait at once: time stands still."""
 
-    pace = Pace(1, 1, 2.0, clock=clock, sleep=never)
+    pace = CallRateLimit(1, 1, 2.0, clock=clock, sleep=never)
 
     async def take(count: int) -> None:
         for _ in range(count):

@@ -10,10 +10,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from carrel.server.pipes import EventSink, EventSource, Sink, Source, ThreadSink, ThreadSource
+from carrel.server.pipes import (
+    ByteSink,
+    ByteSource,
+    EventSink,
+    EventSource,
+    ThreadSink,
+    ThreadSource,
+)
 
-MakeSource = Callable[[asyncio.AbstractEventLoop, int], Source]
-MakeSink = Callable[[asyncio.AbstractEventLoop, int], Sink]
+MakeSource = Callable[[asyncio.AbstractEventLoop, int], ByteSource]
+MakeSink = Callable[[asyncio.AbstractEventLoop, int], ByteSink]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the loop cannot wait for a pipe there")
 sources = pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from mcp_types import Implementation
 
 from carrel.exchange import Call, ProgressHandler
 from carrel.server.calls import Context, ToolCalls
-from carrel.server.loader import ToolboxLoader
 from carrel.server.settings import ServerSettings
+from carrel.server.toolbox_loader import ToolboxLoader
 from support.scripted_toolbox import ScriptedResult, ScriptedToolbox
 
 

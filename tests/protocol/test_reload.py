@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from carrel.server.app import App
-from carrel.server.loader import ToolboxLoader
 from carrel.server.settings import ServerSettings
+from carrel.server.toolbox_loader import ToolboxLoader
 from support.guests import guest
 from support.manifests import manifest_text
 from support.mcp_schema import assert_frames_valid

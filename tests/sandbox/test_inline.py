@@ -16,8 +16,8 @@ import pytest
 from carrel.errors import BusyError, Cancelled, CarrelError, DeadlineExceeded, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
+from carrel.runtime.cpu_permits import at_once, processors
 from carrel.runtime.ffi import INTERFACE
-from carrel.runtime.turns import at_once, processors
 from carrel.utf8 import Utf8
 from support.desk import until
 from support.guests import guest

@@ -12,10 +12,10 @@ import pytest
 
 from carrel.exchange import Call, Outcome, Request, Response
 from carrel.runtime import threads
+from carrel.runtime.cpu_permits import Park, at_once
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.pending import Pending
 from carrel.runtime.threads import WorkerThreads
-from carrel.runtime.turns import Park, at_once
 from carrel.runtime.worker import Worker
 from support.guests import guest
 

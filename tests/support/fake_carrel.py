@@ -31,7 +31,7 @@ from carrel.resources import Resource
 from carrel.utf8 import Utf8
 
 if TYPE_CHECKING:
-    from carrel.plugins.registry import PluginState
+    from carrel.plugins.plugin_set import PluginState
 
 QUERY_SCHEMA = {
     "type": "object",
@@ -84,7 +84,7 @@ class Result:
 
 
 def state(name: str, error: CarrelError | None = None) -> PluginState:
-    from carrel.plugins.registry import PluginState
+    from carrel.plugins.plugin_set import PluginState
 
     return PluginState(
         name=name,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from carrel.lookup import Item, LookupResult
+from carrel.lookup import LookupItem, LookupResult
 from support.guests import Guest, guest
 from support.manifests import manifest_text
 
@@ -43,7 +43,7 @@ def source(
     return guest(body, result=result, failed=failed, manifest=text)
 
 
-def trace(item: Item) -> list[tuple[str, str, str | None]]:
+def trace(item: LookupItem) -> list[tuple[str, str, str | None]]:
     """Source, outcome, and what was asked or why not or what went wrong."""
     told: list[tuple[str, str, str | None]] = []
     for step in item.steps:
@@ -52,6 +52,6 @@ def trace(item: Item) -> list[tuple[str, str, str | None]]:
     return told
 
 
-def one(result: LookupResult) -> Item:
+def one(result: LookupResult) -> LookupItem:
     [item] = result.items
     return item

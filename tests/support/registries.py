@@ -29,7 +29,7 @@ from types import ModuleType
 
 import pytest
 
-from carrel.oci.reference import Reference, parse_reference
+from carrel.oci.reference import ImageReference, parse_reference
 from carrel.oci.settings import RegistrySettings
 
 _SCRIPT = Path(__file__).parents[2] / "scripts" / "peers.py"
@@ -82,7 +82,7 @@ class Registry:
             plain_http_hosts=frozenset({self.host}), docker_config=self.docker_config, retries=1
         )
 
-    def reference(self, name: str) -> Reference:
+    def reference(self, name: str) -> ImageReference:
         """`NAME:TAG` in this registry."""
         return parse_reference(f"oci://{self.host}/{name}")
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from carrel.atomic_write import write_atomically
 from carrel.errors import ArgumentError
-from carrel.wholefile import write_whole
 
 from .project import Project, find_project
 from .steps import Say
@@ -70,7 +70,7 @@ def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None 
         sandbox.refile_code(bare, component)
     path = output or project.dist / f"{manifest.name}.wasm"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, component, mode=None, flush=False)
+    write_atomically(path, component, mode=None, flush=False)
     return Built(
         path.absolute(),
         hashlib.sha256(component).hexdigest(),

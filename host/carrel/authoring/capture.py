@@ -21,7 +21,7 @@ from carrel.errors import ArgumentError, SourceError
 from carrel.fetch.recording import Recordings
 from carrel.plugins.access import provided_secrets
 from carrel.plugins.manifest import RESERVED_TOOLS, parse_manifest
-from carrel.plugins.registry import PluginState, Registry
+from carrel.plugins.plugin_set import PluginSet, PluginState
 
 from .cases import CASE, EXCHANGES, EXPECTED, write_json
 from .project import find_project, read_json
@@ -215,5 +215,5 @@ def call_reserved(
         ArgumentError: a host would never ask this.
         CarrelError: what the call ended with.
     """
-    with closing(Registry(config)) as registry:
+    with closing(PluginSet(config)) as registry:
         return call_plugin(registry.plugin(plugin), tool, arguments, on_progress)

@@ -12,13 +12,13 @@ from carrel.exchange import Call, Failure, Fetcher, Limits, ProgressHandler, Req
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.plugins.manifest import Manifest
-    from carrel.plugins.registry import PluginState
+    from carrel.plugins.plugin_set import PluginState
 
 #: Seconds that one plugin's hosts together get.
 _PATIENCE = 30.0
 
 
-class Access(Protocol):
+class FetcherFactory(Protocol):
     """What is asked of `carrel.plugins.access.Access`; tests hand in a double."""
 
     def fetcher(self, entry: PluginConfig, manifest: Manifest, /) -> Fetcher:
@@ -35,7 +35,7 @@ def ask_hosts(
     states: Sequence[PluginState],
     *,
     on_progress: ProgressHandler | None = None,
-    access: Access | None = None,
+    access: FetcherFactory | None = None,
 ) -> list[dict[str, Any]]:
     """One HEAD to each granted host, at its pace: `{host, status, seconds}` or `{host, error}`.
 

@@ -18,7 +18,7 @@ from .session import Session
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.oci.layout import PluginPackage
-    from carrel.oci.reference import Reference
+    from carrel.oci.reference import ImageReference
     from carrel.oci.settings import RegistrySettings
 
 PLAIN_HTTP = click.Option(
@@ -125,7 +125,7 @@ def pull_command(
     return OK
 
 
-def read_reference(text: str) -> Reference:
+def read_reference(text: str) -> ImageReference:
     """The reference that was typed.
 
     Raises:
@@ -139,7 +139,7 @@ def read_reference(text: str) -> Reference:
         raise ArgumentError([error.message]) from error
 
 
-def settings_for(config: Config, where: Reference, *, plain_http: bool) -> RegistrySettings:
+def settings_for(config: Config, where: ImageReference, *, plain_http: bool) -> RegistrySettings:
     """How the registry of a reference is reached, by the configuration and what was typed."""
     from carrel.plugins.oci_source import registry_settings as configured
 
@@ -147,7 +147,7 @@ def settings_for(config: Config, where: Reference, *, plain_http: bool) -> Regis
 
 
 def registry_settings(
-    where: Reference, *, plain_http: bool, base: RegistrySettings | None = None
+    where: ImageReference, *, plain_http: bool, base: RegistrySettings | None = None
 ) -> RegistrySettings:
     """How the registry of a reference that was typed at the command line is reached.
 
@@ -213,10 +213,10 @@ def _manifest(session: Session, file: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    from carrel.wholefile import write_whole
+    from carrel.atomic_write import write_atomically
 
     try:
-        write_whole(path, data, mode=0o644, flush=False)
+        write_atomically(path, data, mode=0o644, flush=False)
     except OSError as error:
         raise StorageError(str(path), error.strerror or str(error)) from error
 

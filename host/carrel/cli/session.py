@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
     from carrel.offers import Template
-    from carrel.plugins.registry import PluginState
+    from carrel.plugins.plugin_set import PluginState
     from carrel.resources import Resource
     from carrel.server.toolbox import Result, Tool
     from carrel.utf8 import Utf8

@@ -20,7 +20,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from carrel.config import PluginConfig
-    from carrel.oci.reference import Reference
+    from carrel.oci.reference import ImageReference
     from carrel.oci.repository import RepositoryReader
     from carrel.trust.policy import TrustPolicy
 
@@ -206,7 +206,7 @@ keys_group.example = "plugin keys generate"
 keys_group.add_command(generate_command)
 
 
-def _find_subject(session: Session, text: str) -> tuple[Reference, list[PluginConfig]]:
+def _find_subject(session: Session, text: str) -> tuple[ImageReference, list[PluginConfig]]:
     """What is verified, and the configured plugins that come from its repository.
 
     Raises:
@@ -228,7 +228,7 @@ def _find_subject(session: Session, text: str) -> tuple[Reference, list[PluginCo
     return read_reference(entry.url), [entry]
 
 
-def _comes_from(entry: PluginConfig, where: Reference) -> bool:
+def _comes_from(entry: PluginConfig, where: ImageReference) -> bool:
     if not entry.url.startswith("oci:"):
         return False
     try:
@@ -275,7 +275,7 @@ def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPo
     return policy
 
 
-def _digest(where: Reference, repository: RepositoryReader) -> str:
+def _digest(where: ImageReference, repository: RepositoryReader) -> str:
     """The digest that a reference has now, computed from what the registry hands out."""
     document = repository.manifest(where.wanted)
     if document is None:
@@ -283,7 +283,7 @@ def _digest(where: Reference, repository: RepositoryReader) -> str:
     return document.digest
 
 
-def _named(where: Reference, digest: str) -> dict[str, Any]:
+def _named(where: ImageReference, digest: str) -> dict[str, Any]:
     return {
         "reference": str(where),
         "digest": digest,

@@ -29,7 +29,7 @@ from .url import Target, UrlFault, parse_url
 
 if TYPE_CHECKING:
     from .connect import Dialer, Resolver
-    from .engine import Batch, Engine, LoopThread
+    from .engine import Engine, FetchBatch, LoopThread
     from .pending_request import PendingRequest
 
 #: Plans of a plugin's requests that are remembered, and the characters of the longest one.
@@ -91,7 +91,7 @@ class FetchClient:
         with self._lock:
             return self._held.setdefault(partition, HeldBytes(self.settings.plugin_bytes))
 
-    def start(self, batch: Batch) -> Future[None] | None:
+    def start(self, batch: FetchBatch) -> Future[None] | None:
         """Sends a batch on its way; None once the client is closed."""
         with self._lock:
             if self._closed:
@@ -155,7 +155,7 @@ class PluginFetcher:
         self._cache = client.cache(policy.partition)
         self._held = client.held_bytes(policy.partition)
         self._remembered_plan = lru_cache(_PLANS)(self._plan)
-        self._under_way: set[Batch] = set()
+        self._under_way: set[FetchBatch] = set()
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Makes the requests; see `carrel.exchange.Fetcher`."""
@@ -320,9 +320,9 @@ class PluginFetcher:
 
     def _travel(self, pending_requests: list[PendingRequest], call: Call) -> list[Outcome | None]:
         """Runs the requests on the background thread and waits, saying so to the client."""
-        from .engine import Batch
+        from .engine import FetchBatch
 
-        batch = Batch(call, pending_requests)
+        batch = FetchBatch(call, pending_requests)
         running = self._client.start(batch)
         if running is None:
             return [failures.cancelled(pending.target.url) for pending in pending_requests]
@@ -341,7 +341,7 @@ class PluginFetcher:
             ]
         return batch.outcomes
 
-    def _wait(self, running: Future[None], batch: Batch, call: Call) -> None:
+    def _wait(self, running: Future[None], batch: FetchBatch, call: Call) -> None:
         every = self._client.settings.progress_seconds
         while True:
             try:

@@ -31,7 +31,7 @@ log = logging.getLogger("carrel.fetch")
 T = TypeVar("T")
 
 
-class Batch:
+class FetchBatch:
     """The requests of one `fetch_all`, and how far they are.
 
     Attributes:
@@ -91,7 +91,7 @@ class Engine:
         )
         self._shared: Coalescer[Finished] = Coalescer()
 
-    async def run(self, batch: Batch) -> None:
+    async def run(self, batch: FetchBatch) -> None:
         """Runs a batch to its end, or to the end of its call's budget."""
         for pending in batch.pending_requests:
             # Before the first one queues, so that the slowest rule holds from the start.
@@ -129,7 +129,7 @@ class Engine:
             thread.shutdown()
         self._buckets.close()
 
-    async def _run_one(self, batch: Batch, index: int) -> None:
+    async def _run_one(self, batch: FetchBatch, index: int) -> None:
         pending, call = batch.pending_requests[index], batch.call
         started = self._clock.monotonic()
         try:

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from carrel.atomic_write import write_atomically
 from carrel.errors import StorageError
 from carrel.exchange import Failure, FailureKind, Outcome, Request, Response
-from carrel.wholefile import write_whole
 
 from .url import UrlFault, parse_url
 
@@ -333,7 +333,7 @@ def _extension(response: Response) -> str:
 
 def _write(path: Path, data: bytes) -> None:
     # For people to read and share, and made anew when it is lost: the umask's mode, no flush.
-    write_whole(path, data, mode=None, flush=False)
+    write_atomically(path, data, mode=None, flush=False)
 
 
 def _reason(fault: OSError) -> str:

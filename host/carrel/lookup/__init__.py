@@ -7,7 +7,7 @@ the caller gets. `tool` offers it as the tool `work_lookup`.
 
 from __future__ import annotations
 
-from .result import Item, LookupResult, Step
+from .result import LookupItem, LookupResult, Step
 from .run import Lookup
 
-__all__ = ["Item", "Lookup", "LookupResult", "Step"]
+__all__ = ["Lookup", "LookupItem", "LookupResult", "Step"]

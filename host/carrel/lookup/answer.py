@@ -25,7 +25,7 @@ from .sources import LOOKUP
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LookupAnswer:
     """One source's answer about one identifier: a work, that it has none, or a problem."""
 
     outcome: Outcome
@@ -33,12 +33,12 @@ class Answer:
     problem: Problem | None = None
 
     @classmethod
-    def failed(cls, problem: Problem) -> Answer:
+    def failed(cls, problem: Problem) -> LookupAnswer:
         """The answer of a source that could not say."""
         return cls("failed", problem=problem)
 
 
-def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, Answer]:
+def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, LookupAnswer]:
     """The answers in `text`, one for each identifier in `asked`.
 
     The source of a record is the plugin's name in the configuration, whatever the record says: no
@@ -55,14 +55,14 @@ def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, Answer
             plugin=plugin,
             tool=LOOKUP,
         )
-    answers: dict[Id, Answer] = {}
+    answers: dict[Id, LookupAnswer] = {}
     for item in raw["works"]:
         answers.setdefault(_id(item["id"]), _found(item["work"], plugin))
     for item in raw["not_found"]:
-        answers.setdefault(_id(item), Answer("not_found"))
+        answers.setdefault(_id(item), LookupAnswer("not_found"))
     for item in raw.get("failed", ()):
         answers.setdefault(_id(item["id"]), _failed(item, plugin))
-    silent = Answer.failed(
+    silent = LookupAnswer.failed(
         Problem("contract_violation", f"{plugin}: {LOOKUP} did not answer about this identifier")
     )
     return {one: answers.get(one, silent) for one in asked}
@@ -72,20 +72,20 @@ def _id(raw: Mapping[str, str]) -> Id:
     return Id(raw["type"], raw["id"])  # type: ignore[arg-type]  # the schema lists the kinds
 
 
-def _found(raw: dict[str, Any], plugin: str) -> Answer:
+def _found(raw: dict[str, Any], plugin: str) -> LookupAnswer:
     try:
         work = checked_work(RawResult(raw), plugin=plugin, tool=LOOKUP)
     except ContractViolation as violation:
-        return Answer.failed(Problem.of(violation))
-    return Answer("found", work=replace(work, source=plugin))
+        return LookupAnswer.failed(Problem.of(violation))
+    return LookupAnswer("found", work=replace(work, source=plugin))
 
 
-def _failed(raw: Mapping[str, Any], plugin: str) -> Answer:
+def _failed(raw: Mapping[str, Any], plugin: str) -> LookupAnswer:
     if raw["code"] not in PLUGIN_CODES:
         message = f"{plugin}: {LOOKUP} reported an unknown code {printable(raw['code'], 60)!r}"
-        return Answer.failed(Problem("contract_violation", message))
+        return LookupAnswer.failed(Problem("contract_violation", message))
     message = printable(raw["message"], 500)
-    return Answer.failed(Problem(raw["code"], message, raw.get("retry_after_seconds")))
+    return LookupAnswer.failed(Problem(raw["code"], message, raw.get("retry_after_seconds")))
 
 
 @lru_cache(maxsize=1)

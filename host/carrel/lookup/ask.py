@@ -11,17 +11,17 @@ from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
 from carrel.exchange import Call
 from carrel.plugins.compiling import COMPILING
 
-from .answer import Answer, read_answers
+from .answer import LookupAnswer, read_answers
 from .result import Problem
-from .sources import LOOKUP, Source
+from .sources import LOOKUP, LookupSource
 
 if TYPE_CHECKING:
     from carrel.plugins.plugin import Plugin
-    from carrel.plugins.registry import Registry
+    from carrel.plugins.plugin_set import PluginSet
     from carrel.records import Id
     from carrel.runtime.pending import Pending
 
-Answers = dict[tuple[str, "Id"], Answer]
+Answers = dict[tuple[str, "Id"], LookupAnswer]
 
 
 class Round:
@@ -32,13 +32,13 @@ class Round:
         call: the lookup as a whole: its deadline, its cancellation, its progress.
     """
 
-    def __init__(self, registry: Registry, call: Call) -> None:
+    def __init__(self, registry: PluginSet, call: Call) -> None:
         self._registry = registry
         self._call = call
         # No SimpleQueue: see `Places` in `runtime/turns.py`.
         self._news: Queue[_Batch | None] = Queue()
 
-    def ask(self, wanted: Mapping[str, tuple[Source, Sequence[Id]]]) -> Answers:
+    def ask(self, wanted: Mapping[str, tuple[LookupSource, Sequence[Id]]]) -> Answers:
         """The answers of all sources to all identifiers wanted of them.
 
         Raises:
@@ -100,7 +100,7 @@ class _Batch:
         self._call: Call | None = None
         self._pending: Pending | None = None
 
-    def start(self, registry: Registry, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
+    def start(self, registry: PluginSet, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
         """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
         try:
             tell = partial(self._tell, whole)
@@ -136,7 +136,7 @@ class _Batch:
 
     def failed(self, problem: Problem) -> Answers:
         """The same failure for each identifier."""
-        return {(self.source, one): Answer.failed(problem) for one in self._ids}
+        return {(self.source, one): LookupAnswer.failed(problem) for one in self._ids}
 
     def abandon(self) -> None:
         """Interrupts the call if it still runs."""

@@ -94,7 +94,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class LookupItem:
     """One identifier that was asked for.
 
     Attributes:
@@ -138,7 +138,7 @@ class LookupResult:
         notices: what concerns no single identifier: plugins that cannot be loaded.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[LookupItem, ...]
     works: tuple[MergedWork, ...]
     notices: tuple[str, ...] = ()
 

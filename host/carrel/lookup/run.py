@@ -12,14 +12,14 @@ from carrel.hosttool import HOST
 from carrel.printable import printable
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
 
-from .answer import Answer
+from .answer import LookupAnswer
 from .ask import Round, require_patience
-from .result import Item, LookupResult, Problem, Reason, Step, first_problem, outcome_of
-from .sources import Source, find_sources
+from .result import LookupItem, LookupResult, Problem, Reason, Step, first_problem, outcome_of
+from .sources import LookupSource, find_sources
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.registry import Registry
+    from carrel.plugins.plugin_set import PluginSet
 
 #: The tool's name; the name of a lookup's call in errors.
 NAME: Final = "work_lookup"
@@ -35,7 +35,7 @@ ROUNDS: Final = 2
 class Lookup:
     """Looks up works by identifier in every plugin that resolves its kind. Thread-safe."""
 
-    def __init__(self, registry: Registry, config: Config) -> None:
+    def __init__(self, registry: PluginSet, config: Config) -> None:
         self._registry = registry
         self._config = config
 
@@ -85,14 +85,14 @@ class _Question:
     id: Id | None
     problem: Problem | None = None
     open: dict[str, Id] = field(default_factory=dict)
-    answered: list[tuple[str, Id, Answer]] = field(default_factory=list)
+    answered: list[tuple[str, Id, LookupAnswer]] = field(default_factory=list)
 
     @property
     def works(self) -> list[Work]:
         """The records found."""
         return [answer.work for _, _, answer in self.answered if answer.work is not None]
 
-    def next_for(self, source: Source) -> Id | None:
+    def next_for(self, source: LookupSource) -> Id | None:
         """The identifier to ask a source for: of the first kind in its list that is known.
 
         None when it has answered already, or nothing it resolves is known.
@@ -108,13 +108,13 @@ class _Question:
                     return one
         return None
 
-    def take(self, answers: dict[tuple[str, Id], Answer]) -> None:
+    def take(self, answers: dict[tuple[str, Id], LookupAnswer]) -> None:
         """Takes the answers to what is open."""
         for name, one in self.open.items():
             self.answered.append((name, one, answers[name, one]))
         self.open = {}
 
-    def steps(self, sources: Iterable[Source], late: Reason) -> tuple[Step, ...]:
+    def steps(self, sources: Iterable[LookupSource], late: Reason) -> tuple[Step, ...]:
         """What was asked of whom and how it ended, source by source.
 
         Args:
@@ -145,10 +145,10 @@ def _question(text: str) -> _Question:
 
 
 def _wanted(
-    questions: Iterable[_Question], sources: Iterable[Source]
-) -> dict[str, tuple[Source, Sequence[Id]]]:
+    questions: Iterable[_Question], sources: Iterable[LookupSource]
+) -> dict[str, tuple[LookupSource, Sequence[Id]]]:
     """What to ask of whom, each identifier once; the questions remember what they wait for."""
-    wanted: dict[str, tuple[Source, dict[Id, None]]] = {}
+    wanted: dict[str, tuple[LookupSource, dict[Id, None]]] = {}
     for source in sources:
         if source.closed is not None:
             continue
@@ -162,7 +162,7 @@ def _wanted(
 
 def _result(
     questions: Sequence[_Question],
-    sources: Sequence[Source],
+    sources: Sequence[LookupSource],
     notices: Sequence[str],
     late: Reason,
 ) -> LookupResult:
@@ -183,7 +183,7 @@ def _result(
         outcome = "failed" if question.problem is not None else outcome_of(steps)
         problem = question.problem or first_problem(steps)
         items.append(
-            Item(
+            LookupItem(
                 question.given,
                 outcome,
                 question.id,

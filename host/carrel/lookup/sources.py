@@ -13,7 +13,7 @@ from carrel.printable import printable
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.plugins.manifest import LookupSpec
-    from carrel.plugins.registry import Registry
+    from carrel.plugins.plugin_set import PluginSet
 
     from .result import Reason
 
@@ -22,7 +22,7 @@ LOOKUP = "lookup"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LookupSource:
     """A plugin that resolves identifiers.
 
     Attributes:
@@ -39,8 +39,8 @@ class Source:
 
 
 def find_sources(
-    registry: Registry, config: Config, chosen: Sequence[str] | None
-) -> tuple[list[Source], list[str]]:
+    registry: PluginSet, config: Config, chosen: Sequence[str] | None
+) -> tuple[list[LookupSource], list[str]]:
     """The plugins that resolve identifiers, in the configuration's order, and notices.
 
     Args:
@@ -51,7 +51,7 @@ def find_sources(
     Raises:
         ArgumentError: a chosen name is not one of a plugin that resolves identifiers.
     """
-    sources: list[Source] = []
+    sources: list[LookupSource] = []
     notices: list[str] = []
 
     def note_unreadable(name: str, error: CarrelError) -> None:
@@ -67,13 +67,13 @@ def find_sources(
             closed = "switched_off"
         elif chosen is not None and not {name, manifest.namespace} & set(chosen):
             closed = "not_chosen"
-        sources.append(Source(name, manifest.namespace, manifest.lookup, closed))
+        sources.append(LookupSource(name, manifest.namespace, manifest.lookup, closed))
     if chosen is not None:
         _require_known(chosen, sources)
     return sources, notices
 
 
-def _require_known(chosen: Sequence[str], sources: Sequence[Source]) -> None:
+def _require_known(chosen: Sequence[str], sources: Sequence[LookupSource]) -> None:
     known = sorted({source.name for source in sources} | {source.namespace for source in sources})
     faults = []
     for name in chosen:

@@ -21,7 +21,7 @@ from carrel.fetch.url import UrlFault
 
 from .challenge import read_challenge
 from .credentials import Credential, find_credential
-from .reference import Reference
+from .reference import ImageReference
 from .settings import RegistrySettings
 from .tokens import Authorizer, shown_error
 
@@ -62,7 +62,7 @@ class RegistryClient:
 
     def __init__(
         self,
-        reference: Reference,
+        reference: ImageReference,
         settings: RegistrySettings,
         *,
         network: Network | None = None,

@@ -13,7 +13,7 @@ from carrel.errors import RegistryError
 
 from .documents import INDEXES, MANIFESTS, fallback_tag, read_descriptors, read_object
 from .layout import PluginArtifact, read_plugin
-from .reference import Reference
+from .reference import ImageReference
 from .repository import Descriptor, Document, RepositoryReader
 from .store import PluginStore, StoredRepository
 
@@ -28,7 +28,7 @@ _MAX_LAYERS = 64
 
 
 def pull(
-    reference: Reference,
+    reference: ImageReference,
     repository: RepositoryReader,
     store: PluginStore,
     *,

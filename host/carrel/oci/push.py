@@ -5,11 +5,13 @@ from __future__ import annotations
 from carrel.errors import ArgumentError
 
 from .package import PluginPackage
-from .reference import Reference
+from .reference import ImageReference
 from .repository import Descriptor, RepositoryWriter
 
 
-def push(package: PluginPackage, reference: Reference, repository: RepositoryWriter) -> Descriptor:
+def push(
+    package: PluginPackage, reference: ImageReference, repository: RepositoryWriter
+) -> Descriptor:
     """Publishes a plugin under the reference's tag, and returns its manifest's descriptor.
 
     Raises:

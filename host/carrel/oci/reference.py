@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ImageReference:
     """A plugin, or a repository of plugins, in a registry.
 
     Attributes:
@@ -63,7 +63,7 @@ def is_digest(text: object) -> bool:
     return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
 
 
-def parse_reference(text: str) -> Reference:
+def parse_reference(text: str) -> ImageReference:
     """Reads a reference, with `oci://` before it or without.
 
     Raises:
@@ -88,7 +88,7 @@ def parse_reference(text: str) -> Reference:
         raise _fault(text, "a name that is not lower-case words parted by / . _ or -")
     if len(host) + 1 + len(repository) > MAX_NAME:
         raise _fault(text, f"a name of more than {MAX_NAME} characters")
-    return Reference(host.lower(), repository, tag or None, digest or None)
+    return ImageReference(host.lower(), repository, tag or None, digest or None)
 
 
 def _is_host(host: str, *, explicit: bool) -> bool:

@@ -31,7 +31,7 @@ from .documents import (
 )
 from .download import Download, ProgressHandler
 from .partial import PartialBlobs
-from .reference import Reference, is_digest
+from .reference import ImageReference, is_digest
 from .repository import Descriptor, Document, RepositoryWriter
 from .settings import RegistrySettings
 from .upload import upload_blob
@@ -47,7 +47,7 @@ _MAX_PAGES = 8
 
 @contextmanager
 def open_repository(
-    reference: Reference,
+    reference: ImageReference,
     settings: RegistrySettings | None = None,
     *,
     on_progress: ProgressHandler | None = None,

@@ -21,8 +21,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from carrel.atomic_write import flush_folder, write_atomically
 from carrel.errors import RegistryError
-from carrel.wholefile import flush_folder, write_whole
 
 from .disk import explained, make_folder
 from .documents import (
@@ -36,7 +36,7 @@ from .documents import (
     sha256,
 )
 from .partial import PartialBlobs
-from .reference import Reference, is_digest
+from .reference import ImageReference, is_digest
 from .repository import Descriptor, Document
 
 _log = logging.getLogger("carrel.oci")
@@ -70,11 +70,11 @@ class PluginStore:
         self.altered: list[str] = []
         self.partial_blobs = PartialBlobs(folder, self._blobs)
 
-    def repository(self, reference: Reference) -> StoredRepository:
+    def repository(self, reference: ImageReference) -> StoredRepository:
         """What was pulled of a reference's repository, answering without a network."""
         return StoredRepository(self, reference)
 
-    def resolve(self, reference: Reference) -> str | None:
+    def resolve(self, reference: ImageReference) -> str | None:
         """The digest that the reference had when it was last pulled; None when it never was."""
         return self.repository(reference).resolve(reference.wanted)
 
@@ -198,7 +198,7 @@ class PluginStore:
     def _write(self, path: Path, data: bytes) -> None:
         with explained(path):
             make_folder(path.parent, self.folder)
-            write_whole(path, data)
+            write_atomically(path, data)
             flush_folder(path.parent)
 
     def _discard(self, path: Path, kept: os.stat_result) -> None:
@@ -215,7 +215,7 @@ class PluginStore:
 class StoredRepository:
     """A `RepositoryReader` over what was pulled; the writing half is for `pull`."""
 
-    def __init__(self, store: PluginStore, reference: Reference) -> None:
+    def __init__(self, store: PluginStore, reference: ImageReference) -> None:
         self._store = store
         self._name = f"{reference.host}/{reference.repository}"
 

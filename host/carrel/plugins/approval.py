@@ -11,7 +11,7 @@ from carrel.errors import ArgumentError, UnknownNameError
 from .lock import LockEntry, changes, first_sight
 from .lockfile import read_lock
 from .pinning import entry_of
-from .registry import Registry
+from .plugin_set import PluginSet
 from .review import bucket_lines
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _found(
         source = pull_newest(config, entry, on_progress)
     else:
         source = read_source(entry.name, entry.url)
-    registry = Registry(config)
+    registry = PluginSet(config)
     try:
         manifest = registry.read_manifest(entry, source)
         registry.require_agreement(entry, source)

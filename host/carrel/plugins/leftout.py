@@ -16,7 +16,7 @@ from .naming import client_names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .registry import Registry
+    from .plugin_set import PluginSet
 
 #: Seconds for which the reasons are reused: finding them reads files.
 _REUSE_SECONDS = 1.0
@@ -33,7 +33,7 @@ class LeftOut:
         failed: the same, as of the last look.
     """
 
-    def __init__(self, registry: Registry, failed: Mapping[str, CarrelError]) -> None:
+    def __init__(self, registry: PluginSet, failed: Mapping[str, CarrelError]) -> None:
         self._registry = registry
         self.failed = dict(failed)
         self._looked_at = -_REUSE_SECONDS

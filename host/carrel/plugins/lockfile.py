@@ -78,10 +78,10 @@ def encode_lock(entries: Mapping[str, LockEntry]) -> bytes:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    from carrel.wholefile import flush_folder, write_whole
+    from carrel.atomic_write import flush_folder, write_atomically
 
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-    write_whole(path, data, mode=mode)
+    write_atomically(path, data, mode=mode)
     flush_folder(path.parent)
 
 

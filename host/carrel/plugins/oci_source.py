@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import LoadError, LockError, RegistryError, SignatureError
 
-from .source import Source
+from .source import PluginSource
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.oci.layout import PluginArtifact
-    from carrel.oci.reference import Reference
+    from carrel.oci.reference import ImageReference
     from carrel.oci.repository import RepositoryReader
     from carrel.oci.settings import RegistrySettings
     from carrel.oci.store import PluginStore
@@ -29,7 +29,7 @@ ProgressHandler = Callable[[float, float | None, str], None]
 
 def read_locked(
     config: Config, entry: PluginConfig, locked: LockEntry, *, altered: list[str] | None = None
-) -> Source | None:
+) -> PluginSource | None:
     """The bytes that were approved, from the store; None when they are not on this machine.
 
     Args:
@@ -78,7 +78,7 @@ def pull_locked(
 
 def pull_newest(
     config: Config, entry: PluginConfig, on_progress: ProgressHandler | None = None
-) -> Source:
+) -> PluginSource:
     """Fetches what the entry's address names now, verified, for somebody to approve.
 
     Raises:
@@ -91,7 +91,7 @@ def pull_newest(
 def _pull(
     config: Config,
     entry: PluginConfig,
-    reference: Reference,
+    reference: ImageReference,
     on_progress: ProgressHandler | None,
 ) -> tuple[PluginArtifact, RepositoryReader]:
     from carrel.oci.pull import pull
@@ -121,7 +121,7 @@ def _pull(
 
 def _source(
     config: Config, entry: PluginConfig, artifact: PluginArtifact, stored: RepositoryReader
-) -> Source:
+) -> PluginSource:
     policy = required_trust(config, entry.name)
     signer = None
     if policy is not None:
@@ -133,7 +133,7 @@ def _source(
             raise SignatureError(
                 f"{entry.name}: {error.message}", plugin=entry.name, tried=error.tried
             ) from None
-    return Source(
+    return PluginSource(
         artifact.wasm,
         artifact.wasm_digest.removeprefix("sha256:"),
         builtin=False,
@@ -176,7 +176,7 @@ def plugin_store(config: Config) -> PluginStore:
     return PluginStore(config.data_dir / "plugins")
 
 
-def _reference(entry: PluginConfig) -> Reference:
+def _reference(entry: PluginConfig) -> ImageReference:
     from carrel.oci.reference import parse_reference
 
     try:

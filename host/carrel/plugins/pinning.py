@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, LockError
 from carrel.runtime.sections import custom_section
 
-from .source import MANIFEST_SECTION, Source, read_source
+from .source import MANIFEST_SECTION, PluginSource, read_source
 
 # The lock's own modules are imported where they are needed: built-in plugins do without them.
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Pins:
         """The same for another configuration; what is being pulled goes on."""
         return Pins(config, self._on_pulled, self._pulls)
 
-    def read(self, entry: PluginConfig) -> Source:
+    def read(self, entry: PluginConfig) -> PluginSource:
         """The approved bytes of a plugin from a registry.
 
         Raises:
@@ -93,7 +93,7 @@ class Pins:
                 plugin=entry.name,
             )
 
-    def require_bytes(self, entry: PluginConfig, source: Source) -> None:
+    def require_bytes(self, entry: PluginConfig, source: PluginSource) -> None:
         """Refuses bytes that are not those that were approved, before any of them runs.
 
         Raises:
@@ -115,7 +115,7 @@ class Pins:
             changes=lines,
         )
 
-    def require(self, entry: PluginConfig, source: Source, manifest: Manifest) -> None:
+    def require(self, entry: PluginConfig, source: PluginSource, manifest: Manifest) -> None:
         """Refuses a plugin that differs in anything from what was approved.
 
         A file is held against the lock when it is in it, and free otherwise.
@@ -241,7 +241,7 @@ def local_bytes(config: Config, entry: PluginConfig) -> bytes:
     return read_source(entry.name, entry.url).wasm
 
 
-def entry_of(entry: PluginConfig, source: Source, manifest: Manifest) -> LockEntry:
+def entry_of(entry: PluginConfig, source: PluginSource, manifest: Manifest) -> LockEntry:
     """What there is to approve of a plugin as it was read."""
     from .lock import lock_entry
 
@@ -254,7 +254,7 @@ def entry_of(entry: PluginConfig, source: Source, manifest: Manifest) -> LockEnt
     )
 
 
-def _told_by_section(entry: PluginConfig, source: Source) -> LockEntry | None:
+def _told_by_section(entry: PluginConfig, source: PluginSource) -> LockEntry | None:
     """What the bytes say of themselves without being run, if they do."""
     from .manifest import parse_manifest
 

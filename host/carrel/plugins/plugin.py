@@ -40,8 +40,8 @@ from carrel.runtime.component import PluginReport, Sandboxed, SandboxedComponent
 from carrel.runtime.pending import Pending
 from carrel.utf8 import Utf8
 
-from .memo import Memo
 from .references import schema_weight
+from .result_cache import ResultCache
 from .schema import compile_schema, validation_faults
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Plugin(ABC):
         self._fetcher: Fetcher | None = None
         self._limits = limits
         self._result_bytes = result_bytes
-        self._memo: Memo | None = None
+        self._memo: ResultCache | None = None
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
         self._weights: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -225,7 +225,7 @@ class Plugin(ABC):
             if self._fetcher is None:
                 self._fetcher = self._make_fetcher(self.manifest)
                 if self._result_bytes and isinstance(self._fetcher, AnswerKeeper):
-                    self._memo = Memo(self._fetcher, self._result_bytes)
+                    self._memo = ResultCache(self._fetcher, self._result_bytes)
             return self._fetcher
 
     def _checked(
@@ -363,9 +363,9 @@ class ComponentPlugin(Plugin):
         spec = self.manifest.tool(tool)
         if spec is None or spec.output_schema is None or not self._is_large(tool, text):
             return
-        from .apart import check_apart
+        from .schema_subprocess import check_in_subprocess
 
-        faults = check_apart(
+        faults = check_in_subprocess(
             text, spec.output_schema, plugin=self.name, tool=tool, seconds=call.remaining
         )
         if faults:

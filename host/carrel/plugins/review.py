@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ReviewItem:
     """One thing that a plugin asks for.
 
     Attributes:
@@ -44,7 +44,7 @@ class Item:
     grant: str = ""
 
 
-def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[Item]:
+def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[ReviewItem]:
     """Everything that the manifest asks for, against what the entry grants.
 
     Raises:
@@ -96,7 +96,7 @@ def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:
     ]
 
 
-def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> Item:
+def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> ReviewItem:
     granted = (rule,) if policy.granted is None else narrow([rule], policy.granted)
     refused = ["everything"] if not granted else []
     if granted and rule.host not in {one.host for one in granted}:
@@ -107,7 +107,7 @@ def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> Item:
     if granted and not any(one.paths == rule.paths for one in granted):
         refused.append("other paths")
     place = f"plugins.{entry.name}.runtime_config.allowed_hosts"
-    return Item(
+    return ReviewItem(
         "host",
         rule.host,
         _requests(rule),
@@ -124,12 +124,12 @@ def _requests(rule: HostRule) -> str:
     return f"{', '.join(sorted(rule.methods))} {', '.join(rule.paths) or 'every path'}"
 
 
-def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[Item]:
+def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[ReviewItem]:
     """The pace at each host; `manifest.hosts` has what is declared, the policy what holds."""
     declared = {rule.host: rule for rule in manifest.hosts}
     for rule in policy.rules:
         asked = [_pace(declared[rule.host]), _named_bucket(declared[rule.host])]
-        yield Item(
+        yield ReviewItem(
             "pace",
             rule.host,
             ", ".join(filter(None, asked)),
@@ -167,23 +167,23 @@ def _pace(rule: HostRule) -> str:
     return f"one per {rule.pace.interval:g} s{burst}"
 
 
-def _secrets(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+def _secrets(entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
     for raw in manifest.raw.get("secrets", []):
         name, hosts = raw["name"], ", ".join(raw["hosts"])
         if entry.grants_secret(name):
-            yield Item("secret", name, f"to {hosts}", f"to {hosts}")
+            yield ReviewItem("secret", name, f"to {hosts}", f"to {hosts}")
         else:
             grant = f'plugins.{entry.name}.runtime_config.secrets += "{name}"'
-            yield Item("secret", name, f"to {hosts}", "", "everything", grant)
+            yield ReviewItem("secret", name, f"to {hosts}", "", "everything", grant)
 
 
-def _tools(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+def _tools(entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
     for tool in manifest.tools:
         grant = entry.grant_of_tool(tool.name)
         yield _shown("tool", manifest.client_name(tool.name), "listed", grant)
 
 
-def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
     """What the host calls by itself, and what later manifests offer besides tools."""
     if manifest.lookup is not None:
         identifiers = ", ".join(manifest.lookup.identifiers)
@@ -194,17 +194,17 @@ def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
         yield _shown("prompt", prompt["name"], "listed", entry.grant_of_prompt(prompt["name"]))
 
 
-def _shown(kind: str, name: str, word: str, grant: str | None) -> Item:
+def _shown(kind: str, name: str, word: str, grant: str | None) -> ReviewItem:
     if grant is None:
-        return Item(kind, name, word, word)
-    return Item(kind, name, word, "", "hidden", grant)
+        return ReviewItem(kind, name, word, word)
+    return ReviewItem(kind, name, word, "", "hidden", grant)
 
 
-def _limits(config: Config, entry: PluginConfig, manifest: Manifest) -> Iterator[Item]:
+def _limits(config: Config, entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
     for name, value in limits_of(config, entry, manifest).items():
         asked: Any = manifest.limits.get(name)
         less = asked is not None and asked > value
-        yield Item(
+        yield ReviewItem(
             "limit",
             name,
             "" if asked is None else f"{asked:,}",

@@ -17,7 +17,7 @@ _LOCK = _COMPONENTS / "components.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PluginSource:
     """A component's bytes and the digest that was pinned for them.
 
     Attributes:
@@ -35,7 +35,7 @@ class Source:
     signer: str | None = None
 
 
-def read_source(name: str, url: str) -> Source:
+def read_source(name: str, url: str) -> PluginSource:
     """The bytes that a plugin's `url` names.
 
     Args:
@@ -66,7 +66,7 @@ def read_source(name: str, url: str) -> Source:
         from urllib.request import url2pathname
 
         wasm = _read(name, Path(url2pathname(unquote(urlsplit(url).path))))
-        return Source(wasm, hashlib.sha256(wasm).hexdigest(), builtin=False)
+        return PluginSource(wasm, hashlib.sha256(wasm).hexdigest(), builtin=False)
     raise LoadError(
         f"{name}: no component is loaded over {scheme}; publish it to a registry (oci://…) or "
         "name a file (file:///…)",
@@ -100,10 +100,10 @@ def builtin_digest(builtin: str, name: str = "") -> str:
     return str(locked[builtin]["digest"]).removeprefix("sha256:")
 
 
-def _read_builtin(name: str, builtin: str) -> Source:
+def _read_builtin(name: str, builtin: str) -> PluginSource:
     digest = builtin_digest(builtin, name)
     wasm = _read(name, _COMPONENTS / f"{builtin}.wasm")
-    return Source(wasm, require_digest(name, wasm, digest), builtin=True)
+    return PluginSource(wasm, require_digest(name, wasm, digest), builtin=True)
 
 
 def require_digest(name: str, wasm: bytes, digest: str) -> str:

@@ -113,12 +113,12 @@ class CodeCache:
 
     def store(self, key: str, code: bytes) -> Path | None:
         """Keeps an entry and returns its file; None when the disk refuses."""
-        from carrel.wholefile import write_whole
+        from carrel.atomic_write import write_atomically
 
         try:
             self._prepare()
             path = self._folder / self._name(key, code)
-            write_whole(path, code)
+            write_atomically(path, code)
             self._prune()
         except OSError as error:
             self._warn(error)
@@ -159,10 +159,10 @@ class CodeCache:
         """Makes the key; of several processes that do so at once, the first one's stays."""
         import secrets
 
-        from carrel.wholefile import write_aside
+        from carrel.atomic_write import write_temporary
 
         self._prepare()
-        temporary = write_aside(path, secrets.token_bytes(_KEY_BYTES))
+        temporary = write_temporary(path, secrets.token_bytes(_KEY_BYTES))
         try:
             os.link(temporary, path)
         except FileExistsError:

@@ -17,6 +17,7 @@ from carrel.exchange import Call, Fetcher, Limits
 from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
+from .cpu_permits import CpuPermit, CpuPermits, Park, at_once
 from .engine import new_engine
 from .ffi import Code
 from .imports import define_imports, imports_contract_only
@@ -26,7 +27,6 @@ from .pending import Pending
 from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
-from .turns import Park, Turn, Turns, at_once
 from .worker import Define, Worker
 
 _log = logging.getLogger("carrel.runtime")
@@ -75,14 +75,14 @@ class Sandboxed:
         self._closed = False
         self._stack_bytes = stack_bytes
         self._allowance = LogAllowance()
-        turns = Turns()
+        turns = CpuPermits()
 
         def make_worker(thread: int, park: Park) -> Worker:
-            return Worker(stack_bytes, Turn(turns, thread, park), define)
+            return Worker(stack_bytes, CpuPermit(turns, thread, park), define)
 
         def make_inline_worker() -> Worker:
             # How many compute at once is the callers' matter: the threads are theirs.
-            return Worker(stack_bytes, Turn(Turns()), define, kept=KEPT_INLINE)
+            return Worker(stack_bytes, CpuPermit(CpuPermits()), define, kept=KEPT_INLINE)
 
         self._threads = WorkerThreads(name, workers, make_worker)
         self._inline = InlineWorkers(make_inline_worker, min(workers, at_once()))

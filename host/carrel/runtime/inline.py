@@ -15,8 +15,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from .cpu_permits import PermitPool
 from .pool import KEPT
-from .turns import Places
 from .worker import Worker
 
 #: Bytes of a guest's memory that stay with a worker: documents of 10 MB and their results. Pages
@@ -36,7 +36,7 @@ class InlineWorkers:
 
     def __init__(self, make: Callable[[], Worker], limit: int) -> None:
         self._make = make
-        self._places = Places(limit)
+        self._places = PermitPool(limit)
         self._lock = threading.Lock()
         #: The one used last is the next: the caches know its memory.
         self._idle: list[Worker] = []

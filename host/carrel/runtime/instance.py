@@ -38,9 +38,9 @@ from carrel.printable import printable
 from carrel.utf8 import Utf8
 
 from .allowance import LogAllowance
+from .cpu_permits import LONG, CpuPermit
 from .ffi import MismatchError, OutputError, call_text
 from .traps import MEMORIES_EXCEEDED, from_wasmtime
-from .turns import LONG, Turn
 
 if TYPE_CHECKING:
     from .ffi import Store
@@ -132,7 +132,7 @@ class Execution:
         self._started = False
         self._abandon: Callable[[CarrelError], None] | None = None
         self._worker: Worker | None = None
-        self._turn: Turn | None = None
+        self._turn: CpuPermit | None = None
         self._cpu_at_start = 0.0
         self._waited = 0.0
         self._messages = 0
@@ -250,7 +250,7 @@ class Execution:
         if self.call.fatal is not None:
             raise self.call.fatal
 
-    def _take_turn(self, turn: Turn) -> None:
+    def _take_turn(self, turn: CpuPermit) -> None:
         waiting_since = time.monotonic()
         turn.take()
         self._waited += time.monotonic() - waiting_since
@@ -317,7 +317,7 @@ class Execution:
             self._fetcher.discard(self.call, request)
 
     @contextmanager
-    def _waiting(self) -> Iterator[Turn]:
+    def _waiting(self) -> Iterator[CpuPermit]:
         """Leaves the processor to others, and takes the time off the guest's."""
         turn = self._turn
         assert turn is not None, "a guest asks, so it runs"

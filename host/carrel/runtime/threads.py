@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import partial
 from queue import Empty, SimpleQueue
 
+from .cpu_permits import Park, at_once
 from .memory import give_back
-from .turns import Park, at_once
 from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")

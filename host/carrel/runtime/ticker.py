@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from .turns import processors
+from .cpu_permits import processors
 
 _log = logging.getLogger("carrel.runtime")
 

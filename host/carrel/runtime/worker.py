@@ -14,6 +14,7 @@ from pathlib import Path
 
 import wasmtime
 
+from .cpu_permits import CpuPermit
 from .engine import new_engine
 from .ffi import Code, Export, Linker, Store
 from .imports import SOURCE, define_imports, imports_contract_only
@@ -21,7 +22,6 @@ from .instance import Execution
 from .memory import give_back
 from .pool import KEPT, pooled_engine
 from .traps import TABLE_ELEMENTS
-from .turns import Turn
 
 FUNCTIONS = ("describe", "call", "parse")
 #: What a component's modules may have in all, far above what compilers emit. Each has its cost
@@ -68,7 +68,7 @@ class Worker:
     def __init__(
         self,
         stack_bytes: int,
-        turn: Turn,
+        turn: CpuPermit,
         define: Define = define_imports,
         *,
         kept: int = KEPT,

@@ -47,10 +47,10 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from carrel import __version__
+from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError, UnknownNameError
 from carrel.localpaths import without_paths_inside
 from carrel.printable import escaped_json, printable
-from carrel.waiting import run_in_thread
 
 from .announced import announced_schema
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
@@ -58,11 +58,11 @@ from .calls import Context, ToolCalls
 from .clientlog import ClientLog
 from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
-from .loader import ToolboxLoader
 from .offers import OPENING, OfferHandlers
 from .settings import ServerSettings
 from .toolbox import Resource as PluginResource
 from .toolbox import Tool, Toolbox
+from .toolbox_loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)
 

@@ -13,17 +13,17 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, Implementation
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call
 from carrel.printable import printable
-from carrel.waiting import run_in_thread
 
 from . import answers
-from .admission import Pace
-from .loader import ToolboxLoader
 from .progress import ProgressRelay
+from .rate_limit import CallRateLimit
 from .settings import ServerSettings
 from .toolbox import Result, Started, Toolbox
+from .toolbox_loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,9 @@ class ToolCalls:
         raw: bool,
     ) -> None:
         self._loader = loader
-        self._pace = Pace(settings.calls_per_second, settings.burst, settings.patience_seconds)
+        self._pace = CallRateLimit(
+            settings.calls_per_second, settings.burst, settings.patience_seconds
+        )
         self._identity = identity.model_dump(by_alias=True, mode="json", exclude_none=True)
         self._raw = raw
         self._is_compact = settings.text == "compact"

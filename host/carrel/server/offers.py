@@ -34,8 +34,8 @@ from carrel.printable import printable
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
 from .listing import only_page
-from .loader import ToolboxLoader
 from .toolbox import Offers, Prompt, Template, Toolbox
+from .toolbox_loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ cannot (Windows, regular files, a terminal whose mode other processes share), a 
 blocking call. Both hand over whole chunks; lines are `frames`' business.
 """
 
-# What each method does stands at Source and Sink, once.
+# What each method does stands at ByteSource and ByteSink, once.
 # ruff: noqa: D102
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Protocol
 _CHUNK = 64 * 1024
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Bytes from a pipe."""
 
     def start(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
@@ -38,7 +38,7 @@ class Source(Protocol):
         ...
 
 
-class Sink(Protocol):
+class ByteSink(Protocol):
     """Bytes to a pipe, in the order they were written, none torn."""
 
     @property
@@ -61,12 +61,12 @@ class Sink(Protocol):
     def close(self) -> None: ...
 
 
-def open_source(loop: asyncio.AbstractEventLoop, fd: int) -> Source:
+def open_source(loop: asyncio.AbstractEventLoop, fd: int) -> ByteSource:
     """The best way to read `fd` on this platform."""
     return EventSource(loop, fd) if _can_wait(loop, fd) else ThreadSource(loop, fd)
 
 
-def open_sink(loop: asyncio.AbstractEventLoop, fd: int) -> Sink:
+def open_sink(loop: asyncio.AbstractEventLoop, fd: int) -> ByteSink:
     """The best way to write `fd` on this platform."""
     return EventSink(loop, fd) if _can_wait(loop, fd) else ThreadSink(loop, fd)
 

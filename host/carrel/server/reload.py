@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError
-from carrel.waiting import run_in_thread
 
-from .loader import ToolboxLoader
 from .toolbox import Renewal, Toolbox
+from .toolbox_loader import ToolboxLoader
 from .watch import Watcher
 
 if TYPE_CHECKING:

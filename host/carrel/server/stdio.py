@@ -18,7 +18,7 @@ from .stderrlog import logging_to_stderr
 from .toolbox import Renewal, Toolbox
 
 if TYPE_CHECKING:
-    from .loader import ToolboxLoader
+    from .toolbox_loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def serve(
     # Imported here, before the loop runs: they bring the MCP SDK, which is most of the time to a
     # first answer and would keep the loop from everything else.
     from . import app, reload, transport  # noqa: F401
-    from .loader import ToolboxLoader
+    from .toolbox_loader import ToolboxLoader
 
     watchdog = Watchdog(settings.shutdown_seconds)
     with standard_streams_taken() as (stdin, stdout), logging_to_stderr(settings.log_level):
@@ -123,7 +123,7 @@ async def _serve(
 
 
 async def _close(loader: ToolboxLoader, end: Countdown) -> None:
-    from carrel.waiting import run_in_thread
+    from carrel.awaiting import run_in_thread
 
     for toolbox in (loader.loaded, *loader.retired()):
         if toolbox is None:

@@ -30,6 +30,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from carrel.errors import BusyError
 
 from .calls import ToolCalls
+from .fast_path import FastPath
 from .frames import (
     LineCutter,
     Rejection,
@@ -40,8 +41,7 @@ from .frames import (
     encode_response,
     parse,
 )
-from .lane import Lane
-from .pipes import Sink, Source
+from .pipes import ByteSink, ByteSource
 from .settings import ServerSettings
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ _OF_THE_HANDSHAKE: Final = frozenset({"ping", "logging/setLevel"})
 _INFORMATION: Final = frozenset({"notifications/progress", "notifications/message"})
 
 
-class Batch:
+class MessageBatch:
     """The answers to a batch, which leave together in one line."""
 
     def __init__(self) -> None:
@@ -85,8 +85,8 @@ class Transport:
 
     def __init__(
         self,
-        source: Source,
-        sink: Sink,
+        source: ByteSource,
+        sink: ByteSink,
         settings: ServerSettings,
         *,
         on_first_answer: Callable[[], object] = lambda: None,
@@ -99,14 +99,14 @@ class Transport:
         self._waiter: asyncio.Future[None] | None = None
         self._finished = False
         self._paused = False
-        self._in_flight: dict[RequestId, Batch | None] = {}
+        self._in_flight: dict[RequestId, MessageBatch | None] = {}
         self._listening: set[RequestId] = set()
         self._abandoned: set[RequestId] = set()
         self._quiet = False
         self._revision: str | None = None
         self._handshake: RequestId | None = None
         self._on_first_answer: Callable[[], object] | None = on_first_answer
-        self._lane: Lane | None = None
+        self._lane: FastPath | None = None
         self._open = False
         self.broken = False
         self.ended = asyncio.Event()
@@ -125,7 +125,7 @@ class Transport:
         find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
     ) -> None:
         """Lets ordinary requests take the fast path past the SDK; see `lane.Lane`."""
-        self._lane = Lane(calls, self._answer_lane, find_list=find_list)
+        self._lane = FastPath(calls, self._answer_lane, find_list=find_list)
 
     # Input
 
@@ -172,12 +172,14 @@ class Transport:
             reason = "an empty batch" if not values else "this protocol revision has no batches"
             self._reject(Rejection(INVALID_REQUEST, reason))
             return
-        batch = Batch()
+        batch = MessageBatch()
         for value in values:
             self._take(classify(value), batch)
         self._send_if_complete(batch)
 
-    def _take(self, message: JSONRPCMessage | Rejection | None, batch: Batch | None = None) -> None:
+    def _take(
+        self, message: JSONRPCMessage | Rejection | None, batch: MessageBatch | None = None
+    ) -> None:
         if isinstance(message, JSONRPCRequest):
             if batch is None and self._is_keep_alive(message):
                 self._write(encode_response(message.id, {"resultType": "complete"}))
@@ -220,7 +222,7 @@ class Transport:
             and (lane.take(request, revision))
         )
 
-    def _admit(self, request: JSONRPCRequest, batch: Batch | None) -> Rejection | None:
+    def _admit(self, request: JSONRPCRequest, batch: MessageBatch | None) -> Rejection | None:
         id_ = request.id
         if id_ in self._in_flight:
             # Without an id: under this one it would pass for the answer to the first request.
@@ -312,7 +314,7 @@ class Transport:
             self._revision = message.result.get("protocolVersion", self._revision)
         self._answer(message.id, encode(message))
 
-    def _reject(self, rejection: Rejection, batch: Batch | None = None) -> None:
+    def _reject(self, rejection: Rejection, batch: MessageBatch | None = None) -> None:
         known = self._revision is not None and self._revision >= _ABSENT_ID_SINCE
         line = encode_rejection(rejection, null_id=not known)
         if batch is None:
@@ -331,7 +333,7 @@ class Transport:
             batch.answers.append(line)
             self._send_if_complete(batch)
 
-    def _release(self, id_: RequestId | None) -> Batch | None:
+    def _release(self, id_: RequestId | None) -> MessageBatch | None:
         """Takes a request off the list of those that wait, and returns the batch it came in."""
         if id_ is None:
             return None
@@ -357,7 +359,7 @@ class Transport:
         if batch is not None:
             self._send_if_complete(batch)
 
-    def _send_if_complete(self, batch: Batch) -> None:
+    def _send_if_complete(self, batch: MessageBatch) -> None:
         if not batch.waiting and batch.answers:
             answers, batch.answers = batch.answers, []
             self._write(b"[" + b",".join(answers) + b"]")

@@ -21,7 +21,7 @@ from carrel.authoring.steps import run_step
 from carrel.authoring.toolchain import Toolchain
 from carrel.config import Config
 from carrel.errors import ArgumentError, BuildError
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.runtime.sections import custom_section
 from support.command_line import CommandLine
 from support.guests import guest
@@ -64,7 +64,7 @@ class TestSections:
         whole = with_sections(guest(manifest=text).wasm, contract="1.0", manifest=text)
         (tmp_path / "sample.wasm").write_bytes(whole)
         entry = PluginConfig("sample", (tmp_path / "sample.wasm").as_uri())
-        registry = Registry(replace(config, cache_dir=tmp_path / "cache", plugins=(entry,)))
+        registry = PluginSet(replace(config, cache_dir=tmp_path / "cache", plugins=(entry,)))
         assert registry.manifest("sample").name == "sample"
         assert not (tmp_path / "cache").exists()
 

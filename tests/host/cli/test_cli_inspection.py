@@ -18,7 +18,7 @@ from carrel.config import Config, PluginConfig
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
 from carrel.fetch.policy.manifest import read_policy
 from carrel.plugins.manifest import Manifest, parse_manifest
-from carrel.plugins.registry import PluginState, Registry
+from carrel.plugins.plugin_set import PluginSet, PluginState
 from carrel.runtime import ffi
 from carrel.runtime.ffi.choice import Interface
 from carrel.runtime.imported_names import imported_names
@@ -47,7 +47,7 @@ def component(tmp_path: Path) -> Path:
 def inspected(component: Path, tmp_path: Path, **entry: Any) -> dict[str, Any]:
     plugin = PluginConfig("sample", component.as_uri(), **entry)
     config = Config(tmp_path / "cache", tmp_path / "data", plugins=(plugin,))
-    registry = Registry(config)
+    registry = PluginSet(config)
     try:
         [state] = registry.states()
     finally:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.errors import RegistryError
-from carrel.oci.reference import Reference, parse_reference
+from carrel.oci.reference import ImageReference, parse_reference
 
 DIGEST = "sha256:" + "a" * 64
 
@@ -15,21 +15,21 @@ DIGEST = "sha256:" + "a" * 64
 @pytest.mark.parametrize(
     ("text", "reference"),
     [
-        ("oci://ghcr.io/o/n:1.0", Reference("ghcr.io", "o/n", "1.0")),
-        ("ghcr.io/o/n", Reference("ghcr.io", "o/n")),
-        ("GHCR.io/o/n:V1", Reference("ghcr.io", "o/n", "V1")),
-        ("OCI://localhost/n", Reference("localhost", "n")),
-        ("localhost:5000/n:1", Reference("localhost:5000", "n", "1")),
-        ("127.0.0.1:5000/n:1", Reference("127.0.0.1:5000", "n", "1")),
-        ("[::1]:5000/n", Reference("[::1]:5000", "n")),
+        ("oci://ghcr.io/o/n:1.0", ImageReference("ghcr.io", "o/n", "1.0")),
+        ("ghcr.io/o/n", ImageReference("ghcr.io", "o/n")),
+        ("GHCR.io/o/n:V1", ImageReference("ghcr.io", "o/n", "V1")),
+        ("OCI://localhost/n", ImageReference("localhost", "n")),
+        ("localhost:5000/n:1", ImageReference("localhost:5000", "n", "1")),
+        ("127.0.0.1:5000/n:1", ImageReference("127.0.0.1:5000", "n", "1")),
+        ("[::1]:5000/n", ImageReference("[::1]:5000", "n")),
         ("oci://your-registry/arxiv-plugin:latest",
-         Reference("your-registry", "arxiv-plugin", "latest")),
-        (f"ghcr.io/o/n@{DIGEST}", Reference("ghcr.io", "o/n", None, DIGEST)),
-        (f"ghcr.io/o/n:1@{DIGEST}", Reference("ghcr.io", "o/n", "1", DIGEST)),
-        ("ghcr.io/a.b/c_d/e__f/g---h/0", Reference("ghcr.io", "a.b/c_d/e__f/g---h/0")),
+         ImageReference("your-registry", "arxiv-plugin", "latest")),
+        (f"ghcr.io/o/n@{DIGEST}", ImageReference("ghcr.io", "o/n", None, DIGEST)),
+        (f"ghcr.io/o/n:1@{DIGEST}", ImageReference("ghcr.io", "o/n", "1", DIGEST)),
+        ("ghcr.io/a.b/c_d/e__f/g---h/0", ImageReference("ghcr.io", "a.b/c_d/e__f/g---h/0")),
     ],
 )  # fmt: skip
-def test_a_reference_is_read(text: str, reference: Reference) -> None:
+def test_a_reference_is_read(text: str, reference: ImageReference) -> None:
     assert parse_reference(text) == reference
     assert parse_reference(str(reference)) == reference
 

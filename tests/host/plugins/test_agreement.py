@@ -17,7 +17,7 @@ from carrel.errors import CarrelError, LoadError
 from carrel.jsontext import decode_object
 from carrel.plugins import agreement
 from carrel.plugins.approval import propose
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.source import builtin_names, read_source
 from carrel.runtime.component import SandboxedComponent
 from carrel.tools import Toolbox
@@ -71,7 +71,7 @@ def refusal(configured: Callable[..., Config]) -> Callable[[bytes], CarrelError]
     """Why a component is refused when it is loaded."""
 
     def refuse(wasm: bytes) -> CarrelError:
-        registry = Registry(configured(sample=wasm))
+        registry = PluginSet(configured(sample=wasm))
         try:
             with pytest.raises(CarrelError) as caught:
                 registry.plugin("sample")
@@ -143,7 +143,7 @@ class TestLoading:
     ) -> None:
         spelt = json.dumps(manifest(), indent=2, sort_keys=True).replace("tests", "t\\u0065sts")
         assert spelt != manifest_text()
-        registry = Registry(configured(sample=forged(spelt)))
+        registry = PluginSet(configured(sample=forged(spelt)))
         registry.plugin("sample")
         registry.close()
 
@@ -182,7 +182,7 @@ class TestLoading:
 
         monkeypatch.setattr(SandboxedComponent, "describe", counted)
         for _ in range(3):
-            registry = Registry(config)
+            registry = PluginSet(config)
             registry.plugin("sample")
             registry.close()
         assert runs == ["sample"]
@@ -190,7 +190,7 @@ class TestLoading:
     def test_a_component_without_an_embedded_manifest_is_loaded(
         self, configured: Callable[..., Config]
     ) -> None:
-        registry = Registry(configured(sample=described_as(manifest_text()).wasm))
+        registry = PluginSet(configured(sample=described_as(manifest_text()).wasm))
         registry.plugin("sample")
         registry.close()
 

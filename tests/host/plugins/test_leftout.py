@@ -15,7 +15,7 @@ from carrel.config import Config, PluginConfig, builtin
 from carrel.errors import CarrelError, HiddenToolError, LoadError, LockError, MissingPluginsError
 from carrel.plugins.lockfile import change_lock
 from carrel.plugins.pinning import entry_of
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.source import read_source
 from carrel.tools import Toolbox
 from support.command_line import CommandLine
@@ -49,7 +49,7 @@ def approve(config: Config, entry: PluginConfig) -> None:
     """Writes what a plugin is now into the lock."""
     changed = replace(config, plugins=(entry,))
     source = read_source(entry.name, entry.url)
-    registry = Registry(changed)
+    registry = PluginSet(changed)
     found = entry_of(entry, source, registry.read_manifest(entry, source))
     registry.close()
     change_lock(changed.lock_path, {entry.name: found})

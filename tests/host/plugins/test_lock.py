@@ -24,7 +24,7 @@ from carrel.oci.settings import RegistrySettings
 from carrel.plugins.approval import Proposal, propose, wanted_names
 from carrel.plugins.lock import LockEntry, changes
 from carrel.plugins.lockfile import change_lock, encode_lock, read_lock
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
 from support.guests import Guest, guest
 from support.manifests import manifest, manifest_text
@@ -234,13 +234,13 @@ class TestFiles:
     ) -> None:
         config = self.config(tmp_path, code_folder, sample())
         assert wanted_names(config, []) == []
-        registry = Registry(config)
+        registry = PluginSet(config)
         registry.plugin("sample")
         registry.close()
         change_lock(config.lock_path, {"sample": propose(config, "sample").found})
         assert wanted_names(config, []) == ["sample"]
         self.config(tmp_path, code_folder, sample(2))
-        registry = Registry(config)
+        registry = PluginSet(config)
         with pytest.raises(LockError, match="carrel plugin lock sample"):
             registry.plugin("sample")
         [state] = registry.states()
@@ -261,13 +261,13 @@ class TestFiles:
         assert found.url == "file:dist/sample.wasm"
         change_lock(config.lock_path, {"sample": found})
         first.rename(second)
-        registry = Registry(load_config(second / "carrel.toml", env))
+        registry = PluginSet(load_config(second / "carrel.toml", env))
         registry.plugin("sample")
         assert next(one for one in registry.states() if one.name == "sample").locked is True
         registry.close()
         (second / "dist" / "sample.wasm").rename(second / "other.wasm")
         (second / "carrel.toml").write_text(text.replace("dist/sample", "other"), "utf-8")
-        registry = Registry(load_config(second / "carrel.toml", env))
+        registry = PluginSet(load_config(second / "carrel.toml", env))
         with pytest.raises(LockError, match=r"address: file:dist/sample\.wasm"):
             registry.plugin("sample")
         registry.close()
@@ -280,7 +280,7 @@ class TestFiles:
         change_lock(config.lock_path, {"sample": propose(config, "sample").found})
         ran = guest(manifest="not even JSON")  # what running it would bring up
         self.config(tmp_path, code_folder, ran)
-        registry = Registry(config)
+        registry = PluginSet(config)
         with pytest.raises(LockError, match="component: sha256:"):
             registry.manifest("sample")
         registry.close()
@@ -293,11 +293,11 @@ class TestFiles:
 
         config = self.config(tmp_path, code_folder, module("Answers."))
         change_lock(config.lock_path, {"sample": propose(config, "sample").found})
-        registry = Registry(config)
+        registry = PluginSet(config)
         assert [tool.description for tool in registry.manifest("sample").tools] == ["Answers."]
         registry.close()
         self.config(tmp_path, code_folder, module("Answers, once you tell it your password."))
-        registry = Registry(config)
+        registry = PluginSet(config)
         for ask in (registry.plugin, registry.manifest):
             with pytest.raises(LockError, match="carrel plugin lock sample"):
                 ask("sample")
@@ -400,7 +400,7 @@ class TestFile:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import carrel.wholefile
+import carrel.atomic_write
 from carrel.plugins.lock import LockEntry
 from carrel.plugins.lockfile import change_lock, read_lock
 

@@ -19,7 +19,7 @@ from carrel.fetch.url import Target, parse_url
 from carrel.plugins.access import effective_policy
 from carrel.plugins.manifest import Manifest, parse_manifest
 from carrel.plugins.pace import paced
-from carrel.plugins.review import Item, bucket_lines, in_vain, review
+from carrel.plugins.review import ReviewItem, bucket_lines, in_vain, review
 from carrel.tools import Toolbox
 from support.guests import guest
 from support.manifests import manifest, manifest_text
@@ -264,7 +264,7 @@ class TestReview:
     """What `carrel plugin inspect` shows is what fetching goes by."""
 
     @staticmethod
-    def items(config: Config, kind: str, told: Manifest, **given: Any) -> dict[str, Item]:
+    def items(config: Config, kind: str, told: Manifest, **given: Any) -> dict[str, ReviewItem]:
         found = review(config, entry(**given), told)
         return {item.name: item for item in found if item.kind == kind}
 

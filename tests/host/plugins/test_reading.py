@@ -12,7 +12,7 @@ import pytest
 from carrel.config import Config, PluginConfig
 from carrel.errors import LoadError
 from carrel.plugins import reading
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from carrel.runtime.component import SandboxedComponent
 from carrel.runtime.loader import Runtime
 from support.guests import guest
@@ -48,7 +48,7 @@ def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
 
     monkeypatch.setattr(Runtime, "load", counted)
     ready = threading.Event()
-    old = Registry(config, on_pulled=ready.set)
+    old = PluginSet(config, on_pulled=ready.set)
     for ask in (old.manifest, old.plugin):
         with pytest.raises(LoadError, match="sample: is still being compiled"):
             ask("sample")
@@ -67,7 +67,7 @@ def test_one_that_cannot_be_read_is_tried_again_after_a_reload(
 ) -> None:
     (tmp_path / "sample.wasm").write_bytes(guest(manifest="not JSON").wasm)
     ready = threading.Event()
-    old = Registry(config, on_pulled=ready.set)
+    old = PluginSet(config, on_pulled=ready.set)
     with pytest.raises(LoadError):
         old.manifest("sample")
     old._readings["sample"][2]._done.wait(60)
@@ -80,7 +80,7 @@ def test_one_that_cannot_be_read_is_tried_again_after_a_reload(
 
 
 def test_a_changed_entry_is_asked_anew(config: Config) -> None:
-    old = Registry(config, on_pulled=lambda: None)
+    old = PluginSet(config, on_pulled=lambda: None)
     assert old.manifest("sample").name == "sample"
     entry = replace(config.plugins[0], allowed_hosts=("api.example.org",))
     new = old.successor(replace(config, plugins=(entry,)))
@@ -92,7 +92,7 @@ def test_a_changed_entry_is_asked_anew(config: Config) -> None:
 
 
 def test_without_a_server_whoever_asks_waits(config: Config) -> None:
-    registry = Registry(config)
+    registry = PluginSet(config)
     assert registry.manifest("sample").name == "sample"
     assert registry._readings == {}
     registry.close()

@@ -1,4 +1,4 @@
-"""`Registry.manifests`: a plugin that cannot be read is left out, and whoever minds is told."""
+"""`PluginSet.manifests`: a plugin that cannot be read is left out, and whoever minds is told."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from carrel.config import Config, PluginConfig
 from carrel.errors import CarrelError
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from support.guests import guest
 from support.manifests import manifest_text
 
@@ -18,7 +18,7 @@ def test_manifests_go_on_past_a_plugin_that_cannot_be_read(tmp_path: Path) -> No
         if name != "lost":
             path.write_bytes(guest(manifest=manifest_text(name=name)).wasm)
         entries.append(PluginConfig(name, path.as_uri(), enabled=name != "off"))
-    registry = Registry(Config(tmp_path / "cache", tmp_path / "data", tuple(entries)))
+    registry = PluginSet(Config(tmp_path / "cache", tmp_path / "data", tuple(entries)))
     left_out: list[tuple[str, CarrelError]] = []
     found = list(registry.manifests(lambda name, error: left_out.append((name, error))))
     assert [(name, manifest.name) for name, manifest in found] == [

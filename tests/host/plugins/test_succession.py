@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from carrel.config import Config, PluginConfig
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
 from support.guests import guest
 from support.manifests import manifest_text
 
@@ -41,7 +41,7 @@ def test_an_unchanged_plugin_stays_loaded_and_a_changed_one_is_loaded_anew(
     config: Config, make: Make
 ) -> None:
     same, other = make("same"), make("other")
-    old = Registry(replace(config, plugins=(same, other)))
+    old = PluginSet(replace(config, plugins=(same, other)))
     kept, gone = old.plugin("same"), old.plugin("other")
     narrower = replace(other, allowed_hosts=("api.example.org",))
     new = old.successor(replace(config, plugins=(same, narrower)))
@@ -54,7 +54,7 @@ def test_an_unchanged_plugin_stays_loaded_and_a_changed_one_is_loaded_anew(
 
 
 def test_a_plugin_whose_file_changed_is_loaded_anew(config: Config, make: Make) -> None:
-    old = Registry(replace(config, plugins=(make("sample", 1),)))
+    old = PluginSet(replace(config, plugins=(make("sample", 1),)))
     assert bytes(old.plugin("sample").parse("note", "x")) == b'{"n": 1}'
     new = old.successor(replace(config, plugins=(make("sample", 2),)))
     assert bytes(new.plugin("sample").parse("note", "x")) == b'{"n": 2}'
@@ -65,7 +65,7 @@ def test_a_plugin_whose_file_changed_is_loaded_anew(config: Config, make: Make) 
 
 def test_a_change_of_what_all_share_makes_all_of_it_anew(config: Config, make: Make) -> None:
     entry = make("sample")
-    old = Registry(replace(config, plugins=(entry,)))
+    old = PluginSet(replace(config, plugins=(entry,)))
     before = old.plugin("sample")
     new = old.successor(replace(config, plugins=(entry,), limits={"cpu_seconds": 3.0}))
     assert new.plugin("sample") is not before
@@ -77,7 +77,7 @@ def test_a_change_of_what_all_share_makes_all_of_it_anew(config: Config, make: M
 
 def test_either_may_be_closed_first(config: Config, make: Make) -> None:
     entry = make("sample")
-    old = Registry(replace(config, plugins=(entry,)))
+    old = PluginSet(replace(config, plugins=(entry,)))
     old.plugin("sample")
     new = old.successor(replace(config, plugins=(entry,)))
     new.close()

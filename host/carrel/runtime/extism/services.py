@@ -21,7 +21,7 @@ from carrel.exchange import Failure, FailureKind, Request
 from carrel.runtime.ffi import Linker
 from carrel.runtime.guarded import guarded
 
-from .asked import answer
+from .host_functions import answer
 
 if TYPE_CHECKING:
     from carrel.runtime.instance import Execution

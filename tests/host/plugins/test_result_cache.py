@@ -14,8 +14,8 @@ from bench.plugin import echo_plugin
 from carrel.config import Config, PluginConfig, RuntimeConfig
 from carrel.exchange import Call, Kept, Request
 from carrel.fetch import FetchClient, FetchSettings
-from carrel.plugins.memo import Memo
-from carrel.plugins.registry import Registry
+from carrel.plugins.plugin_set import PluginSet
+from carrel.plugins.result_cache import ResultCache
 from carrel.tools import Toolbox
 from support.upstream import Reply, SkippingClock, Upstream
 
@@ -55,7 +55,7 @@ class Bench:
             clock=self.clock,
             jitter=lambda: 0.0,
         )
-        self.registry = Registry(config, fetch_client=self.client)
+        self.registry = PluginSet(config, fetch_client=self.client)
         self.box = Toolbox(config, registry=self.registry)
 
     def title(self, **changes: Any) -> str:
@@ -223,7 +223,7 @@ class Keeper:
 
 
 def test_the_least_used_results_go_when_there_are_too_many() -> None:
-    memo = Memo(Keeper(), 10_000)
+    memo = ResultCache(Keeper(), 10_000)
     for number in range(4):
         memo.keep(("query", str(number)), bytes(1500), ())
         assert memo.find(("query", "0"))
@@ -236,7 +236,7 @@ def test_the_least_used_results_go_when_there_are_too_many() -> None:
 
 def test_a_result_whose_answers_do_not_stand_is_forgotten() -> None:
     keeper = Keeper()
-    memo = Memo(keeper, 10_000)
+    memo = ResultCache(keeper, 10_000)
     memo.keep(("query", "1"), b"{}", ())
     keeper.stands = False
     assert memo.find(("query", "1")) is None

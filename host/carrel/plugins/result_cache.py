@@ -34,7 +34,7 @@ class _Entry:
     mark: object
 
 
-class Memo:
+class ResultCache:
     """The results of one plugin under one policy. Thread-safe; the least used go first.
 
     Args:

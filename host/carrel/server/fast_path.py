@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 _PLAIN: Final = frozenset({"name", "arguments"})
 
 
-class Lane:
+class FastPath:
     """The calls of one connection that go the short way. Lives on the loop.
 
     Args:

@@ -14,8 +14,8 @@ import pytest
 
 from carrel.errors import Cancelled, LimitExceeded
 from carrel.exchange import Call, Limits
+from carrel.runtime.cpu_permits import CpuPermit, CpuPermits, PermitPool
 from carrel.runtime.instance import OfflineFetcher
-from carrel.runtime.turns import Places, Turn, Turns
 from support.guests import guest
 
 from .conftest import Invoke, Load
@@ -40,9 +40,9 @@ def goes_on(step: Callable[[], None]) -> threading.Event:
     return done
 
 
-def all_taken(turns: Turns) -> list[Turn]:
+def all_taken(turns: CpuPermits) -> list[CpuPermit]:
     """Instances that were made quickly and now compute, as many as may."""
-    holders = [Turn(turns) for _ in range(PROCESSORS)]
+    holders = [CpuPermit(turns) for _ in range(PROCESSORS)]
     for one in holders:
         one.prepare()
         one.prepared(0.0)
@@ -51,8 +51,8 @@ def all_taken(turns: Turns) -> list[Turn]:
 
 
 def test_one_instance_is_made_ahead_while_every_turn_is_taken() -> None:
-    holders = all_taken(turns := Turns())
-    ahead, behind = Turn(turns), Turn(turns)
+    holders = all_taken(turns := CpuPermits())
+    ahead, behind = CpuPermit(turns), CpuPermit(turns)
     assert goes_on(ahead.prepare).wait(5)
     computes, prepares = goes_on(ahead.take), goes_on(behind.prepare)
     assert not computes.wait(WAITS)
@@ -63,27 +63,27 @@ def test_one_instance_is_made_ahead_while_every_turn_is_taken() -> None:
 
 
 def test_while_turns_are_free_instances_are_made_at_the_same_time() -> None:
-    turns = Turns()
-    first = Turn(turns)
+    turns = CpuPermits()
+    first = CpuPermit(turns)
     first.prepare()
     first.prepared(0.0)
     first.give()
-    Turn(turns).prepare()
-    assert goes_on(Turn(turns).prepare).wait(5)
+    CpuPermit(turns).prepare()
+    assert goes_on(CpuPermit(turns).prepare).wait(5)
 
 
 def test_nothing_is_made_ahead_before_it_is_known_to_be_quick() -> None:
-    turns = Turns()
+    turns = CpuPermits()
     for _ in range(PROCESSORS):
-        Turn(turns).prepare()
-    assert not goes_on(Turn(turns).prepare).wait(WAITS)
+        CpuPermit(turns).prepare()
+    assert not goes_on(CpuPermit(turns).prepare).wait(WAITS)
 
 
 def test_nothing_is_made_ahead_once_it_took_long() -> None:
-    holders = all_taken(turns := Turns())
+    holders = all_taken(turns := CpuPermits())
     holders[0].prepared(1.0)
     holders[1].prepared(0.0)
-    waits = goes_on(Turn(turns).prepare)
+    waits = goes_on(CpuPermit(turns).prepare)
     assert not waits.wait(WAITS)
     holders[0].give()
     assert waits.wait(5)
@@ -91,20 +91,20 @@ def test_nothing_is_made_ahead_once_it_took_long() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own there")
 def test_one_that_steps_back_goes_on_and_its_turn_is_the_next_ones() -> None:
-    turns = Turns()
-    computing: list[Turn] = []
+    turns = CpuPermits()
+    computing: list[CpuPermit] = []
     computes, end = threading.Event(), threading.Event()
 
     # In a thread of its own, which keeps the low priority.
     def compute() -> None:
-        computing.append(Turn(turns, threading.get_native_id()))
+        computing.append(CpuPermit(turns, threading.get_native_id()))
         computing[0].take()
         computes.set()
         end.wait(30)
 
     ended = goes_on(compute)
     assert computes.wait(5)
-    quick = [Turn(turns) for _ in range(PROCESSORS)]
+    quick = [CpuPermit(turns) for _ in range(PROCESSORS)]
     for one in quick[:-1]:
         one.take()
     waits = goes_on(quick[-1].take)
@@ -178,7 +178,7 @@ NEEDS_ALARMS = pytest.mark.skipif(sys.platform == "win32", reason="no SIGALRM th
 @NEEDS_ALARMS
 @pytest.mark.requirement("sandbox:limits:interrupt")
 def test_a_timeout_that_passes_in_a_signal_handler_ends_the_wait() -> None:
-    places = Places(0)
+    places = PermitPool(0)
     rescue = threading.Timer(10, places.release)
     rescue.daemon = True
     rescue.start()
@@ -192,7 +192,7 @@ def test_a_wait_that_a_signal_handler_ends_takes_no_place() -> None:
     def too_late(*_: object) -> None:
         raise TimeoutError("too late")
 
-    places = Places(0)
+    places = PermitPool(0)
     with alarm_after(0.02, too_late), pytest.raises(TimeoutError, match="too late"):
         places.acquire()
     places.release()
@@ -200,7 +200,7 @@ def test_a_wait_that_a_signal_handler_ends_takes_no_place() -> None:
 
 
 def test_places_go_to_those_who_have_waited_longest() -> None:
-    places, order = Places(1), []
+    places, order = PermitPool(1), []
     assert places.acquire()
 
     def wait(number: int) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 OWNER_ONLY = 0o600
 
 
-def write_whole(
+def write_atomically(
     path: Path, data: bytes, *, mode: int | None = OWNER_ONLY, flush: bool = True
 ) -> None:
     """Puts a file in place, in the place of any that is there.
@@ -28,7 +28,7 @@ def write_whole(
     Raises:
         OSError: the disk refuses.
     """
-    temporary = write_aside(path, data, mode=mode, flush=flush)
+    temporary = write_temporary(path, data, mode=mode, flush=flush)
     try:
         temporary.replace(path)
     except BaseException:
@@ -36,12 +36,12 @@ def write_whole(
         raise
 
 
-def write_aside(
+def write_temporary(
     path: Path, data: bytes, *, mode: int | None = OWNER_ONLY, flush: bool = True
 ) -> Path:
     """Writes what is to become `path` beside it; the caller renames or removes the file.
 
-    Takes and raises what `write_whole` does.
+    Takes and raises what `write_atomically` does.
     """
     # Cut short, because the folder may hold names that are as long as a name can be.
     temporary = path.parent / f".{path.name[:40]}.{os.urandom(8).hex()}.tmp"

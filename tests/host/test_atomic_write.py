@@ -1,4 +1,4 @@
-"""`carrel.wholefile`: the new file or the old one, its permissions, and nothing left beside it."""
+"""`carrel.atomic_write`: the new file or the old one, its permissions, and nothing left beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.wholefile import write_whole
+from carrel.atomic_write import write_atomically
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and lengths are POSIX's")
 
@@ -26,14 +26,14 @@ def test_a_mode_that_is_named_holds_whatever_the_umask(
     tmp_path: Path, umask: int, mode: int
 ) -> None:
     path = tmp_path / "file"
-    write_whole(path, b"new", mode=mode)
+    write_atomically(path, b"new", mode=mode)
     assert path.stat().st_mode & 0o777 == mode, oct(umask)
 
 
 @posix
 def test_without_a_mode_the_umask_decides(tmp_path: Path, umask: int) -> None:
     path = tmp_path / "file"
-    write_whole(path, b"new", mode=None)
+    write_atomically(path, b"new", mode=None)
     assert path.stat().st_mode & 0o777 == 0o666 & ~umask
 
 
@@ -43,14 +43,14 @@ def test_nobody_else_may_read_it_before_it_has_its_mode(
 ) -> None:
     seen: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda handle: seen.append(os.fstat(handle).st_mode & 0o777))
-    write_whole(tmp_path / "file", b"new", mode=0o644)
+    write_atomically(tmp_path / "file", b"new", mode=0o644)
     assert seen == [0o600]
 
 
 def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"what was there")
-    write_whole(path, b"new")
+    write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -66,7 +66,7 @@ def test_a_write_that_fails_leaves_what_was_there(
     path.write_bytes(b"what was there")
     monkeypatch.setattr(os, operation, refuse)
     with pytest.raises(OSError, match="the disk is broken"):
-        write_whole(path, b"new")
+        write_atomically(path, b"new")
     monkeypatch.undo()
     assert path.read_bytes() == b"what was there"
     assert list(tmp_path.iterdir()) == [path]
@@ -77,14 +77,14 @@ def test_it_is_flushed_unless_that_is_not_wanted(
 ) -> None:
     flushed: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_size))
-    write_whole(tmp_path / "file", b"hurry", flush=False)
+    write_atomically(tmp_path / "file", b"hurry", flush=False)
     assert flushed == []
-    write_whole(tmp_path / "file", b"keep")
+    write_atomically(tmp_path / "file", b"keep")
     assert flushed == [4]
 
 
 @posix
 def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
     path = tmp_path / ("n" * 251 + ".bin")
-    write_whole(path, b"new")
+    write_atomically(path, b"new")
     assert path.read_bytes() == b"new"

@@ -4,7 +4,8 @@ Decoding and checking eight megabytes takes the interpreter for half a second an
 end, a gigabyte of memory. A child with limits of its own does it, and the calls of other plugins go
 on meanwhile.
 
-Run as `python -m carrel.plugins.apart < header line, then the text`; prints the faults as JSON.
+Run as `python -m carrel.plugins.schema_subprocess`: reads a header line and the text from stdin,
+prints the faults as JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _CPU_SECONDS = 10
 _MEMORY_BYTES = 2 * 2**30
 
 
-def check_apart(
+def check_in_subprocess(
     text: bytes, schema: Mapping[str, Any], *, plugin: str, tool: str, seconds: float
 ) -> list[str]:
     """What is wrong with a result by the tool's schema; empty when it conforms.
@@ -44,7 +45,7 @@ def check_apart(
     refusal = f"{plugin}: {tool} returned a text of {len(text)} bytes that cannot be checked"
     try:
         child = subprocess.run(  # noqa: S603 - our own interpreter and module
-            child_command("carrel.plugins.apart"),
+            child_command("carrel.plugins.schema_subprocess"),
             input=b"".join((header, b"\n", text)),
             capture_output=True,
             timeout=max(1.0, seconds),

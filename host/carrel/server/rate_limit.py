@@ -18,7 +18,7 @@ class TooManyCallsError(BusyError):
         self.args = (self.message,)
 
 
-class Pace:
+class CallRateLimit:
     """A token bucket. Whoever finds it empty is given the next place in the queue.
 
     Args:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from carrel.waiting import run_in_thread
+from carrel.awaiting import run_in_thread
 
 from .toolbox import Toolbox
 

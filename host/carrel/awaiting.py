@@ -24,7 +24,7 @@ class Ending(Protocol):
         ...
 
 
-async def settled(pending: Ending, call: Call) -> None:
+async def wait_until_done(pending: Ending, call: Call) -> None:
     """Waits without blocking the event loop; cancelling the wait cancels the call."""
     import asyncio
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .precompile import Precompiler
 
 
-class Machinery:
+class SharedResources:
     """The runtime and the access to upstreams of one configuration, each made at first need."""
 
     def __init__(self, config: Config, fetch_client: FetchClient | None = None) -> None:
@@ -38,7 +38,7 @@ class Machinery:
         self._held: Counter[Plugin] = Counter()
         self._precompiler: Precompiler | None = None
 
-    def taken_for(self, config: Config) -> Machinery | None:
+    def taken_for(self, config: Config) -> SharedResources | None:
         """The same for a further user, if it suits the configuration; else None."""
         if _without_plugins(config) != _without_plugins(self._config):
             return None

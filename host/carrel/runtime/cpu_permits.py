@@ -40,7 +40,7 @@ def at_once() -> int:
     return max(2, processors())
 
 
-class Turns:
+class CpuPermits:
     """The turns of one component, and as many places in its slow lane.
 
     Attributes:
@@ -49,13 +49,13 @@ class Turns:
 
     def __init__(self) -> None:
         count = at_once()
-        self.free = Places(count)
-        self.slow = Places(count)
-        self.next = Places(1)
+        self.free = PermitPool(count)
+        self.slow = PermitPool(count)
+        self.next = PermitPool(1)
         self.quick: bool | None = None
 
 
-class Places:
+class PermitPool:
     """A semaphore that hands a place to the thread that has waited longest.
 
     `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
@@ -115,7 +115,7 @@ class Places:
 Park = Callable[[bool], None]
 
 
-class Turn:
+class CpuPermit:
     """One execution's place among them. `step_back` may come from any thread.
 
     Args:
@@ -128,13 +128,13 @@ class Turn:
     """
 
     def __init__(
-        self, turns: Turns, thread: int | None = None, on_park: Park = lambda _parked: None
+        self, turns: CpuPermits, thread: int | None = None, on_park: Park = lambda _parked: None
     ) -> None:
         self._turns = turns
         self._on_park = on_park
         self._parked = False
         self._lock = threading.Lock()
-        self._place: Places | None = None
+        self._place: PermitPool | None = None
         self._thread = thread
         self.slow = False
 
@@ -199,7 +199,7 @@ class Turn:
             self._parked = parked
             self._on_park(parked)
 
-    def _hold(self, place: Places | None) -> None:
+    def _hold(self, place: PermitPool | None) -> None:
         with self._lock:
             left, self._place = self._place, place
         if left is not None:

@@ -18,11 +18,11 @@ from carrel.runtime.sections import custom_section, is_core_module
 
 from .compiling import CompileNews
 from .limits import STRANGERS_LIMITS, effective_limits, module_limits
-from .machinery import Machinery
 from .naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
-from .source import MANIFEST_SECTION, Source, builtin_names, read_source
+from .shared_resources import SharedResources
+from .source import MANIFEST_SECTION, PluginSource, builtin_names, read_source
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -113,7 +113,7 @@ class Changes:
                 self.listener(what)
 
 
-class Registry:
+class PluginSet:
     """All plugins of a configuration. Thread-safe.
 
     Args:
@@ -134,14 +134,14 @@ class Registry:
         *,
         fetch_client: FetchClient | None = None,
         on_pulled: Callable[[], None] | None = None,
-        machinery: Machinery | None = None,
+        machinery: SharedResources | None = None,
         pins: Pins | None = None,
         readings: Mapping[str, tuple[PluginConfig, str, Reading]] | None = None,
     ) -> None:
         self._config = config
         self._lock = threading.RLock()
         self._locks: dict[str, threading.RLock] = {}
-        self._machinery = machinery or Machinery(config, fetch_client)
+        self._machinery = machinery or SharedResources(config, fetch_client)
         self._pins = pins or Pins(config, on_pulled)
         self._on_pulled = on_pulled
         self._readings = {
@@ -150,7 +150,7 @@ class Registry:
         self._plugins: dict[str, Plugin | CarrelError] = {}
         self._manifests: dict[str, Manifest] = {}
         self._unreadable: dict[str, CarrelError] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, PluginSource] = {}
         #: Told what changed when a module says so: `tools`, `prompts` or `resources`.
         self.changed = Changes()
         #: Told the URI of a document that changed when a module says so.
@@ -158,13 +158,13 @@ class Registry:
         self._compile_news = CompileNews()
         self._closed = False
 
-    def successor(self, config: Config) -> Registry:
+    def successor(self, config: Config) -> PluginSet:
         """A registry of another configuration; what did not change is shared with this one.
 
         Both are closed, in any order.
         """
         shared = self._machinery.taken_for(config)
-        registry = Registry(
+        registry = PluginSet(
             config,
             on_pulled=self._on_pulled,
             machinery=shared,
@@ -273,7 +273,7 @@ class Registry:
             else:
                 yield name, manifest
 
-    def _readable(self, entry: PluginConfig, source: Source) -> Manifest:
+    def _readable(self, entry: PluginConfig, source: PluginSource) -> Manifest:
         """What a component says of itself; one that could not be read is not read again."""
         if entry.name in self._unreadable:
             raise self._unreadable[entry.name]
@@ -304,7 +304,7 @@ class Registry:
                 continue  # told when the plugin's turn comes
 
     def _reading(
-        self, entry: PluginConfig, source: Source, on_ready: Callable[[], None]
+        self, entry: PluginConfig, source: PluginSource, on_ready: Callable[[], None]
     ) -> Reading:
         """The reading of a plugin's manifest, begun now unless it was before, of the same bytes."""
         known = self._readings.get(entry.name)
@@ -315,7 +315,7 @@ class Registry:
             known = self._readings[entry.name] = entry, source.digest, reading
         return known[2]
 
-    def read_manifest(self, entry: PluginConfig, source: Source) -> Manifest:
+    def read_manifest(self, entry: PluginConfig, source: PluginSource) -> Manifest:
         """What a component says of itself: its custom section, else what `describe` returns.
 
         Raises:
@@ -341,7 +341,7 @@ class Registry:
             raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
         return manifest
 
-    def require_agreement(self, entry: PluginConfig, source: Source) -> None:
+    def require_agreement(self, entry: PluginConfig, source: PluginSource) -> None:
         """Compiles a component and holds what `describe` returns against its manifest.
 
         Raises:
@@ -387,7 +387,7 @@ class Registry:
             raise UnknownNameError("plugin", name, known=self.names())
         return entry
 
-    def _source(self, entry: PluginConfig) -> Source:
+    def _source(self, entry: PluginConfig) -> PluginSource:
         if entry.name not in self._sources:
             if entry.url.startswith("oci:"):
                 source = self._pins.read(entry)
@@ -437,7 +437,7 @@ class Registry:
     def _module(
         self,
         entry: PluginConfig,
-        source: Source,
+        source: PluginSource,
         limits: Callable[[Manifest | None], Limits],
         manifest: Callable[[], Manifest] | None = None,
     ) -> Plugin:
@@ -459,7 +459,7 @@ class Registry:
             updated=self.updated,
         )
 
-    def _component(self, name: str, source: Source) -> SandboxedComponent:
+    def _component(self, name: str, source: PluginSource) -> SandboxedComponent:
         """The component, compiled; a stranger's only if it is what its manifest says."""
         with self._compile_news.loading(name) as compiling:
             component = self._machinery.runtime().load(
@@ -475,7 +475,7 @@ class Registry:
                 raise
         return component
 
-    def _component_text(self, name: str, source: Source) -> str:
+    def _component_text(self, name: str, source: PluginSource) -> str:
         component = self._machinery.runtime().load(name, source.wasm, source.digest)
         try:
             return component.describe()

@@ -11,10 +11,10 @@ import pytest
 from mcp_types import JSONRPCRequest
 
 from carrel.server.calls import ToolCalls
+from carrel.server.fast_path import FastPath
 from carrel.server.frames import RawJson
-from carrel.server.lane import Lane
-from carrel.server.loader import ToolboxLoader
 from carrel.server.settings import ServerSettings
+from carrel.server.toolbox_loader import ToolboxLoader
 from support.scripted_toolbox import ScriptedToolbox
 from support.stdio_client import StdioClient
 
@@ -25,7 +25,7 @@ def request(params: dict[str, Any] | None, method: str = "tools/call") -> JSONRP
     return JSONRPCRequest(jsonrpc="2.0", id=1, method=method, params=params)
 
 
-def on_a_lane(use: Callable[[Lane], object], **settings: Any) -> list[bytes | None]:
+def on_a_lane(use: Callable[[FastPath], object], **settings: Any) -> list[bytes | None]:
     """What a lane answers until it is quiet again."""
 
     async def run() -> list[bytes | None]:
@@ -37,7 +37,7 @@ def on_a_lane(use: Callable[[Lane], object], **settings: Any) -> list[bytes | No
             loader, ServerSettings(**settings), Implementation(name="t", version="1"), raw=True
         )
         answers: list[bytes | None] = []
-        lane = Lane(calls, lambda _id, line: answers.append(line))
+        lane = FastPath(calls, lambda _id, line: answers.append(line))
         use(lane)
         for _ in range(500):
             if not calls.running:
@@ -49,7 +49,7 @@ def on_a_lane(use: Callable[[Lane], object], **settings: Any) -> list[bytes | No
 
 
 def test_a_plain_call_is_answered() -> None:
-    def use(lane: Lane) -> None:
+    def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "echo", "arguments": {"value": 1}}), REVISION)
 
     (line,) = on_a_lane(use)
@@ -61,7 +61,7 @@ def test_a_plain_call_is_answered() -> None:
 def test_arguments_that_were_not_sent_are_told_from_an_empty_object(
     arguments: dict[str, Any],
 ) -> None:
-    def use(lane: Lane) -> None:
+    def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "echo", **arguments}), REVISION)
 
     (line,) = on_a_lane(use)
@@ -84,7 +84,7 @@ def test_arguments_that_were_not_sent_are_told_from_an_empty_object(
     ],
 )
 def test_any_other_request_is_left_to_the_sdk(params: dict[str, Any] | None, method: str) -> None:
-    def use(lane: Lane) -> None:
+    def use(lane: FastPath) -> None:
         assert not lane.take(request(params, method), REVISION)
 
     assert on_a_lane(use) == []
@@ -94,7 +94,7 @@ def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
     async def run() -> list[bytes | None]:
         answers: list[bytes | None] = []
         known = {"tools": RawJson(b'[{"name":"x"}]'), "ttlMs": 0}
-        lane = Lane(
+        lane = FastPath(
             cast("ToolCalls", None),
             lambda _id, line: answers.append(line),
             find_list=lambda revision: known if revision == REVISION else None,
@@ -110,7 +110,7 @@ def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
 
 
 def test_a_call_that_must_wait_its_turn_is_left_to_the_sdk() -> None:
-    def use(lane: Lane) -> None:
+    def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "echo"}), REVISION)
         assert not lane.take(request({"name": "echo"}), REVISION)
 
@@ -118,7 +118,7 @@ def test_a_call_that_must_wait_its_turn_is_left_to_the_sdk() -> None:
 
 
 def test_calls_that_run_when_the_connection_ends_get_no_answer() -> None:
-    def use(lane: Lane) -> None:
+    def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "wait", "arguments": {"key": "end"}}), REVISION)
         lane.close()
 
