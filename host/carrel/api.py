@@ -18,13 +18,13 @@ from .awaiting import run_in_thread
 
 if TYPE_CHECKING:
     from .config import Config
-    from .document import Document
     from .exchange import Call, ProgressHandler
     from .lookup import LookupResult
-    from .offers import Template
     from .plugins.plugin_set import PluginState
-    from .resources import Resource
-    from .tools import Result, Tool, Toolbox
+    from .tools.document import Document
+    from .tools.prompts import Template
+    from .tools.resources import Resource
+    from .tools.toolbox import Result, Tool, Toolbox
 
 
 class Carrel:
@@ -35,7 +35,7 @@ class Carrel:
     """
 
     def __init__(self, config: Config | None = None) -> None:
-        from .tools import Toolbox
+        from .tools.toolbox import Toolbox
 
         if config is None:
             from .config import load_config

@@ -1,4 +1,4 @@
-"""`carrel.atomic_write`: the new file or the old one, its permissions, and nothing left beside it."""
+"""`carrel.files.atomic_write`: the new file or the old one, its permissions, and nothing left beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.atomic_write import write_atomically
+from carrel.files.atomic_write import write_atomically
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and lengths are POSIX's")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.compact import compact_text
+from carrel.text.compact import compact_text
 from support.compact_reader import as_written, read_compact
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -10,7 +10,7 @@ import pytest
 
 import carrel
 from carrel.errors import ContractViolation
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
 
 FEED = """<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>naïve €</title></entry></feed>"""
 TITLE = "naïve €"

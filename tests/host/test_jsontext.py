@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.errors import ContractViolation
-from carrel.jsontext import MAX_DEPTH, decode_object, decode_own_object
+from carrel.text.json_text import MAX_DEPTH, decode_object, decode_own_object
 
 #: White space that makes a text large enough for the quicker decoder.
 ROOM = b" " * 2**18
@@ -74,7 +74,7 @@ def test_a_strangers_depth_is_bounded_whatever_its_size(room: bytes) -> None:
 
 def test_a_small_result_does_not_pay_for_the_quicker_decoder() -> None:
     code = (
-        "import sys; from carrel.jsontext import decode_own_object as decode;"
+        "import sys; from carrel.text.json_text import decode_own_object as decode;"
         "decode(b'{}', plugin='', tool=''); print('msgspec' in sys.modules);"
         "decode(b'{}' + b' ' * 2**18, plugin='', tool=''); print('msgspec' in sys.modules)"
     )

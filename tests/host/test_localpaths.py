@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.localpaths import without_paths, without_paths_inside
+from carrel.files.local_paths import without_paths, without_paths_inside
 
 
 def test_a_path_becomes_its_last_part(tmp_path: Path) -> None:

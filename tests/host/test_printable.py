@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from carrel import printable as rule
 from carrel.cli.report import describe
 from carrel.errors import SourceError
-from carrel.printable import escaped_json, escaped_json_text, printable, printable_lines
 from carrel.server.stderrlog import StderrLog
+from carrel.text import printable as rule
+from carrel.text.printable import escaped_json, escaped_json_text, printable, printable_lines
 from support.hidden import HIDDEN, JOINERS, SELECTORS, hidden_in
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import SchemaValidator
 
-import carrel.utf8
-from carrel.utf8 import Utf8
+import carrel.text.utf8
+from carrel.text.utf8 import Utf8
 
 #: Texts of all lengths of character, and bytes that are none, cut anywhere.
 MOSTLY_TEXT = st.lists(
@@ -31,20 +31,20 @@ def start_of_fault(check: object, data: bytes) -> int | None:
 @given(data=MOSTLY_TEXT, piece=st.integers(1, 7))
 def test_what_python_cannot_decode_is_refused_at_the_same_place(data: bytes, piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(carrel.utf8, "_PIECE", piece)
+        patch.setattr(carrel.text.utf8, "_PIECE", piece)
         assert start_of_fault(Utf8, data) == start_of_fault(bytes.decode, data)
 
 
 @given(data=MOSTLY_TEXT)
 def test_a_quick_check_agrees(data: bytes) -> None:
-    check = carrel.utf8._quick_check()
+    check = carrel.text.utf8._quick_check()
     assert check is not None, "pydantic looks at a string before its pattern"
     assert check(data) == (data != b"" and start_of_fault(bytes.decode, data) is None)
 
 
 @pytest.mark.parametrize("place", [0, 5_000, 20_000])
 def test_a_fault_in_a_large_text_is_found_by_the_quick_check_too(place: int) -> None:
-    assert carrel.utf8._quick_check() is not None, "and it imports what it needs"
+    assert carrel.text.utf8._quick_check() is not None, "and it imports what it needs"
     data = bytearray("naïve € 😀".encode() * 10_000)
     data[place:place] = b"\xff"
     assert start_of_fault(Utf8, bytes(data)) == place
@@ -61,7 +61,7 @@ def test_without_a_check_that_tells_them_apart_there_is_no_quick_one(
             return self._real.validate_python(text.decode("latin-1"))
 
     monkeypatch.setattr(pydantic_core, "SchemaValidator", PatternFirst)
-    assert carrel.utf8._quick_check.__wrapped__() is None
+    assert carrel.text.utf8._quick_check.__wrapped__() is None
 
 
 def test_it_is_the_bytes_it_was_given() -> None:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from carrel.errors import CarrelError
-from carrel.printable import printable
+from carrel.text.printable import printable
 from carrel.tools import Toolbox
 
 from .behaviours import BEHAVIOURS, CHEAP, COSTLY, Behaviour, tool_name

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from carrel.api import Carrel
 from carrel.config import Config, builtin
 from carrel.errors import SourceError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: Longer ones take long, and have nothing that shorter ones have not.

@@ -20,7 +20,7 @@ from carrel.errors import CODES, CarrelError
 from carrel.exchange import Failure
 from carrel.fetch import HostRule, Policy
 from carrel.fetch.url import UrlFault, parse_url
-from carrel.printable import printable
+from carrel.text.printable import printable
 from support.hostile_documents import HEAD, feed
 
 pytestmark = pytest.mark.property

@@ -18,7 +18,7 @@ from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.cpu_permits import at_once, processors
 from carrel.runtime.ffi import INTERFACE
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
 from support.desk import until
 from support.guests import guest
 

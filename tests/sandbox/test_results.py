@@ -17,7 +17,7 @@ from carrel.exchange import Call, Limits, Request
 from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.traps import TRAPS, from_wasmtime
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
 from sandbox.conftest import AnsweringFetcher, Invoke, Load
 from support.guests import guest
 

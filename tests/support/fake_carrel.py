@@ -26,9 +26,9 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import ProgressHandler
-from carrel.offers import Template
-from carrel.resources import Resource
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
+from carrel.tools.prompts import Template
+from carrel.tools.resources import Resource
 
 if TYPE_CHECKING:
     from carrel.plugins.plugin_set import PluginState

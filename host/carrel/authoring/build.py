@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.atomic_write import write_atomically
 from carrel.errors import ArgumentError
+from carrel.files.atomic_write import write_atomically
 
 from .project import Project, find_project
 from .steps import Say

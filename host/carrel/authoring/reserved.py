@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from carrel.contract import contract_file
 from carrel.lookup.sources import LOOKUP
 from carrel.plugins.schema import compile_schema, validation_faults
-from carrel.printable import printable
 from carrel.records import IdFault, parse_id
-from carrel.resources import RESOURCE
+from carrel.text.printable import printable
+from carrel.tools.resources import RESOURCE
 
 if TYPE_CHECKING:
     from carrel.plugins.manifest import LookupSpec, Manifest

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.errors import ArgumentError, CarrelError, ContractViolation, SourceError
 from carrel.fetch.decode import decode_text
-from carrel.jsontext import decode_object
 from carrel.lookup.answer import read_answers
 from carrel.lookup.sources import LOOKUP
+from carrel.plugins.result import Result
 from carrel.records import Id
-from carrel.resources import RESOURCE
-from carrel.result import Result
+from carrel.text.json_text import decode_object
 from carrel.tools import Tool, accepted_arguments
+from carrel.tools.resources import RESOURCE
 
 from .reserved import reserved_faults, reserved_tools
 

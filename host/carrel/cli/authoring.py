@@ -211,7 +211,7 @@ def _built(built: Built) -> dict[str, Any]:
 
 
 def _lines(outcome: Outcome) -> list[str]:
-    from carrel.printable import printable
+    from carrel.text.printable import printable
 
     reason = f": {printable(outcome.reason, 2000)}" if outcome.reason else ""
     return [
@@ -222,7 +222,7 @@ def _lines(outcome: Outcome) -> list[str]:
 
 def _skipped_lines(report: Report) -> list[str]:
     """One line for each file that was not read."""
-    from carrel.printable import printable
+    from carrel.text.printable import printable
 
     told = [("", one) for one in report.skipped]
     told += [(f"{outcome.name}/", one) for outcome in report.outcomes for one in outcome.skipped]

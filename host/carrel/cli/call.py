@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from carrel.errors import ArgumentError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .arguments import read_arguments
 from .command import AS_JSON, EXCHANGE, HELP_OF, ToolCommand, command

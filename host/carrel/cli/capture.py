@@ -97,7 +97,7 @@ def _tell_failures(folder: Path, failed: Sequence[str]) -> None:
     """Says that no fixture was made because requests had no answer."""
     if not failed:
         return
-    from carrel.printable import printable
+    from carrel.text.printable import printable
 
     count = "a request" if len(failed) == 1 else f"{len(failed)} requests"
     lines = [f"carrel: {folder} was not written: {count} had no answer"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
-from carrel.document import as_utf8
 from carrel.errors import ArgumentError, SourceError, StorageError
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
+from carrel.tools.document import as_utf8
 
 from .report import complain
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from carrel.errors import ArgumentError, CarrelError, LockError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .command import AS_JSON, command
 from .output import stdout_is_terminal, write_json, write_text

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .command import AS_JSON, EXCHANGE, command
 from .missing import why_not_found

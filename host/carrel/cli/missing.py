@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 #: Members that list such identifiers, each with what is said of one.
 _MEMBERS = {

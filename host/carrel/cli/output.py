@@ -36,7 +36,7 @@ def write_bytes(*pieces: bytes | memoryview) -> None:
 
 def write_json_text(*pieces: str | bytes | memoryview) -> None:
     """Writes one JSON text and a line break, hidden characters as escapes: the same value."""
-    from carrel.printable import escaped_json
+    from carrel.text.printable import escaped_json
 
     written: list[bytes | memoryview] = []
     for piece in pieces:

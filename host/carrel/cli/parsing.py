@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from carrel.errors import CarrelError, ConfigError, LoadError, SourceError, UnknownNameError
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
 
 from .document import STDIN, read_document
 from .output import stdout_is_terminal, write_json_text

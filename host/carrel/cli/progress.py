@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 #: Seconds before the line appears, and between two of its versions.
 PATIENCE = 1.0

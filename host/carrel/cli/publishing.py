@@ -213,7 +213,7 @@ def _manifest(session: Session, file: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    from carrel.atomic_write import write_atomically
+    from carrel.files.atomic_write import write_atomically
 
     try:
         write_atomically(path, data, mode=0o644, flush=False)

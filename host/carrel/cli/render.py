@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carrel.printable import escaped_json_text, printable, printable_lines
+from carrel.text.printable import escaped_json_text, printable, printable_lines
 
 from .output import write_text
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from carrel.errors import CarrelError, ConfigError, InternalError, StorageError
-from carrel.printable import printable, printable_lines
+from carrel.text.printable import printable, printable_lines
 
 OK, FAILED, MISUSE, DENIED = 0, 1, 2, 3
 INTERRUPTED = 130  # as a shell reports SIGINT

@@ -17,8 +17,8 @@ from .session import Session
 from .tools import complain_about_broken_plugins
 
 if TYPE_CHECKING:
-    from carrel.offers import Template
-    from carrel.resources import Resource
+    from carrel.tools.prompts import Template
+    from carrel.tools.resources import Resource
 
 
 @command(

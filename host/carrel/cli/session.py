@@ -12,11 +12,11 @@ from carrel.errors import ArgumentError
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
-    from carrel.offers import Template
     from carrel.plugins.plugin_set import PluginState
-    from carrel.resources import Resource
     from carrel.server.toolbox import Result, Tool
-    from carrel.utf8 import Utf8
+    from carrel.text.utf8 import Utf8
+    from carrel.tools.prompts import Template
+    from carrel.tools.resources import Resource
 
 
 class Options(NamedTuple):
@@ -148,7 +148,7 @@ def _tell_skipped(folder: Path) -> None:
     """Warns on stderr of files in a recording that answer no request."""
     from carrel.errors import StorageError
     from carrel.fetch.recording import Recordings
-    from carrel.printable import printable
+    from carrel.text.printable import printable
 
     from .report import complain
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 _RETRACTIONS = frozenset({"retraction", "withdrawal", "removal"})
 _CONCERN = "expression_of_concern"

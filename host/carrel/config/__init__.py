@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import ConfigError
-from carrel.paths import expand, user_dir
+from carrel.files.folders import expand, user_dir
 
 from .plugin import Overrides, PaceGrant, PluginConfig
 

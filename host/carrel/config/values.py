@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from carrel.paths import expand
+from carrel.files.folders import expand
 
 Rule = Callable[[object, Path], Any]
 

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
 
 #: Encodings a document may be in, by Python's names. Python's own list also has codecs that are
 #: no charsets (zip, rot13, idna) and ones that hide markup from filters (utf-7).

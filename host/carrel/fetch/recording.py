@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from carrel.atomic_write import write_atomically
 from carrel.errors import StorageError
 from carrel.exchange import Failure, FailureKind, Outcome, Request, Response
+from carrel.files.atomic_write import write_atomically
 
 from .url import UrlFault, parse_url
 

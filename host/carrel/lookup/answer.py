@@ -14,11 +14,11 @@ from typing import Any
 
 from carrel.contract import contract_file
 from carrel.errors import ContractViolation
-from carrel.jsontext import decode_object
 from carrel.plugins.plugin import PLUGIN_CODES
 from carrel.plugins.schema import compile_schema, validation_faults
-from carrel.printable import printable
 from carrel.records import Id, RawResult, Work, checked_work
+from carrel.text.json_text import decode_object
+from carrel.text.printable import printable
 
 from .result import Outcome, Problem
 from .sources import LOOKUP

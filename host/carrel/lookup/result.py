@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from carrel.errors import CarrelError
-from carrel.printable import printable
 from carrel.records import Id, MergedWork
+from carrel.text.printable import printable
 
 Outcome = Literal["found", "not_found", "failed", "not_asked"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("found", "not_found", "failed", "not_asked")

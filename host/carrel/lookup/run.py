@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from carrel.errors import ArgumentError
 from carrel.exchange import Call, Limits, ProgressHandler
-from carrel.hosttool import HOST
-from carrel.printable import printable
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
+from carrel.text.printable import printable
+from carrel.tools.host_tool import HOST
 
 from .answer import LookupAnswer
 from .ask import Round, require_patience

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.errors import ArgumentError, CarrelError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 if TYPE_CHECKING:
     from carrel.config import Config

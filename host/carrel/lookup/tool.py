@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.hosttool import in_thread
 from carrel.plugins.manifest import ToolSpec
 from carrel.plugins.schema import compile_schema, validation_faults
+from carrel.tools.host_tool import in_thread
 
 from .run import MAX_IDS, NAME
 from .schema import input_schema, output_schema
@@ -30,7 +30,7 @@ LIMITS: 100 ids."""
 
 
 class LookupTool:
-    """A host tool, see `carrel.hosttool.HostTool`."""
+    """A host tool, see `carrel.tools.host_tool.HostTool`."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

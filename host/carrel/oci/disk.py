@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from carrel.atomic_write import flush_folder
 from carrel.errors import StorageError
+from carrel.files.atomic_write import flush_folder
 
 
 @contextmanager

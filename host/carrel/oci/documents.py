@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from carrel.errors import RegistryError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .reference import is_digest
 from .repository import Descriptor, Document

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from carrel.errors import RegistryError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .documents import INDEXES, read_annotations, read_descriptor, read_descriptors, read_object
 from .documents import sha256 as _digest_of

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from carrel.atomic_write import flush_folder
+from carrel.files.atomic_write import flush_folder
 
 from .disk import explained, make_folder
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from carrel.errors import RegistryError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 #: The tag that is meant where neither tag nor digest is written, as every other client has it.
 DEFAULT_TAG = "latest"

@@ -13,7 +13,7 @@ from typing import Any
 from carrel.errors import RegistryError
 from carrel.fetch.registries.client import Network
 from carrel.fetch.registries.url import RegistryUrl
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .client import RegistryClient, Reply
 from .documents import (

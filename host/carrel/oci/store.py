@@ -21,8 +21,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from carrel.atomic_write import flush_folder, write_atomically
 from carrel.errors import RegistryError
+from carrel.files.atomic_write import flush_folder, write_atomically
 
 from .disk import explained, make_folder
 from .documents import (

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from carrel.errors import RegistryError
 from carrel.fetch.decode import BodyReader, TooLargeError, UndecodableError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 #: Members of one archive.
 _MAX_MEMBERS = 10_000

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from carrel.errors import RegistryError
 from carrel.fetch.registries.url import RegistryUrl, parse_location
 from carrel.fetch.url import UrlFault
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .challenge import Challenge
 from .credentials import Credential

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, LoadError
-from carrel.jsontext import decode_object
-from carrel.printable import printable
 from carrel.runtime.sections import custom_section
+from carrel.text.json_text import decode_object
+from carrel.text.printable import printable
 
 from .source import MANIFEST_SECTION
 

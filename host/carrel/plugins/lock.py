@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import LockError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 if TYPE_CHECKING:
     from .manifest import Manifest, ToolSpec

@@ -78,7 +78,7 @@ def encode_lock(entries: Mapping[str, LockEntry]) -> bytes:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    from carrel.atomic_write import flush_folder, write_atomically
+    from carrel.files.atomic_write import flush_folder, write_atomically
 
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
     write_atomically(path, data, mode=mode)

@@ -17,8 +17,8 @@ from carrel.contract import contract_file
 from carrel.errors import LoadError
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule
-from carrel.jsontext import decode_object
-from carrel.printable import printable
+from carrel.text.json_text import decode_object
+from carrel.text.printable import printable
 
 from .naming import client_names
 from .schema import compile_schema, schema_faults, validation_faults

@@ -33,14 +33,14 @@ from carrel.exchange import (
     ProgressHandler,
     Verdict,
 )
-from carrel.jsontext import decode_object, decode_own_object
-from carrel.printable import printable
-from carrel.result import Result
 from carrel.runtime.component import PluginReport, Sandboxed, SandboxedComponent
 from carrel.runtime.pending import Pending
-from carrel.utf8 import Utf8
+from carrel.text.json_text import decode_object, decode_own_object
+from carrel.text.printable import printable
+from carrel.text.utf8 import Utf8
 
 from .references import schema_weight
+from .result import Result
 from .result_cache import ResultCache
 from .schema import compile_schema, validation_faults
 

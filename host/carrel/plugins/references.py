@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 #: Subschemas that one validation may visit when every reference is followed.
 MAX_EXPANSION = 20_000

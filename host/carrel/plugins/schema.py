@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .references import reference_faults, target_faults
 

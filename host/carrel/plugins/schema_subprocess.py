@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from carrel.errors import ContractViolation
-from carrel.jsontext import decode_object
 from carrel.runtime.child import child_command, child_environment, limit_child
+from carrel.text.json_text import decode_object
 
 from .schema import compile_schema, validation_faults
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NewType
 
 from carrel.contract import contract_file
 from carrel.errors import ContractViolation
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .work import Work
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote, unquote
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 Kind = Literal["doi", "arxiv", "pmid", "pmcid"]
 

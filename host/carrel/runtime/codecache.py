@@ -113,7 +113,7 @@ class CodeCache:
 
     def store(self, key: str, code: bytes) -> Path | None:
         """Keeps an entry and returns its file; None when the disk refuses."""
-        from carrel.atomic_write import write_atomically
+        from carrel.files.atomic_write import write_atomically
 
         try:
             self._prepare()
@@ -159,7 +159,7 @@ class CodeCache:
         """Makes the key; of several processes that do so at once, the first one's stays."""
         import secrets
 
-        from carrel.atomic_write import write_temporary
+        from carrel.files.atomic_write import write_temporary
 
         self._prepare()
         temporary = write_temporary(path, secrets.token_bytes(_KEY_BYTES))

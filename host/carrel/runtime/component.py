@@ -14,7 +14,7 @@ from pathlib import Path
 
 from carrel.errors import BusyError, CarrelError, InternalError
 from carrel.exchange import Call, Fetcher, Limits
-from carrel.utf8 import Utf8
+from carrel.text.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .cpu_permits import CpuPermit, CpuPermits, Park, at_once

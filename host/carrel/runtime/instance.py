@@ -34,8 +34,8 @@ from carrel.exchange import (
     QueueTeller,
     Request,
 )
-from carrel.printable import printable
-from carrel.utf8 import Utf8
+from carrel.text.printable import printable
+from carrel.text.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .cpu_permits import LONG, CpuPermit

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from carrel.compact import compact_text
 from carrel.errors import CarrelError, ModuleError, SourceError
-from carrel.localpaths import without_paths
-from carrel.printable import escaped_json, printable
+from carrel.files.local_paths import without_paths
+from carrel.text.compact import compact_text
+from carrel.text.printable import escaped_json, printable
 
 from .frames import RawJson
 from .toolbox import Result

@@ -49,8 +49,8 @@ from pydantic_core import to_json
 from carrel import __version__
 from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError, UnknownNameError
-from carrel.localpaths import without_paths_inside
-from carrel.printable import escaped_json, printable
+from carrel.files.local_paths import without_paths_inside
+from carrel.text.printable import escaped_json, printable
 
 from .announced import announced_schema
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
@@ -58,7 +58,7 @@ from .calls import Context, ToolCalls
 from .clientlog import ClientLog
 from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
-from .offers import OPENING, OfferHandlers
+from .prompts import OPENING, PromptHandlers
 from .settings import ServerSettings
 from .toolbox import Resource as PluginResource
 from .toolbox import Tool, Toolbox
@@ -112,7 +112,7 @@ class App:
         self.sdk.middleware[:] = [self._guard]
         self.tool_lists = ToolLists()
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
-        self.offers = OfferHandlers(
+        self.offers = PromptHandlers(
             self.sdk, loader, self.calls, self.notify_changed, self.notify_updated
         )
         self.sdk.add_request_handler(

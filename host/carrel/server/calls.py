@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from . import answers
 from .progress import ProgressRelay

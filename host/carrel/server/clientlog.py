@@ -24,8 +24,8 @@ from mcp_types import (
     RequestId,
 )
 
-from carrel.localpaths import without_paths
-from carrel.printable import printable
+from carrel.files.local_paths import without_paths
+from carrel.text.printable import printable
 
 from .calls import Context
 

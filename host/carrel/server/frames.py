@@ -25,7 +25,7 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from carrel.printable import escaped_json
+from carrel.text.printable import escaped_json
 
 #: What is kept of a line that is too long, to find the id it wants its error under.
 _HEAD_BYTES: Final = 1024

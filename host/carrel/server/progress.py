@@ -14,7 +14,7 @@ import math
 import threading
 from collections.abc import Awaitable, Callable
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 logger = logging.getLogger(__name__)
 

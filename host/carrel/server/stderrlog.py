@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from carrel.printable import printable, printable_lines
+from carrel.text.printable import printable, printable_lines
 
 _LINES_HELD = 2000
 _LAST_WORDS_SECONDS = 0.5

@@ -1,6 +1,6 @@
 """What the server needs of the layer below: tools, results, and a toolbox that runs them.
 
-These are protocols, so that neither side imports the other; `carrel.tools` has the classes.
+These are protocols, so that neither side imports the other; `carrel.tools.toolbox` has the classes.
 """
 
 from __future__ import annotations

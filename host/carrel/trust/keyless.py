@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .claims import check_statement
 from .strict import RefusedError

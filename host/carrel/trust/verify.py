@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import SignatureError
 from carrel.oci.repository import RepositoryReader
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .bundle import key_hint
 from .find import Candidate, find_signatures, short

@@ -14,12 +14,12 @@ from carrel.authoring.sandbox import Sandbox, embedded_manifest
 from carrel.authoring.sections import with_sections
 from carrel.config import Config, PluginConfig
 from carrel.errors import CarrelError, LoadError
-from carrel.jsontext import decode_object
 from carrel.plugins import agreement
 from carrel.plugins.approval import propose
 from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.source import builtin_names, read_source
 from carrel.runtime.component import SandboxedComponent
+from carrel.text.json_text import decode_object
 from carrel.tools import Toolbox
 from support.command_line import CommandLine
 from support.guests import Guest, assemble, guest, guest_wat

@@ -400,7 +400,7 @@ class TestFile:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import carrel.atomic_write
+import carrel.files.atomic_write
 from carrel.plugins.lock import LockEntry
 from carrel.plugins.lockfile import change_lock, read_lock
 

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from carrel.errors import ContractViolation
-from carrel.printable import escaped_json, printable, printable_lines
+from carrel.text.printable import escaped_json, printable, printable_lines
 
 from .texts import is_media_type, is_uri
 

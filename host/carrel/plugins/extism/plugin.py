@@ -22,16 +22,16 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import Call, Fetcher, Limits, Verdict
-from carrel.jsontext import decode_object
 from carrel.plugins.plugin import Plugin
+from carrel.plugins.result import Result
 from carrel.plugins.schema import compile_schema, validation_faults
-from carrel.printable import printable
-from carrel.result import Result
 from carrel.runtime.component import PluginReport
 from carrel.runtime.extism.module import SandboxedModule
 from carrel.runtime.extism.services import ModuleContext
 from carrel.runtime.pending import Pending
-from carrel.utf8 import Utf8
+from carrel.text.json_text import decode_object
+from carrel.text.printable import printable
+from carrel.text.utf8 import Utf8
 
 from . import content
 from .listing import module_manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from carrel.printable import printable, printable_lines
+from carrel.text.printable import printable, printable_lines
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,80}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+")

@@ -11,7 +11,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .wrap import USER_FUNCTIONS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .errors import ContractViolation
+from carrel.errors import ContractViolation
 
 #: Deeper nesting is refused. It is the limit of the decoder (jiter), which stops there by itself.
 MAX_DEPTH = 200

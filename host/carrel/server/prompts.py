@@ -29,7 +29,7 @@ from mcp_types import (
 from mcp_types import Prompt as WirePrompt
 
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
-from carrel.printable import printable
+from carrel.text.printable import printable
 
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
@@ -47,7 +47,7 @@ OPENING: Final = frozenset({"initialize", "server/discover"})
 Told = Callable[[str], Awaitable[None]]
 
 
-class OfferHandlers:
+class PromptHandlers:
     """The handlers, and the capabilities that go with them.
 
     Args:

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import __version__
+from carrel import __version__
 
 if TYPE_CHECKING:
-    from .config import Config
-    from .plugins.plugin_set import PluginSet
+    from carrel.config import Config
+    from carrel.plugins.plugin_set import PluginSet
 
 
 def health(config: Config, registry: PluginSet) -> dict[str, Any]:

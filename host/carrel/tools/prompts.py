@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .awaiting import run_in_thread, wait_until_done
-from .errors import ArgumentError, CarrelError, UnknownNameError
+from carrel.awaiting import run_in_thread, wait_until_done
+from carrel.errors import ArgumentError, CarrelError, UnknownNameError
+
 from .resources import matches_any
 
 if TYPE_CHECKING:
-    from .config import Config
-    from .exchange import Call
-    from .plugins.extism.plugin import ModulePlugin
-    from .plugins.manifest import PromptSpec
-    from .plugins.plugin_set import PluginSet
-    from .runtime.pending import Pending
+    from carrel.config import Config
+    from carrel.exchange import Call
+    from carrel.plugins.extism.plugin import ModulePlugin
+    from carrel.plugins.manifest import PromptSpec
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.runtime.pending import Pending
 
 Started = Callable[["Call"], None]
 
@@ -88,7 +89,7 @@ def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:
     return found
 
 
-class Offers:
+class Prompts:
     """Templates, prompts and completion of a configuration. Thread-safe.
 
     What is offered is found once; the first look may have to load plugins.
@@ -194,7 +195,7 @@ class Offers:
         return plugin if plugin.completes else None
 
     def _module(self, name: str) -> ModulePlugin:
-        from .plugins.extism.plugin import ModulePlugin
+        from carrel.plugins.extism.plugin import ModulePlugin
 
         plugin = self._registry.plugin(name)
         assert isinstance(plugin, ModulePlugin), "only modules offer these"

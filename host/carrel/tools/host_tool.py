@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from .errors import CarrelError, InternalError
+from carrel.errors import CarrelError, InternalError
 
 if TYPE_CHECKING:
-    from .exchange import Call, ProgressHandler
-    from .plugins.manifest import ToolSpec
-    from .runtime.pending import Pending
+    from carrel.exchange import Call, ProgressHandler
+    from carrel.plugins.manifest import ToolSpec
+    from carrel.runtime.pending import Pending
 
 #: What stands in the place of the plugin's name.
 HOST: Final = "carrel"
@@ -48,7 +48,7 @@ class HostTool(Protocol):
 
 def in_thread(work: Callable[[], bytes], name: str) -> Pending:
     """Runs `work` in a daemon thread: one that hangs must not keep the process alive."""
-    from .runtime.pending import Pending
+    from carrel.runtime.pending import Pending
 
     pending = Pending()
 

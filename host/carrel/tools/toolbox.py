@@ -10,31 +10,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .awaiting import run_in_thread, wait_until_done
-from .document import Document, as_utf8
-from .errors import (
+from carrel.awaiting import run_in_thread, wait_until_done
+from carrel.errors import (
     ArgumentError,
     CarrelError,
     HiddenToolError,
     MissingPluginsError,
     UnknownNameError,
 )
-from .exchange import Call, ProgressHandler
-from .hosttool import HOST, host_outcome
-from .plugins.compiling import COMPILING
-from .plugins.leftout import LeftOut
-from .plugins.plugin_set import PluginSet, PluginState, notes_of
-from .result import Result
+from carrel.exchange import Call, ProgressHandler
+from carrel.plugins.compiling import COMPILING
+from carrel.plugins.leftout import LeftOut
+from carrel.plugins.plugin_set import PluginSet, PluginState, notes_of
+from carrel.plugins.result import Result
+
+from .document import Document, as_utf8
+from .host_tool import HOST, host_outcome
 
 if TYPE_CHECKING:
-    from .config import Config
-    from .hosttool import HostTool
-    from .lookup import Lookup
-    from .offers import Offers
-    from .plugins.manifest import ToolSpec
-    from .plugins.plugin import Plugin
+    from carrel.config import Config
+    from carrel.lookup import Lookup
+    from carrel.plugins.manifest import ToolSpec
+    from carrel.plugins.plugin import Plugin
+    from carrel.runtime.pending import Pending
+
+    from .host_tool import HostTool
+    from .prompts import Prompts
     from .resources import Resource
-    from .runtime.pending import Pending
 
 __all__ = ["Result", "Tool", "Toolbox", "accepted_arguments", "check_arguments"]
 
@@ -141,7 +143,7 @@ class Toolbox:
         self._hidden: dict[str, tuple[str, str]] = {}
         self._left_out = LeftOut(self._registry, {})
         self._lookup: Lookup | None = None
-        self._offers: Offers | None = None
+        self._offers: Prompts | None = None
         self._resources: list[Resource] | None = None
 
     def successor(self, config: Config) -> Toolbox:
@@ -308,12 +310,12 @@ class Toolbox:
             raise
 
     @property
-    def offers(self) -> Offers:
+    def offers(self) -> Prompts:
         """Prompts, resource templates and completion: what Extism modules have beyond tools."""
         if self._offers is None:
-            from .offers import Offers
+            from .prompts import Prompts
 
-            self._offers = Offers(self._registry, self._config)
+            self._offers = Prompts(self._registry, self._config)
         return self._offers
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
@@ -328,7 +330,7 @@ class Toolbox:
     def lookup(self) -> Lookup:
         """Looks up works in every plugin that resolves their identifiers."""
         if self._lookup is None:
-            from .lookup import Lookup
+            from carrel.lookup import Lookup
 
             self._lookup = Lookup(self._registry, self._config)
         return self._lookup
@@ -399,7 +401,7 @@ class Toolbox:
                 _log.warning("%s", error)
             self._left_out = LeftOut(self._registry, failed)
             if looks_up:
-                from .lookup.tool import LookupTool
+                from carrel.lookup.tool import LookupTool
 
                 host = LookupTool(self.lookup)
                 entries[host.spec.name] = _Entry(

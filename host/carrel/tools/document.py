@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .errors import ArgumentError, SourceError
-from .utf8 import Utf8
+from carrel.errors import ArgumentError, SourceError
+from carrel.text.utf8 import Utf8
 
 #: Text, bytes as they came, or bytes that are known to be UTF-8.
 Document = str | bytes | Utf8

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .errors import UnknownNameError
+from carrel.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from .config import Config
-    from .exchange import Call
-    from .plugins.plugin import Plugin
-    from .plugins.plugin_set import PluginSet
-    from .runtime.pending import Pending
+    from carrel.config import Config
+    from carrel.exchange import Call
+    from carrel.plugins.plugin import Plugin
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.runtime.pending import Pending
 
 #: The reserved name that the host calls; see `contract/v1/manifest.schema.json`.
 RESOURCE: Final = "resource"
@@ -81,8 +81,9 @@ def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
     found = find_resources(registry, config)
     if uri in found:
         return found[uri].plugin
-    from .offers import find_templates
-    from .plugins.templates import covers
+    from carrel.plugins.templates import covers
+
+    from .prompts import find_templates
 
     for template in find_templates(registry, config).values():
         if covers(template.uri_template, uri):
