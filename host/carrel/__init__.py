@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .api import AsyncCarrel, Carrel
     from .config import Config, load_config
     from .errors import CarrelError
-    from .tools.toolbox import Result, Tool
+    from .tools import Result, Tool
 
 __version__ = "0.1.0"
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from .exchange import Call, ProgressHandler
     from .lookup import LookupResult
     from .plugins.plugin_set import PluginState
+    from .tools import Result, Tool, Toolbox
     from .tools.document import Document
     from .tools.prompts import Template
     from .tools.resources import Resource
-    from .tools.toolbox import Result, Tool, Toolbox
 
 
 class Carrel:
@@ -35,7 +35,7 @@ class Carrel:
     """
 
     def __init__(self, config: Config | None = None) -> None:
-        from .tools.toolbox import Toolbox
+        from .tools import Toolbox
 
         if config is None:
             from .config import load_config

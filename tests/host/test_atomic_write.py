@@ -1,4 +1,4 @@
-"""`carrel.files.atomic_write`: the new file or the old one, its permissions, and nothing left beside it."""
+"""Atomic writes: the new file or the old one, its permissions, and nothing left beside it."""
 
 from __future__ import annotations
 

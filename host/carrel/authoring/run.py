@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from carrel.errors import ArgumentError, CarrelError, ContractViolation, SourceError
+from carrel.errors import ArgumentError, ContractViolation, SourceError
 from carrel.fetch.decode import decode_text
 from carrel.lookup.answer import read_answers
 from carrel.lookup.sources import LOOKUP
 from carrel.plugins.result import Result
 from carrel.records import Id
 from carrel.text.json_text import decode_object
-from carrel.tools import Tool, accepted_arguments
+from carrel.tools import accepted_arguments, listed_tool
 from carrel.tools.resources import RESOURCE
 
 from .reserved import reserved_faults, reserved_tools
 
 if TYPE_CHECKING:
-    from carrel.exchange import Call, ProgressHandler
-    from carrel.plugins.manifest import ToolSpec
+    from carrel.exchange import ProgressHandler
     from carrel.plugins.plugin import Plugin
-    from carrel.runtime.pending import Pending
 
     from .cases import Case
 
@@ -71,19 +68,19 @@ def call_plugin(
     else:
         spec = plugin.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
-        checked = accepted_arguments(plugin, _listed(spec, plugin), arguments) or {}
+        listed = listed_tool(plugin.manifest.client_name(tool), spec, plugin.name)
+        checked = accepted_arguments(plugin, listed, arguments) or {}
         faults = plugin.argument_faults(tool, checked)
     if faults:
         raise ArgumentError(faults, plugin=plugin.name, tool=tool)
     call = plugin.new_call(tool, on_progress)
     if tool == RESOURCE:
         secrets = sorted(arguments.get("secrets", ()))
-        text = _outcome(plugin.submit_reading(arguments["uri"], secrets, call), plugin, call)
-        return plugin.document(arguments["uri"], text)
-    text = _outcome(plugin.submit_call(tool, checked, call), plugin, call)
+        return plugin.start_reading(arguments["uri"], secrets, call).result()
     if tool == LOOKUP:
+        text = plugin.start_reserved(tool, checked, call).result()
         return _answers(plugin, checked["ids"], text)
-    return plugin.result(call, text)
+    return plugin.start_call(tool, checked, call).result()
 
 
 def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -92,18 +89,6 @@ def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) ->
     named = (expected or {}).get("error")
     keys = (*_OF_ERRORS, *(named if isinstance(named, dict) else ()))
     return {key: told[key] for key in dict.fromkeys(keys) if key in told}
-
-
-def _outcome(pending: Pending, plugin: Plugin, call: Call) -> bytes:
-    try:
-        return pending.utf8()
-    except CarrelError:
-        raise
-    except KeyboardInterrupt:
-        call.cancel()
-        raise
-    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-        raise plugin.reported(report, call) from None
 
 
 def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
@@ -121,10 +106,3 @@ def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
     if faults:
         raise ContractViolation("; ".join(faults[:5]), plugin=plugin.name, tool=LOOKUP)
     return Result(text, value)
-
-
-def _listed(spec: ToolSpec, plugin: Plugin) -> Tool:
-    """The tool as clients see it."""
-    fields = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec)}
-    name = plugin.manifest.client_name(spec.name)
-    return Tool(**{**fields, "name": name, "plugin": plugin.name})

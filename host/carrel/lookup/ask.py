@@ -16,10 +16,9 @@ from .result import Problem
 from .sources import LOOKUP, LookupSource
 
 if TYPE_CHECKING:
-    from carrel.plugins.plugin import Plugin
     from carrel.plugins.plugin_set import PluginSet
+    from carrel.plugins.running_call import RunningCall
     from carrel.records import Id
-    from carrel.runtime.pending import Pending
 
 Answers = dict[tuple[str, "Id"], LookupAnswer]
 
@@ -96,25 +95,21 @@ class _Batch:
     def __init__(self, source: str, ids: Sequence[Id]) -> None:
         self.source = source
         self._ids = ids
-        self._plugin: Plugin | None = None
-        self._call: Call | None = None
-        self._pending: Pending | None = None
+        self._running: RunningCall[bytes] | None = None
 
     def start(self, registry: PluginSet, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
         """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
         try:
             tell = partial(self._tell, whole)
-            plugin = self._plugin = registry.plugin(
-                self.source, on_compile=partial(tell, COMPILING)
-            )
-            call = self._call = plugin.new_call(LOOKUP, lambda _done, _total, words: tell(words))
+            plugin = registry.plugin(self.source, on_compile=partial(tell, COMPILING))
+            call = plugin.new_call(LOOKUP, lambda _done, _total, words: tell(words))
             call.deadline = min(call.deadline, whole.deadline)
             call.refresh = whole.refresh
             arguments = {"ids": [one.to_json() for one in self._ids]}
-            pending = self._pending = plugin.submit_call(LOOKUP, arguments, call)
+            self._running = plugin.start_reserved(LOOKUP, arguments, call)
         except CarrelError as error:
             return Problem.of(error)
-        pending.when_done(lambda: news.put(self))
+        self._running.when_done(lambda: news.put(self))
         return None
 
     def _tell(self, whole: Call, message: str) -> None:
@@ -123,15 +118,11 @@ class _Batch:
 
     def answers(self) -> Answers:
         """What the call that has ended says about each identifier."""
-        assert self._pending is not None, "started"
-        assert self._plugin is not None, "started"
-        assert self._call is not None, "started"
+        assert self._running is not None, "started"
         try:
-            found = read_answers(self._pending.result(0), self._ids, self.source)
+            found = read_answers(self._running.result().decode(), self._ids, self.source)
         except CarrelError as error:
             return self.failed(Problem.of(error))
-        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-            return self.failed(Problem.of(self._plugin.reported(report, self._call)))
         return {(self.source, one): answer for one, answer in found.items()}
 
     def failed(self, problem: Problem) -> Answers:
@@ -140,8 +131,8 @@ class _Batch:
 
     def abandon(self) -> None:
         """Interrupts the call if it still runs."""
-        if self._call is not None and self._pending is not None and not self._pending.done:
-            self._call.cancel()
+        if self._running is not None and not self._running.is_done:
+            self._running.call.cancel()
 
 
 def _parts(ids: Sequence[Id], size: int) -> Iterator[Sequence[Id]]:

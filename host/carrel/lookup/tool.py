@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.plugins.manifest import ToolSpec
 from carrel.plugins.schema import compile_schema, validation_faults
-from carrel.tools.host_tool import in_thread
+from carrel.tools.host_tool import run_in_thread
 
 from .run import MAX_IDS, NAME
 from .schema import input_schema, output_schema
 
 if TYPE_CHECKING:
     from carrel.exchange import Call, ProgressHandler
-    from carrel.runtime.pending import Pending
+    from carrel.plugins.result import Result
+    from carrel.plugins.running_call import RunningCall
 
     from .run import Lookup
 
@@ -55,7 +56,7 @@ class LookupTool:
         """What is wrong with arguments."""
         return validation_faults(self._validator, arguments)
 
-    def submit(self, arguments: Mapping[str, Any], call: Call) -> Pending:
+    def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:
         """Starts the lookup in a thread of its own."""
 
         def work() -> bytes:
@@ -67,4 +68,4 @@ class LookupTool:
             # What was given may be no text, and is told as it was given as far as it goes.
             return text.encode("utf-8", "replace")
 
-        return in_thread(work, "carrel-lookup")
+        return run_in_thread(work, "carrel-lookup", call)

@@ -42,6 +42,7 @@ from carrel.text.utf8 import Utf8
 from .references import schema_weight
 from .result import Result
 from .result_cache import ResultCache
+from .running_call import RunningCall
 from .schema import compile_schema, validation_faults
 
 if TYPE_CHECKING:
@@ -138,39 +139,55 @@ class Plugin(ABC):
         """A call of a tool that starts its clocks now."""
         return Call(self.name, tool, self.limits, on_progress)
 
-    @abstractmethod
-    def submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
-        """Starts a tool call with arguments that were checked; see `result` for its end.
+    def start_call(
+        self, tool: str, arguments: Mapping[str, Any] | None, call: Call
+    ) -> RunningCall[Result]:
+        """Starts a tool call with arguments that were checked.
+
+        The result is checked against the tool's output schema. It ends with `SourceError` when the
+        plugin says that the call failed, and `ContractViolation` when it breaks its own promise.
 
         Arguments are None when the client sent none, which a module can tell from an empty object.
         """
+        pending = self._submit_call(tool, arguments, call)
+        return RunningCall(call, pending, partial(self._result, call), self._as_error)
 
-    @abstractmethod
-    def result(self, call: Call, text: bytes) -> Result:
-        """What a tool call's outcome means.
+    def start_reserved(
+        self, tool: str, arguments: Mapping[str, Any] | None, call: Call
+    ) -> RunningCall[bytes]:
+        """Starts a tool of a reserved name; its text is for the caller to check."""
+        return RunningCall(call, self._submit_call(tool, arguments, call), bytes, self._as_error)
 
-        Raises:
-            SourceError: the plugin says that the call failed.
-            ContractViolation: it is not what the plugin promised.
-        """
-
-    @abstractmethod
-    def submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
-        """Starts to read a document; see `document` for its end.
+    def start_reading(self, uri: str, secrets: Sequence[str], call: Call) -> RunningCall[Result]:
+        """Starts to read a resource; ends as `start_call` does.
 
         Args:
             uri: one that the plugin offers.
             secrets: names of the secrets that are set.
             call: the call it happens in.
         """
+        pending = self._submit_reading(uri, secrets, call)
+        return RunningCall(call, pending, partial(self._document, uri), self._as_error)
 
     @abstractmethod
-    def document(self, uri: str, text: bytes) -> Result:
-        """What the outcome of a reading means. Raises as `result` does."""
+    def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
+        """Queues a tool call."""
 
     @abstractmethod
-    def reported(self, error: Exception, call: Call) -> CarrelError:
-        """What a call ended with, as an error for clients."""
+    def _result(self, call: Call, text: bytes) -> Result:
+        """Checks what a tool call returned."""
+
+    @abstractmethod
+    def _submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
+        """Queues the reading of a resource."""
+
+    @abstractmethod
+    def _document(self, uri: str, text: bytes) -> Result:
+        """Checks what a reading returned."""
+
+    @abstractmethod
+    def _as_error(self, error: Exception, call: Call) -> CarrelError:
+        """Translates what a call ended with into an error for clients."""
 
     @abstractmethod
     def parse(self, document_format: str, document: str | Utf8) -> memoryview:
@@ -296,8 +313,8 @@ class ComponentPlugin(Plugin):
         self._component = component
         self._settings = {key: json.dumps(value) for key, value in settings.items()}
 
-    def submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
-        """Starts a tool call; see `Plugin.submit_call`."""
+    def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
+        """Starts a tool call; see `Plugin.start_call`."""
         arguments = arguments or {}
         try:
             text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -406,7 +423,7 @@ class ComponentPlugin(Plugin):
         known = self._require_format(document_format)
         return self._checked(text, ("format", document_format), known.output_schema)
 
-    def result(self, call: Call, text: bytes) -> Result:
+    def _result(self, call: Call, text: bytes) -> Result:
         """The JSON text and what it holds, held against the tool's output schema.
 
         A result that was kept from an earlier call was checked when that ended, and a large one of
@@ -424,18 +441,18 @@ class ComponentPlugin(Plugin):
             self._memo.keep((call.tool, call.question), text, call.kept)
         return Result(text, value)
 
-    def submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
-        """Calls the reserved tool `resource`; see `Plugin.submit_reading`."""
-        return self.submit_call(call.tool, {"uri": uri, "secrets": list(secrets)}, call)
+    def _submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
+        """Calls the reserved tool `resource`; see `Plugin.start_reading`."""
+        return self._submit_call(call.tool, {"uri": uri, "secrets": list(secrets)}, call)
 
-    def document(self, uri: str, text: bytes) -> Result:
+    def _document(self, uri: str, text: bytes) -> Result:
         """The JSON text and what it holds, held against the resource's schema."""
         spec = self.manifest.resource(uri)
         assert spec is not None, "only known resources are read"
         assert spec.output_schema is not None, "a component's resources have one"
         return Result(text, self._checked(text, ("resource", uri), spec.output_schema))
 
-    def reported(self, error: Exception, call: Call) -> CarrelError:
+    def _as_error(self, error: Exception, call: Call) -> CarrelError:
         """What a call ended with, as an error for clients."""
         if not isinstance(error, PluginReport):
             return InternalError()

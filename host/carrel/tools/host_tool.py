@@ -7,16 +7,22 @@ whoever calls a tool treats both alike.
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from carrel.errors import CarrelError, InternalError
+from carrel.plugins.result import Result
+from carrel.plugins.running_call import RunningCall
+from carrel.runtime.pending import Pending
 
 if TYPE_CHECKING:
     from carrel.exchange import Call, ProgressHandler
     from carrel.plugins.manifest import ToolSpec
-    from carrel.runtime.pending import Pending
+
+_log = logging.getLogger(__name__)
 
 #: What stands in the place of the plugin's name.
 HOST: Final = "carrel"
@@ -38,48 +44,39 @@ class HostTool(Protocol):
         """What is wrong with arguments, by the tool's input schema."""
         ...
 
-    def submit(self, arguments: Mapping[str, Any], call: Call) -> Pending:
-        """Starts a call with arguments that were checked.
-
-        It ends with a JSON text that conforms to the output schema, or with a `CarrelError`.
-        """
+    def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:
+        """Starts a call with arguments that were checked; the result fits the output schema."""
         ...
 
 
-def in_thread(work: Callable[[], bytes], name: str) -> Pending:
-    """Runs `work` in a daemon thread: one that hangs must not keep the process alive."""
-    from carrel.runtime.pending import Pending
+def run_in_thread(work: Callable[[], bytes], name: str, call: Call) -> RunningCall[Result]:
+    """Runs `work`, which returns a JSON text, in a daemon thread: a hanging one must not keep the
+    process alive.
 
+    Args:
+        work: may raise a `CarrelError`; any other exception is logged and becomes `InternalError`.
+        name: of the thread.
+        call: what it is part of.
+    """
     pending = Pending()
 
     def settle() -> None:
         try:
             text = work()
-        except Exception as error:  # noqa: BLE001 - it is handed to whoever waits
+        except Exception as error:  # noqa: BLE001 - it is raised to whatever waits for the result
             pending.settle(error=error)
         else:
             pending.settle(text)
 
     threading.Thread(target=settle, name=name, daemon=True).start()
-    return pending
+    return RunningCall(call, pending, _read, _as_error)
 
 
-def host_outcome(pending: Pending) -> tuple[bytes, dict[str, Any]]:
-    """The JSON text that a host tool returned, as UTF-8, and the same decoded; waits for it.
-
-    Raises:
-        CarrelError: what the tool ended with; `InternalError` for a fault of ours, which goes to
-            the log.
-    """
-    import json
-    import logging
-
-    try:
-        text = pending.utf8()
-    except CarrelError:
-        raise
-    except Exception:
-        logging.getLogger(__name__).exception("a tool of the host's own failed")
-        raise InternalError from None
+def _read(text: bytes) -> Result:
     data: dict[str, Any] = json.loads(text)
-    return text, data
+    return Result(text, data)
+
+
+def _as_error(error: Exception, _call: Call) -> CarrelError:
+    _log.error("a tool of the host's own failed", exc_info=error)
+    return InternalError()

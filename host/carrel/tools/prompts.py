@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from carrel.awaiting import run_in_thread, wait_until_done
+from carrel.awaiting import run_in_thread
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
 
 from .resources import matches_any
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from carrel.plugins.extism.plugin import ModulePlugin
     from carrel.plugins.manifest import PromptSpec
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.runtime.pending import Pending
 
 Started = Callable[["Call"], None]
 
@@ -139,8 +138,9 @@ class Prompts:
             raise ArgumentError(faults, plugin=prompt.plugin, tool=name)
         plugin = await run_in_thread(self._module, prompt.plugin)
         call = plugin.new_call(prompt.spec.name)
-        pending = plugin.submit_prompt(prompt.spec.name, arguments, call)
-        return plugin.prompt(await _outcome(plugin, call, pending, call_started))
+        if call_started is not None:
+            call_started(call)
+        return await plugin.start_prompt(prompt.spec.name, arguments, call).wait()
 
     async def complete(
         self,
@@ -167,8 +167,9 @@ class Prompts:
         if plugin is None:
             return {"values": []}
         call = plugin.new_call("complete")
-        pending = plugin.submit_completion(own, argument, known, call)
-        return plugin.completion(await _outcome(plugin, call, pending, call_started))
+        if call_started is not None:
+            call_started(call)
+        return await plugin.start_completion(own, argument, known, call).wait()
 
     def _referred(self, reference: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The plugin that a reference means, and the reference in that plugin's own words."""
@@ -210,17 +211,3 @@ def _argument_faults(prompt: PromptSpec, arguments: Mapping[str, str]) -> list[s
         if argument.required and argument.name not in arguments
     ]
     return faults[:20]
-
-
-async def _outcome(
-    plugin: ModulePlugin, call: Call, pending: Pending, call_started: Started | None
-) -> bytes:
-    if call_started is not None:
-        call_started(call)
-    await wait_until_done(pending, call)
-    try:
-        return pending.utf8()
-    except CarrelError:
-        raise
-    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-        raise plugin.reported(report, call) from None

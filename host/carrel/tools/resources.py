@@ -14,10 +14,9 @@ from carrel.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.exchange import Call
-    from carrel.plugins.plugin import Plugin
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.runtime.pending import Pending
+    from carrel.plugins.result import Result
+    from carrel.plugins.running_call import RunningCall
 
 #: The reserved name that the host calls; see `contract/v1/manifest.schema.json`.
 RESOURCE: Final = "resource"
@@ -102,7 +101,7 @@ def matches_any(patterns: Sequence[str], text: str) -> bool:
     return any(re.fullmatch(pattern, text) for pattern in patterns)
 
 
-def start_reading(registry: PluginSet, plugin_name: str, uri: str) -> tuple[Plugin, Call, Pending]:
+def start_reading(registry: PluginSet, plugin_name: str, uri: str) -> RunningCall[Result]:
     """Starts the call that reads a resource; loads the plugin, so it may take a while.
 
     Raises:
@@ -110,4 +109,4 @@ def start_reading(registry: PluginSet, plugin_name: str, uri: str) -> tuple[Plug
     """
     plugin = registry.plugin(plugin_name)
     call = plugin.new_call(RESOURCE)
-    return plugin, call, plugin.submit_reading(uri, registry.secrets_set(plugin_name), call)
+    return plugin.start_reading(uri, registry.secrets_set(plugin_name), call)

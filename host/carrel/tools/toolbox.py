@@ -8,14 +8,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from carrel.awaiting import run_in_thread, wait_until_done
+from carrel.awaiting import run_in_thread
 from carrel.errors import (
     ArgumentError,
     CarrelError,
     HiddenToolError,
     MissingPluginsError,
+    SourceError,
     UnknownNameError,
 )
 from carrel.exchange import Call, ProgressHandler
@@ -24,89 +26,22 @@ from carrel.plugins.leftout import LeftOut
 from carrel.plugins.plugin_set import PluginSet, PluginState, notes_of
 from carrel.plugins.result import Result
 
+from .arguments import accepted_arguments, check_arguments
 from .document import Document, as_utf8
-from .host_tool import HOST, host_outcome
+from .host_tool import HOST
+from .tool import Tool, listed_tool
 
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.lookup import Lookup
-    from carrel.plugins.manifest import ToolSpec
     from carrel.plugins.plugin import Plugin
-    from carrel.runtime.pending import Pending
+    from carrel.plugins.running_call import RunningCall
 
     from .host_tool import HostTool
     from .prompts import Prompts
     from .resources import Resource
 
-__all__ = ["Result", "Tool", "Toolbox", "accepted_arguments", "check_arguments"]
-
 _log = logging.getLogger("carrel.tools")
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool as clients see it.
-
-    Attributes:
-        name: `<namespace>_<tool>`.
-        input_schema: JSON Schema of the arguments.
-        output_schema: JSON Schema of the result; None for a tool of an Extism module without one.
-        read_only: changes nothing anywhere.
-        destructive: may delete or overwrite.
-        idempotent: calling twice is calling once.
-        open_world: reaches the network; its results hold content from outside.
-        plugin: the plugin's name in the configuration; `carrel` for a tool of the host's own.
-        hints: the annotations that an Extism module gave, by MCP's names; None for another tool,
-            which has all of them.
-    """
-
-    name: str
-    title: str | None
-    description: str
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
-    read_only: bool
-    destructive: bool
-    idempotent: bool
-    open_world: bool
-    plugin: str
-    hints: Mapping[str, bool | str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A call of a plugin's tool that runs.
-
-    Attributes:
-        call: to cancel it by.
-    """
-
-    call: Call
-    _pending: Pending
-    _plugin: Plugin
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the call has ended."""
-        return self._pending.done
-
-    def when_done(self, callback: Callable[[], None]) -> None:
-        """Calls `callback` once the call has ended, in the thread it ran in, or at once."""
-        self._pending.when_done(callback)
-
-    def result(self) -> Result:
-        """What the call gave, checked; waits for it.
-
-        Raises:
-            CarrelError: what the call ended with.
-        """
-        try:
-            text = self._pending.utf8()
-        except CarrelError:
-            raise
-        except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-            raise self._plugin.reported(report, self.call) from None
-        return self._plugin.result(self.call, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,17 +131,13 @@ class Toolbox:
         """
         if self._entries is None or name not in self._entries:
             await run_in_thread(self._require, name)
-        host = self._entry(name).host
-        if host is not None:
-            call, pending = self._start_host(host, name, arguments, on_progress, call_started)
-            await wait_until_done(pending, call)
-            return Result(*host_outcome(pending))
-        plugin = await self._ready(name, on_progress)
-        started = self._start(plugin, name, arguments, on_progress, call_started)
-        await wait_until_done(started, started.call)
-        return started.result()
+        entry = self._entry(name)
+        if entry.host is None:
+            await self._ready(name, on_progress)
+        running = self._start(entry, name, arguments, on_progress, call_started)
+        return await running.wait()
 
-    def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> RunningCall[Result] | None:
         """Starts a call; None for one that cannot start at once, which `call` is for.
 
         A host tool runs in a thread of its own, and a plugin that is not loaded has to be.
@@ -216,8 +147,9 @@ class Toolbox:
             CarrelError: the arguments are refused.
         """
         entry = self._entry(name)
-        plugin = None if entry.host else self._registry.loaded(entry.tool.plugin)
-        return None if plugin is None else self._start(plugin, name, arguments, None, None)
+        if entry.host is not None or self._registry.loaded(entry.tool.plugin) is None:
+            return None
+        return self._start(entry, name, arguments, None, None)
 
     def call_sync(
         self,
@@ -236,23 +168,10 @@ class Toolbox:
             call.refresh = refresh
 
         self._require(name)
-        host = self._entry(name).host
-        if host is not None:
-            call, pending = self._start_host(host, name, arguments, on_progress, started)
-            try:
-                return Result(*host_outcome(pending))
-            except KeyboardInterrupt:
-                call.cancel()
-                raise
-        plugin = self._registry.plugin(
-            self._entry(name).tool.plugin, on_compile=_compile_teller(on_progress)
-        )
-        running = self._start(plugin, name, arguments, on_progress, started)
-        try:
-            return running.result()
-        except KeyboardInterrupt:
-            running.call.cancel()
-            raise
+        entry = self._entry(name)
+        if entry.host is None:
+            self._registry.plugin(entry.tool.plugin, on_compile=_compile_teller(on_progress))
+        return self._start(entry, name, arguments, on_progress, started).result()
 
     def resources(self) -> Sequence[Resource]:
         """The documents that plugins offer by URI; found once. Of a replay, those it holds."""
@@ -269,14 +188,16 @@ class Toolbox:
             return True
         from .resources import start_reading
 
+        running = None
         try:
-            plugin, call, pending = start_reading(self._registry, resource.plugin, resource.uri)
-            plugin.document(resource.uri, pending.utf8())
+            running = start_reading(self._registry, resource.plugin, resource.uri)
+            running.result()
+        except SourceError as error:
+            # The source has an answer, and reading the resource says what is wrong with it.
+            _log.debug("%s: %s", resource.uri, error)
+            return running is not None and not running.call.has_ended()
         except CarrelError:
             return False
-        except Exception as report:  # noqa: BLE001 - what a plugin reports is told when it is read
-            _log.debug("%s: %s", resource.uri, plugin.reported(report, call))
-            return not call.has_ended()
         return True
 
     async def read_resource(
@@ -291,23 +212,17 @@ class Toolbox:
         from .resources import find_plugin, start_reading
 
         name = await run_in_thread(find_plugin, self._registry, self._config, uri)
-        plugin, call, pending = await run_in_thread(start_reading, self._registry, name, uri)
+        running = await run_in_thread(start_reading, self._registry, name, uri)
         if call_started is not None:
-            call_started(call)
-        await wait_until_done(pending, call)
-        return _document(uri, plugin, call, pending)
+            call_started(running.call)
+        return await running.wait()
 
     def read_resource_sync(self, uri: str) -> Result:
         """As `read_resource`, but waits; `KeyboardInterrupt` cancels the call."""
         from .resources import find_plugin, start_reading
 
         name = find_plugin(self._registry, self._config, uri)
-        plugin, call, pending = start_reading(self._registry, name, uri)
-        try:
-            return _document(uri, plugin, call, pending)
-        except KeyboardInterrupt:
-            call.cancel()
-            raise
+        return start_reading(self._registry, name, uri).result()
 
     @property
     def offers(self) -> Prompts:
@@ -394,7 +309,7 @@ class Toolbox:
                     known = entries.get(name)
                     # A built-in plugin's name is its own; else the configuration's order decides.
                     if known is None or self._yields(known.tool.plugin, plugin):
-                        entries[name] = _Entry(_tool(name, spec, plugin), spec.name)
+                        entries[name] = _Entry(listed_tool(name, spec, plugin), spec.name)
                     else:
                         _log.warning("%s: %s is a tool of %s", plugin, name, known.tool.plugin)
             for error in failed.values():
@@ -405,7 +320,7 @@ class Toolbox:
 
                 host = LookupTool(self.lookup)
                 entries[host.spec.name] = _Entry(
-                    _tool(host.spec.name, host.spec, HOST), host.spec.name, host
+                    listed_tool(host.spec.name, host.spec, HOST), host.spec.name, host
                 )
             self._entries = entries
         return self._entries
@@ -457,113 +372,34 @@ class Toolbox:
 
     def _start(
         self,
-        plugin: Plugin,
+        entry: _Entry,
         name: str,
         arguments: Mapping[str, Any] | None,
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
-    ) -> Started:
-        entry = self._entry(name)
-        checked = accepted_arguments(plugin, entry.tool, arguments)
-        faults = plugin.argument_faults(entry.own_name, checked or {})
-        if faults:
-            raise ArgumentError(faults, plugin=plugin.name, tool=name)
-        call = plugin.new_call(entry.own_name, on_progress)
+    ) -> RunningCall[Result]:
+        """Starts a call of a plugin's tool, which is loaded if need be, or of a host tool."""
+        if entry.host is not None:
+            host = entry.host
+            given = check_arguments(entry.tool, arguments or {})
+            faults = host.argument_faults(given)
+            if faults:
+                raise ArgumentError(faults, tool=name)
+            call = host.new_call(on_progress)
+            start = partial(host.start, given, call)
+        else:
+            plugin = self._registry.plugin(entry.tool.plugin)
+            checked = accepted_arguments(plugin, entry.tool, arguments)
+            faults = plugin.argument_faults(entry.own_name, checked or {})
+            if faults:
+                raise ArgumentError(faults, plugin=plugin.name, tool=name)
+            call = plugin.new_call(entry.own_name, on_progress)
+            start = partial(plugin.start_call, entry.own_name, checked, call)
         if call_started is not None:
             call_started(call)
-        pending = plugin.submit_call(entry.own_name, checked, call)
-        return Started(call, pending, plugin)
-
-    def _start_host(
-        self,
-        host: HostTool,
-        name: str,
-        arguments: Mapping[str, Any] | None,
-        on_progress: ProgressHandler | None,
-        call_started: Callable[[Call], None] | None,
-    ) -> tuple[Call, Pending]:
-        checked = check_arguments(self._entry(name).tool, arguments or {})
-        faults = host.argument_faults(checked)
-        if faults:
-            raise ArgumentError(faults, tool=name)
-        call = host.new_call(on_progress)
-        if call_started is not None:
-            call_started(call)
-        return call, host.submit(checked, call)
-
-
-def _document(uri: str, plugin: Plugin, call: Call, pending: Pending) -> Result:
-    """What a reading gave, once it has ended."""
-    try:
-        text = pending.utf8()
-    except CarrelError:
-        raise
-    except Exception as report:  # noqa: BLE001 - `reported` tells its kinds apart
-        raise plugin.reported(report, call) from None
-    return plugin.document(uri, text)
+        return start()
 
 
 def _compile_teller(on_progress: ProgressHandler | None) -> Callable[[], None] | None:
     """What tells a client that its call waits for the compiler."""
     return None if on_progress is None else lambda: on_progress(0, None, COMPILING)
-
-
-def _tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
-    return Tool(
-        name=name,
-        title=spec.title,
-        description=spec.description,
-        input_schema=spec.input_schema,
-        output_schema=spec.output_schema,
-        read_only=spec.read_only,
-        destructive=spec.destructive,
-        idempotent=spec.idempotent,
-        open_world=spec.open_world,
-        plugin=plugin,
-        hints=spec.hints,
-    )
-
-
-def accepted_arguments(
-    plugin: Plugin, tool: Tool, arguments: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
-    """The arguments that a plugin is given: as sent for a module, else see `check_arguments`.
-
-    None only for a module, when none were sent.
-
-    Raises:
-        ArgumentError: the tool of a component has no argument of some name.
-    """
-    if plugin.takes_arguments_as_sent:
-        return None if arguments is None else dict(arguments)
-    return check_arguments(tool, arguments or {})
-
-
-def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without blank optional ones.
-
-    Clients fill forms: an optional argument that is null, empty or only spaces was not given.
-
-    Raises:
-        ArgumentError: names every unknown argument and the nearest known one.
-    """
-    import difflib
-
-    schema = tool.input_schema
-    takes_any = schema.get("additionalProperties", "properties" not in schema)
-    known = list(schema.get("properties", {}))
-    required = set(schema.get("required", ()))
-    faults = []
-    kept: dict[str, Any] = {}
-    for key, value in arguments.items():
-        if key not in known and not (takes_any or "patternProperties" in schema):
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            faults.append(f"unknown argument {key[:100]!r}; {hint}")
-        elif key in required or not (
-            value is None or (isinstance(value, str) and not value.strip())
-        ):
-            kept[key] = value
-    if faults:
-        raise ArgumentError(faults[:20], plugin=tool.plugin, tool=tool.name)
-    return kept

@@ -24,6 +24,7 @@ from carrel.errors import (
 from carrel.exchange import Call, Fetcher, Limits, Verdict
 from carrel.plugins.plugin import Plugin
 from carrel.plugins.result import Result
+from carrel.plugins.running_call import RunningCall
 from carrel.plugins.schema import compile_schema, validation_faults
 from carrel.runtime.component import PluginReport
 from carrel.runtime.extism.module import SandboxedModule
@@ -107,14 +108,14 @@ class ModulePlugin(Plugin):
         """Whether it completes arguments."""
         return not self._first_version and "complete" in self._module.exports
 
-    def submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
-        """Starts a tool call; see `Plugin.submit_call`."""
+    def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
+        """Starts a tool call; see `Plugin.start_call`."""
         asked = _asked(tool, arguments)
         if self._first_version:
             return self._submit("call", {"params": asked}, call)
         return self._submit("call_tool", {"request": asked}, call)
 
-    def result(self, call: Call, text: bytes) -> Result:
+    def _result(self, call: Call, text: bytes) -> Result:
         """A CallToolResult: content blocks, and structured content where there is some."""
         tool = call.tool
         spec = self.manifest.tool(tool)
@@ -149,16 +150,16 @@ class ModulePlugin(Plugin):
         data = {"content": list(blocks)}
         return Result(_compact(data).encode(), data, content=blocks, structured=False)
 
-    def submit_reading(
+    def _submit_reading(
         self,
         uri: str,
         secrets: Sequence[str],  # noqa: ARG002 - a module declares none
         call: Call,
     ) -> Pending:
-        """Starts to read a document; see `Plugin.submit_reading`."""
+        """Starts to read a document; see `Plugin.start_reading`."""
         return self._submit("read_resource", {"request": {"uri": uri}}, call)
 
-    def document(self, uri: str, text: bytes) -> Result:  # noqa: ARG002 - the answer names its own
+    def _document(self, uri: str, text: bytes) -> Result:  # noqa: ARG002 - the answer names its own
         """A ReadResourceResult."""
         answer = decode_object(text, plugin=self.name, tool="read_resource")
         contents = content.checked(content.read_contents, answer, self.name, "read_resource")
@@ -177,27 +178,29 @@ class ModulePlugin(Plugin):
         """Modules have no formats."""
         raise UnknownNameError(f"format of {self.name}", document_format)
 
-    def submit_prompt(self, name: str, arguments: Mapping[str, str] | None, call: Call) -> Pending:
-        """Starts to fill in a prompt; see `prompt` for its end."""
+    def start_prompt(
+        self, name: str, arguments: Mapping[str, str] | None, call: Call
+    ) -> RunningCall[dict[str, Any]]:
+        """Starts to fill in a prompt; returns MCP's GetPromptResult."""
         asked = _asked(name, arguments)
-        return self._submit("get_prompt", {"request": asked}, call)
+        pending = self._submit("get_prompt", {"request": asked}, call)
+        return RunningCall(call, pending, self._prompt, self._as_error)
 
-    def prompt(self, text: bytes) -> dict[str, Any]:
-        """A GetPromptResult."""
+    def _prompt(self, text: bytes) -> dict[str, Any]:
         answer = decode_object(text, plugin=self.name, tool="get_prompt")
         prompt: dict[str, Any] = content.checked(
             content.read_prompt, answer, self.name, "get_prompt"
         )
         return prompt
 
-    def submit_completion(
+    def start_completion(
         self,
         reference: Mapping[str, str],
         argument: Mapping[str, str],
         known: Mapping[str, str],
         call: Call,
-    ) -> Pending:
-        """Starts to complete an argument; see `completion` for its end.
+    ) -> RunningCall[dict[str, Any]]:
+        """Starts to complete an argument; returns the completion of MCP's CompleteResult.
 
         Args:
             reference: `type` prompt with a `name`, or `type` resource with a `uri`.
@@ -208,17 +211,17 @@ class ModulePlugin(Plugin):
         request: dict[str, Any] = {"ref": dict(reference), "argument": dict(argument)}
         if known:
             request["context"] = {"arguments": dict(known)}
-        return self._submit("complete", {"request": request}, call)
+        pending = self._submit("complete", {"request": request}, call)
+        return RunningCall(call, pending, self._completion, self._as_error)
 
-    def completion(self, text: bytes) -> dict[str, Any]:
-        """The completion of a CompleteResult."""
+    def _completion(self, text: bytes) -> dict[str, Any]:
         answer = decode_object(text, plugin=self.name, tool="complete")
         completion: dict[str, Any] = content.checked(
             content.read_completion, answer, self.name, "complete"
         )
         return completion
 
-    def reported(self, error: Exception, call: Call) -> CarrelError:
+    def _as_error(self, error: Exception, call: Call) -> CarrelError:
         """What a call ended with: the text that the module set as its error."""
         if not isinstance(error, PluginReport):
             return InternalError()
@@ -321,7 +324,7 @@ class ModulePlugin(Plugin):
         try:
             answer = decode_object(pending.utf8(), plugin=self.name, tool=export)
         except PluginReport as report:
-            said = self.reported(report, call).message
+            said = self._as_error(report, call).message
         except (PluginError, SourceError) as error:
             said = error.message
         else:
