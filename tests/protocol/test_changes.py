@@ -15,7 +15,7 @@ from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from carrel.server.transport import Transport
 from support.mcp_schema import assert_frames_valid
-from support.scripted_toolbox import ScriptedTool, ScriptedToolbox
+from support.scripted_toolbox import ScriptedTool, ScriptedToolbox, as_toolbox
 from support.stdio_client import MODERN, envelope
 
 
@@ -63,7 +63,7 @@ class Connection:
 
     def __init__(self, make: Callable[[], ScriptedToolbox]) -> None:
         self.input, self.output = Input(), Output()
-        loader = ToolboxLoader(make)
+        loader = ToolboxLoader(lambda: as_toolbox(make()))
         self.app = App(loader, ServerSettings(), raw=True)
         self._transport = Transport(
             self.input, self.output, ServerSettings(), on_first_answer=loader.start
@@ -171,7 +171,7 @@ def test_a_toolbox_is_made_once_for_many_and_again_after_a_failure() -> None:
         return ScriptedToolbox()
 
     async def run() -> None:
-        loader = ToolboxLoader(make)
+        loader = ToolboxLoader(lambda: as_toolbox(make()))
         failed = await asyncio.gather(*(loader.get() for _ in range(5)), return_exceptions=True)
         assert [type(error) for error in failed] == [OSError] * 5
         made = await asyncio.gather(*(loader.get() for _ in range(5)))

@@ -15,7 +15,7 @@ from carrel.server.fast_path import FastPath
 from carrel.server.frames import RawJson
 from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
-from support.scripted_toolbox import ScriptedToolbox
+from support.scripted_toolbox import ScriptedToolbox, as_toolbox
 from support.stdio_client import StdioClient
 
 REVISION = "2025-11-25"
@@ -31,7 +31,7 @@ def on_a_lane(use: Callable[[FastPath], object], **settings: Any) -> list[bytes 
     async def run() -> list[bytes | None]:
         from mcp_types import Implementation
 
-        loader = ToolboxLoader(ScriptedToolbox)
+        loader = ToolboxLoader(lambda: as_toolbox(ScriptedToolbox()))
         await loader.get()
         calls = ToolCalls(
             loader, ServerSettings(**settings), Implementation(name="t", version="1"), raw=True

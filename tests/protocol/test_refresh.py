@@ -14,7 +14,7 @@ from carrel.exchange import Call, ProgressHandler
 from carrel.server.calls import Context, ToolCalls
 from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
-from support.scripted_toolbox import ScriptedResult, ScriptedToolbox
+from support.scripted_toolbox import ScriptedResult, ScriptedToolbox, as_toolbox
 
 
 class Noting(ScriptedToolbox):
@@ -57,7 +57,7 @@ def test_a_call_passes_the_cache_by_when_its_meta_says_so(
     toolbox = Noting()
 
     async def run() -> dict[str, Any]:
-        loader = ToolboxLoader(lambda: toolbox)
+        loader = ToolboxLoader(lambda: as_toolbox(toolbox))
         await loader.get()
         calls = ToolCalls(
             loader, ServerSettings(), Implementation(name="t", version="1"), raw=False

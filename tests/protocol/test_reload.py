@@ -22,7 +22,7 @@ from support.guests import guest
 from support.manifests import manifest_text
 from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module
-from support.scripted_toolbox import ScriptedToolbox
+from support.scripted_toolbox import ScriptedToolbox, as_toolbox
 from support.stdio_client import MODERN, StdioClient
 from support.tiny_registry import tiny_registry
 
@@ -265,7 +265,7 @@ class Slow(ScriptedToolbox):
 def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last() -> None:
     async def run() -> None:
         old, new = Slow(), Slow()
-        loader = ToolboxLoader(lambda: old)
+        loader = ToolboxLoader(lambda: as_toolbox(old))
         app = App(loader, ServerSettings(), raw=True)
         await loader.get()
         running = asyncio.ensure_future(
@@ -273,8 +273,8 @@ def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last(
         )
         while not app.calls.running:  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(0)
-        loader.replace(new)
-        assert loader.loaded is new
+        loader.replace(as_toolbox(new))
+        assert loader.loaded is as_toolbox(new)
         assert not old.closed.is_set()
         await old.call("release", {"key": "k"})
         assert (await running).data == {"released": "k"}
@@ -330,7 +330,9 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
     open_server: tuple[Served, StdioClient],
 ) -> None:
     served, client = open_server
-    handled = App(ToolboxLoader(ScriptedToolbox), ServerSettings(), raw=True).sdk
+    handled = App(
+        ToolboxLoader(lambda: as_toolbox(ScriptedToolbox())), ServerSettings(), raw=True
+    ).sdk
     assert set(handled._request_handlers) <= METHODS
     tools = client.request("tools/list")["result"]["tools"]
     # The host's own tools reach no file and no setting; all others run in the sandbox.

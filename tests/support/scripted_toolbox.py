@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from carrel.errors import (
     ArgumentError,
@@ -28,7 +28,10 @@ from carrel.errors import (
 )
 from carrel.exchange import Call, ProgressHandler
 from carrel.runtime.pending import Pending
-from carrel.server.toolbox import Prompt
+from carrel.tools.prompts import Prompt
+
+if TYPE_CHECKING:
+    from carrel.tools import Toolbox
 
 SECRET = "hunter2-never-to-be-seen"
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -373,6 +376,11 @@ def unusable_toolbox() -> ScriptedToolbox:
     raise ConfigError(["pluginz: unknown key; did you mean 'plugins'?"], path="carrel.toml")
 
 
+def as_toolbox(double: ScriptedToolbox) -> Toolbox:
+    """Returns the double where the real class is asked for."""
+    return cast("Toolbox", double)
+
+
 def main() -> int:
     from carrel.server import ServerSettings, serve_stdio
 
@@ -380,7 +388,7 @@ def main() -> int:
     make: Callable[[], ScriptedToolbox] = ScriptedToolbox
     if options.pop("unusable", False):
         make = unusable_toolbox
-    return serve_stdio(make, ServerSettings(**options))
+    return serve_stdio(lambda: as_toolbox(make()), ServerSettings(**options))
 
 
 if __name__ == "__main__":

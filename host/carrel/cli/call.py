@@ -21,7 +21,7 @@ from .session import Host, Session
 from .stdin import read_stdin
 
 if TYPE_CHECKING:
-    from carrel.server.toolbox import Result
+    from carrel.tools import Result
 
 
 @command(

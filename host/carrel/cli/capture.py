@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
     from carrel.plugins.plugin_set import PluginState
-    from carrel.server.toolbox import Result
+    from carrel.tools import Result
 
 
 #: Failed requests that are shown.

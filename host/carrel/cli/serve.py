@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from carrel.config import Config, ServerConfig
     from carrel.server import ServerSettings
-    from carrel.server import Toolbox as ServedToolbox
     from carrel.tools import Toolbox
 
 
@@ -134,15 +133,12 @@ class ConfigRenewal:
         found = [path] if path is not None else possible_files(os.environ)
         return [*found, self._config.lock_path]
 
-    def renew(self, toolbox: ServedToolbox) -> Toolbox:
+    def renew(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox of the configuration as it is now.
 
         Raises:
             CarrelError: it cannot be used.
         """
-        from carrel.tools import Toolbox
-
-        assert isinstance(toolbox, Toolbox), "it is the one that was made here"
         config = self._session.config()
         renewed = toolbox.successor(config)
         renewed.precompile()  # of no effect where the cache folder is the same

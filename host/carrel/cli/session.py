@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
     from carrel.plugins.plugin_set import PluginState
-    from carrel.server.toolbox import Result, Tool
     from carrel.text.utf8 import Utf8
+    from carrel.tools import Result, Tool
     from carrel.tools.prompts import Template
     from carrel.tools.resources import Resource
 

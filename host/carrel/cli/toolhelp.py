@@ -11,7 +11,7 @@ from .render import cell_width, console, paragraph, plain, text
 from .schemas import Argument, read_arguments_of, takes_others
 
 if TYPE_CHECKING:
-    from carrel.server.toolbox import Tool
+    from carrel.tools import Tool
 
 _NAME, _BODY = 2, 6
 

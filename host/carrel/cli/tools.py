@@ -13,7 +13,7 @@ from .report import OK, report
 from .session import Host, Session
 
 if TYPE_CHECKING:
-    from carrel.server.toolbox import Tool
+    from carrel.tools import Tool
 
 
 @command("tools", example="tools pubmed_search", options=(AS_JSON,))

@@ -1,6 +1,6 @@
 """The MCP server: what a client sees of a toolbox, over stdio.
 
-Nothing here knows of plugins, sandboxes or upstreams: the server is handed a `Toolbox`. Importing
+Nothing here knows of sandboxes or upstreams: the server is handed a `Toolbox`. Importing
 this package is cheap; the MCP SDK is imported when a server starts.
 
 A call's way through the files: `pipes` → `frames` → `transport` → (SDK) → `app` → `calls` →
@@ -10,11 +10,16 @@ toolbox → `answers`, and back by `transport`. A plain tool call takes `lane` p
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from .settings import ServerSettings
-from .toolbox import Renewal, Result, Tool, Toolbox
 
-__all__ = ["Renewal", "Result", "ServerSettings", "Tool", "Toolbox", "serve_stdio"]
+if TYPE_CHECKING:
+    from carrel.tools import Toolbox
+
+    from .reload import Renewal
+
+__all__ = ["ServerSettings", "serve_stdio"]
 
 
 def serve_stdio(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError, ModuleError, SourceError
 from carrel.files.local_paths import without_paths
@@ -11,7 +11,9 @@ from carrel.text.compact import compact_text
 from carrel.text.printable import escaped_json, printable
 
 from .frames import RawJson
-from .toolbox import Result
+
+if TYPE_CHECKING:
+    from carrel.tools import Result
 
 #: `_meta` key of a call that says how its result is written as text: `json` or `compact`.
 TEXT: Final = "carrel/text"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
@@ -60,9 +60,11 @@ from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
 from .prompts import OPENING, PromptHandlers
 from .settings import ServerSettings
-from .toolbox import Resource as PluginResource
-from .toolbox import Tool, Toolbox
 from .toolbox_loader import ToolboxLoader
+
+if TYPE_CHECKING:
+    from carrel.tools import Tool, Toolbox
+    from carrel.tools.resources import Resource as PluginResource
 
 logger = logging.getLogger(__name__)
 

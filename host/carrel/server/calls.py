@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -22,8 +22,11 @@ from . import answers
 from .progress import ProgressRelay
 from .rate_limit import CallRateLimit
 from .settings import ServerSettings
-from .toolbox import Result, Started, Toolbox
 from .toolbox_loader import ToolboxLoader
+
+if TYPE_CHECKING:
+    from carrel.plugins.running_call import RunningCall
+    from carrel.tools import Result, Toolbox
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +111,7 @@ class ToolCalls:
             answer = await run_in_thread(self._compact, result, revision, raw)
         return self._finish(answer, name, revision)
 
-    def start(self, name: str, arguments: Mapping[str, Any] | None) -> Started | None:
+    def start(self, name: str, arguments: Mapping[str, Any] | None) -> RunningCall[Result] | None:
         """Starts a call that need not wait for anything; None for one that must, or is unknown.
 
         Whoever starts it says so when it has ended.
@@ -127,12 +130,12 @@ class ToolCalls:
             self._running[id(started.call)] = started.call
         return started
 
-    def ended(self, started: Started) -> None:
+    def ended(self, started: RunningCall[Result]) -> None:
         """Takes note that a call has ended which `start` started."""
         self._running.pop(id(started.call), None)
         self.answered += 1
 
-    def outcome(self, started: Started, name: str, revision: str) -> dict[str, Any]:
+    def outcome(self, started: RunningCall[Result], name: str, revision: str) -> dict[str, Any]:
         """What a call that has ended gave, in its wire form; from any thread."""
         try:
             result = started.result()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_types import JSONRPCNotification, JSONRPCRequest, RequestId
 
@@ -20,7 +20,10 @@ from carrel.errors import CarrelError, InternalError
 
 from .calls import ToolCalls
 from .frames import encode_response
-from .toolbox import Started
+
+if TYPE_CHECKING:
+    from carrel.plugins.running_call import RunningCall
+    from carrel.tools import Result
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +50,7 @@ class FastPath:
         self._calls = calls
         self._answer = answer
         self._find_list = find_list
-        self._running: dict[RequestId, Started] = {}
+        self._running: dict[RequestId, RunningCall[Result]] = {}
 
     def take(self, request: JSONRPCRequest, revision: str) -> bool:
         """Takes a request that can go this way; False for any other."""
@@ -82,7 +85,7 @@ class FastPath:
     def _refuse(self, id_: RequestId, failure: dict[str, Any]) -> None:
         self._answer(id_, encode_response(id_, failure))
 
-    def _run(self, id_: RequestId, started: Started, name: str, revision: str) -> None:
+    def _run(self, id_: RequestId, started: RunningCall[Result], name: str, revision: str) -> None:
         self._running[id_] = started
 
         if started.is_done:  # kept from an earlier call
@@ -100,7 +103,7 @@ class FastPath:
 
         started.when_done(ended)
 
-    def _finish(self, id_: RequestId, started: Started, line: bytes | None) -> None:
+    def _finish(self, id_: RequestId, started: RunningCall[Result], line: bytes | None) -> None:
         if self._running.get(id_) is started:  # nobody gave it up meanwhile
             del self._running[id_]
             self._calls.ended(started)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams
 
 from .frames import raw_json
-from .toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from carrel.tools import Toolbox
 
 
 class ToolLists:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -34,8 +34,11 @@ from carrel.text.printable import printable
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
 from .listing import only_page
-from .toolbox import Offers, Prompt, Template, Toolbox
 from .toolbox_loader import ToolboxLoader
+
+if TYPE_CHECKING:
+    from carrel.tools import Toolbox
+    from carrel.tools.prompts import Prompt, Prompts, Template
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +155,7 @@ class PromptHandlers:
             )
         return CompleteResult.model_validate({"completion": completion})
 
-    async def _offers(self) -> Offers:
+    async def _offers(self) -> Prompts:
         with _as_protocol_errors():
             return (await self._loader.get()).offers
 

@@ -10,20 +10,39 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError
 
-from .toolbox import Renewal, Toolbox
 from .toolbox_loader import ToolboxLoader
 from .watch import Watcher
 
 if TYPE_CHECKING:
+    from carrel.tools import Toolbox
+
     from .app import App
 
 logger = logging.getLogger(__name__)
+
+
+class Renewal(Protocol):
+    """Where a server's next toolbox comes from when the configuration changes."""
+
+    def files(self) -> Sequence[Path]:
+        """The files whose content is watched; none of them need exist."""
+
+    def renew(self, toolbox: Toolbox) -> Toolbox:
+        """A toolbox of the configuration as it is now, to take the place of `toolbox`.
+
+        Raises:
+            CarrelError: the configuration cannot be used.
+        """
+
+    def listen(self, wanted: Callable[[], None]) -> None:
+        """Has `wanted` called, from any thread, when a renewal would bring something new."""
 
 
 class Reloader:

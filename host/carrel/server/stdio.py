@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from .settings import ServerSettings
 from .standard_streams import standard_streams_taken
 from .stderrlog import logging_to_stderr
-from .toolbox import Renewal, Toolbox
 
 if TYPE_CHECKING:
+    from carrel.tools import Toolbox
+
+    from .reload import Renewal
     from .toolbox_loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)

@@ -7,10 +7,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from carrel.awaiting import run_in_thread
 
-from .toolbox import Toolbox
+if TYPE_CHECKING:
+    from carrel.tools import Toolbox
+
 
 logger = logging.getLogger(__name__)
 

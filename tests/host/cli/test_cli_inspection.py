@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -378,7 +378,7 @@ class TestDoctor:
     def session(self) -> Session:
         from support.fake_carrel import FakeHost
 
-        return Session(opener=FakeHost)
+        return Session(opener=cast("Any", FakeHost))
 
     def test_a_mistyped_variable_is_a_problem_with_the_nearest_name(self, session: Session) -> None:
         told = examine(session, online=False, env={"CARREL_CONTCAT": "me@example.org"})
