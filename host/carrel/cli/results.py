@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 from .render import console, json_value, paragraph, plain, text
 from .standing import standings
-from .works import Work, is_work, read_work
+from .works import ShownWork, is_work, read_work
 
 #: The members under which results list works. Those of `_NAMED` are taken for works only by a title
 #: or a total, because other plugins call other things by these words.
@@ -109,7 +109,7 @@ def _show_works(data: Mapping[str, Any], works: Sequence[Any], are_records: bool
     console().print(text(f"{shown} {noun}", "dim"))
 
 
-def _show_work(number: int, work: Work, *, in_full: bool) -> None:
+def _show_work(number: int, work: ShownWork, *, in_full: bool) -> None:
     out = console()
     bare = work.title or " · ".join(work.identifiers) or "(no title)"
     title = [text(work.mark, _WARNING)] if work.mark else []

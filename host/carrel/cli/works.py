@@ -22,7 +22,7 @@ _SUFFIX = re.compile(r"(?P<given>.*),\s*(?P<suffix>Jr\.?|Sr\.?|[IVX]+|[0-9]+(?:s
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ShownWork:
     """An item as it is shown.
 
     Attributes:
@@ -53,11 +53,11 @@ def is_work(item: object) -> bool:
     return "title" in item or any(key in item for key in ("id", "ids", *_IDENTIFIERS))
 
 
-def read_work(item: Mapping[str, Any]) -> Work:
+def read_work(item: Mapping[str, Any]) -> ShownWork:
     """Returns the parts of an item."""
     subtitle = item.get("subtitle")
     title = str(item.get("title") or "")
-    return Work(
+    return ShownWork(
         mark=mark(item),
         title=f"{title}: {subtitle}" if title and isinstance(subtitle, str) else title,
         authors=tuple(_authors(item)),

@@ -14,7 +14,7 @@ _REFERENCES = {0x70: "funcref", 0x6F: "externref"}
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class FunctionType:
     """A function's parameters and results, by WAT's names of their types."""
 
     parameters: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Outline:
     """
 
     imports: tuple[Import, ...]
-    functions: dict[str, Signature]
+    functions: dict[str, FunctionType]
     memories: frozenset[str]
 
 
@@ -105,7 +105,7 @@ class _Reader:
 
 def _outline(wasm: bytes) -> Outline:
     reader = _Reader(wasm, 8)
-    types: list[Signature] = []
+    types: list[FunctionType] = []
     imports: list[Import] = []
     functions: list[int] = []  # the type of each, imported ones first
     exports: list[tuple[str, int, int]] = []
@@ -127,12 +127,12 @@ def _outline(wasm: bytes) -> Outline:
     )
 
 
-def _signature(reader: _Reader) -> Signature:
+def _signature(reader: _Reader) -> FunctionType:
     form = reader.byte()
     if form != 0x60:
         raise _Unknown(f"a type of the form {form:#x}, where a function's was expected")
     parameters = tuple(_value_type(reader) for _ in range(reader.count()))
-    return Signature(parameters, tuple(_value_type(reader) for _ in range(reader.count())))
+    return FunctionType(parameters, tuple(_value_type(reader) for _ in range(reader.count())))
 
 
 def _value_type(reader: _Reader) -> str:
