@@ -274,6 +274,29 @@ def test_an_article_that_appears_a_little_later_is_looked_up_again(
     assert (count(), asked(upstream)) == (1, asked_then), "presence is kept for longer"
 
 
+@pytest.mark.requirement("result:typed:absence-is-kept-for-minutes")
+def test_an_article_that_appears_a_little_later_is_fetched_beside_others(
+    open_toolbox: Open, upstream: Upstream, clock: LaterClock
+) -> None:
+    there = ["7"]
+    upstream.on("*", lambda _: Reply(body=articles(*there)))
+    toolbox = open_toolbox("eutils")
+
+    def missing() -> list[str]:
+        result = toolbox.call_sync("pubmed_fetch", {"pmids": ["7", "8"]}).data
+        return list(result.get("not_found_pmids", []))
+
+    assert missing() == ["8"]
+    first = asked(upstream)
+    there.append("8")
+    assert (missing(), asked(upstream)) == (["8"], first), "absence is kept, too"
+    clock.later += 301
+    assert missing() == []
+    then = asked(upstream)
+    clock.later += 3600
+    assert (missing(), asked(upstream)) == ([], then), "presence is kept for longer"
+
+
 class TestRefresh:
     @pytest.mark.requirement("result:typed:refresh")
     def test_a_call_can_pass_the_cache_by(self, open_toolbox: Open, upstream: Upstream) -> None:

@@ -346,14 +346,18 @@ class ComponentPlugin(Plugin):
         )
 
     def _verdict(self, call: Call, text: bytes) -> Verdict:
-        """`ABSENT` for a lookup that names what the source does not have; it is checked later."""
-        if call.tool != _LOOKUP:
+        """`ABSENT` for a result that names what the source does not have; it is checked later.
+
+        It does so in a member `not_found`, or one whose name begins with `not_found_`.
+        """
+        if call.tool != _LOOKUP and b'"not_found' not in text:
             return Verdict.READ
         try:
-            raw = decode_object(text, plugin=self.name, tool=_LOOKUP, strict=not self.trusted)
+            raw = decode_object(text, plugin=self.name, tool=call.tool, strict=not self.trusted)
         except ContractViolation:
             return Verdict.UNREADABLE
-        return Verdict.ABSENT if raw.get("not_found") else Verdict.READ
+        names = (name for name in raw if name == "not_found" or name.startswith("not_found_"))
+        return Verdict.ABSENT if any(raw[name] for name in names) else Verdict.READ
 
     def _says_absent(self, report: PluginReport) -> bool:
         """Whether the report's code is `not_found`; the rest of it is checked elsewhere."""
