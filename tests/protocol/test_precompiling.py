@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from carrel.config import DEFAULT_PLUGINS
 from carrel.plugins.precompile import missing_code
-from carrel.plugins.source import builtin_digest, builtin_names
+from carrel.plugins.source import builtin_digest
 from carrel.runtime.codecache import CodeCache, code_key
 from support.desk import until
 from support.stdio_client import StdioClient
@@ -41,7 +42,7 @@ class Served:
 
     def missing(self) -> list[str]:
         """The plugins of which there is no code."""
-        return missing_code(builtin_names(), CodeCache(self.code), STACK)
+        return missing_code(DEFAULT_PLUGINS, CodeCache(self.code), STACK)
 
 
 def _compiles(child: psutil.Process) -> bool:
@@ -60,7 +61,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 def keys() -> list[str]:
     """What the code of the built-in plugins is called in the cache."""
-    return [code_key(builtin_digest(name), STACK) for name in builtin_names()]
+    return [code_key(builtin_digest(name), STACK) for name in DEFAULT_PLUGINS]
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_after_initialize_and_an_idle_wait_the_code_of_all_built_in_plugins_is_t
     call = server.client.start_call("pubmed_spell", token="t", term="asthma")
     assert "error" in json.dumps(server.client.answer(call))
     assert "compiling" not in json.dumps([frame for frame, _ in server.client.pairs])
-    assert len(list(server.code.glob("*.cwasm"))) == len(builtin_names())
+    assert len(list(server.code.glob("*.cwasm"))) == len(DEFAULT_PLUGINS)
     assert server.client.finish() == 0
 
 

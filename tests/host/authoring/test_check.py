@@ -298,6 +298,7 @@ LAYOUTS = {
     "tests/fixtures/arxiv": ("arxiv", "feed"),
     "tests/fixtures/crossref": ("crossref", "works"),
     "tests/fixtures/eutils": ("eutils", None),
+    "tests/fixtures/jats": ("jats", "jats"),
 }
 #: Those whose plugin has to be built, which `test_new.py` and `tests/plugins/test_examples.py` do.
 BUILT = {
