@@ -1,9 +1,34 @@
-"""Tools, resources and prompts: what a client or a command can call, and the way to call it."""
+"""Tools, resources and prompts: what a client or a command can call, and the way to call it.
 
-from carrel.plugins.result import Result
+Names are imported when they are first used: parsing a document needs `document` alone.
+"""
 
-from .arguments import accepted_arguments, check_arguments
-from .tool import Tool, listed_tool
-from .toolbox import Toolbox
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from carrel.plugins.result import Result
+
+    from .arguments import accepted_arguments, check_arguments
+    from .tool import Tool, listed_tool
+    from .toolbox import Toolbox
 
 __all__ = ["Result", "Tool", "Toolbox", "accepted_arguments", "check_arguments", "listed_tool"]
+
+_HOMES = {
+    "Result": "carrel.plugins.result",
+    "Tool": "carrel.tools.tool",
+    "Toolbox": "carrel.tools.toolbox",
+    "accepted_arguments": "carrel.tools.arguments",
+    "check_arguments": "carrel.tools.arguments",
+    "listed_tool": "carrel.tools.tool",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
