@@ -226,7 +226,10 @@ class TestProgress:
         (tmp_path / "std").mkdir()
         (tmp_path / "std" / "libstd-1.rlib").touch()
         scripts = {
-            "cargo": f'echo "$@" >> {tmp_path}/asked; [ $1 = fetch ] || [ $1 = --version ] && echo cargo 1',
+            "cargo": (
+                f'echo "$@" >> {tmp_path}/asked;'
+                " [ $1 = fetch ] || [ $1 = --version ] && echo cargo 1"
+            ),
             "rustc": f"echo {tmp_path}/std",
         }
         (tmp_path / "bin").mkdir()
