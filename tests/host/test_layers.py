@@ -15,10 +15,11 @@ PACKAGE = Path(carrel.__file__).parent
 
 #: What each layer may import of Carrel. A name stands for the module and everything below it.
 ALLOWED: dict[str, set[str]] = {
+    "_lazy": set(),
     "files": set(),
     "text": {"errors"},
     "runtime": {"errors", "exchange", "files", "text"},
-    "fetch": {"errors", "exchange", "files", "text"},
+    "fetch": {"_lazy", "errors", "exchange", "files", "text"},
     "trust": {"errors", "oci", "text"},
     "oci": {"errors", "fetch", "files", "text"},
     "config": {"errors", "exchange", "fetch", "files", "trust"},
@@ -40,6 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "records": {"contract", "errors", "text"},
     "tools": {
         "__version__",
+        "_lazy",
         "awaiting",
         "config",
         "errors",

@@ -11,8 +11,9 @@ Names are imported when they are first used: parsing a document needs `decode` a
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from carrel._lazy import lazy_names
 
 if TYPE_CHECKING:
     from .client import FetchClient, PluginFetcher
@@ -40,20 +41,16 @@ __all__ = [
 _HOMES = {
     "FetchClient": "client",
     "FetchSettings": "settings",
-    "HostRule": "policy.rules",
-    "Pace": "policy.rules",
+    "HostRule": "carrel.fetch.policy.rules",
+    "Pace": "carrel.fetch.policy.rules",
     "PluginFetcher": "client",
-    "Policy": "policy.rules",
+    "Policy": "carrel.fetch.policy.rules",
     "RecordingFetcher": "record",
     "ReplayingFetcher": "record",
     "Secret": "identity",
-    "parse_host_entry": "policy.hosts",
-    "read_policy": "policy.manifest",
+    "parse_host_entry": "carrel.fetch.policy.hosts",
+    "read_policy": "carrel.fetch.policy.manifest",
 }
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{home}", __name__), name)
+__getattr__ = lazy_names(__name__, _HOMES)

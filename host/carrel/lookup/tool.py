@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.plugins.manifest import ToolSpec
 from carrel.plugins.schema import compile_schema, validation_faults
-from carrel.tools.host_tool import run_in_thread
+from carrel.tools.host_tool import start_in_thread
 
 from .run import MAX_IDS, NAME
 from .schema import input_schema, output_schema
@@ -68,4 +68,4 @@ class LookupTool:
             # What was given may be no text, and is told as it was given as far as it goes.
             return text.encode("utf-8", "replace")
 
-        return run_in_thread(work, "carrel-lookup", call)
+        return start_in_thread(work, "carrel-lookup", call)

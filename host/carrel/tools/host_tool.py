@@ -49,7 +49,7 @@ class HostTool(Protocol):
         ...
 
 
-def run_in_thread(work: Callable[[], bytes], name: str, call: Call) -> RunningCall[Result]:
+def start_in_thread(work: Callable[[], bytes], name: str, call: Call) -> RunningCall[Result]:
     """Runs `work`, which returns a JSON text, in a daemon thread: a hanging one must not keep the
     process alive.
 
