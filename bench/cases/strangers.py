@@ -74,7 +74,7 @@ def _measured(bench: Workbench, folder: Path) -> Sequence[Row]:
     from carrel.oci.push import push
     from carrel.oci.registry import open_repository
     from carrel.oci.store import PluginStore
-    from carrel.plugins.source import read_source
+    from carrel.plugins.sources.source import read_source
     from carrel.trust.policy import TrustPolicy
     from carrel.trust.privatekey import new_private_key, write_public_key
     from carrel.trust.sign import sign

@@ -12,7 +12,7 @@ import pytest
 
 from carrel.config import DEFAULT_PLUGINS
 from carrel.plugins.precompile import missing_code
-from carrel.plugins.source import builtin_digest
+from carrel.plugins.sources.source import builtin_digest
 from carrel.runtime.codecache import CodeCache, code_key
 from support.desk import until
 from support.stdio_client import StdioClient

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from carrel.exchange import Limits
 from carrel.plugins.limits import effective_limits
 from carrel.plugins.plugin import ComponentPlugin, Plugin
-from carrel.plugins.source import MANIFEST_SECTION
+from carrel.plugins.sources.source import MANIFEST_SECTION
 from carrel.runtime.loader import Runtime, RuntimeSettings
 from carrel.runtime.sections import custom_section
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carrel.plugins.source import MANIFEST_SECTION
+from carrel.plugins.sources.source import MANIFEST_SECTION
 from carrel.runtime.leb128 import write_leb128
 from carrel.runtime.loader import CONTRACT_SECTION
 from carrel.runtime.sections import custom_section

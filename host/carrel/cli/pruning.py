@@ -21,7 +21,7 @@ def prune_command(session: Session, as_json: bool) -> int:
     name by digest, and what is younger than an hour. What only another configuration names by
     digest is removed, and fetched again when it is needed.
     """
-    from carrel.plugins.oci_source import plugin_store
+    from carrel.plugins.sources.oci_source import plugin_store
 
     config = session.config()
     store = plugin_store(config)

@@ -89,7 +89,7 @@ def pull_command(
     """
     from carrel.oci.pull import pull
     from carrel.oci.registry import open_repository
-    from carrel.plugins.oci_source import plugin_store
+    from carrel.plugins.sources.oci_source import plugin_store
 
     where = read_reference(reference)
     config = session.config()
@@ -141,7 +141,7 @@ def read_reference(text: str) -> ImageReference:
 
 def settings_for(config: Config, where: ImageReference, *, plain_http: bool) -> RegistrySettings:
     """How the registry of a reference is reached, by the configuration and what was typed."""
-    from carrel.plugins.oci_source import registry_settings as configured
+    from carrel.plugins.sources.oci_source import registry_settings as configured
 
     return registry_settings(where, plain_http=plain_http, base=configured(config, where.host))
 

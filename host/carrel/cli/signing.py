@@ -258,7 +258,7 @@ def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPo
     Raises:
         ArgumentError: nobody is, or it depends on which of them is meant.
     """
-    from carrel.plugins.oci_source import required_trust
+    from carrel.plugins.sources.oci_source import required_trust
 
     config = session.config()
     names = [one.name for one in plugins]

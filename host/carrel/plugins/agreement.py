@@ -15,7 +15,7 @@ from carrel.runtime.sections import custom_section
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
-from .source import MANIFEST_SECTION
+from .sources.source import MANIFEST_SECTION
 
 if TYPE_CHECKING:
     from carrel.runtime.component import SandboxedComponent

@@ -87,8 +87,8 @@ def propose(config: Config, name: str, on_progress: ProgressHandler | None = Non
 def _found(
     config: Config, entry: PluginConfig, on_progress: ProgressHandler | None
 ) -> tuple[LockEntry, list[str]]:
-    from .oci_source import pull_newest
-    from .source import read_source
+    from .sources.oci_source import pull_newest
+    from .sources.source import read_source
 
     if entry.url.startswith("oci:"):
         source = pull_newest(config, entry, on_progress)

@@ -19,7 +19,7 @@ from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule, Pace
 from carrel.runtime.sections import custom_section
 
-from .source import MANIFEST_SECTION, builtin_names, read_source
+from .sources.source import MANIFEST_SECTION, builtin_names, read_source
 
 if TYPE_CHECKING:
     from carrel.config import PaceGrant, PluginConfig

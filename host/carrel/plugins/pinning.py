@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, LockError
 from carrel.runtime.sections import custom_section
 
-from .source import MANIFEST_SECTION, PluginSource, read_source
+from .sources.source import MANIFEST_SECTION, PluginSource, read_source
 
 # The lock's own modules are imported where they are needed: built-in plugins do without them.
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Pins:
             LockError: it was never approved, or its address or digest was not.
             LoadError: it cannot be had, is on its way, or carries no signature that counts.
         """
-        from .oci_source import pull_locked, read_locked
+        from .sources.oci_source import pull_locked, read_locked
 
         approved = self._approved(entry)
         source = read_locked(self._config, entry, approved)
@@ -76,7 +76,7 @@ class Pins:
         Raises:
             LoadError: as it says.
         """
-        from .oci_source import read_locked
+        from .sources.oci_source import read_locked
 
         approved = self._approved(entry)
         altered: list[str] = []
@@ -211,7 +211,7 @@ class Pull:
         )
 
     def _run(self) -> None:
-        from .oci_source import pull_locked
+        from .sources.oci_source import pull_locked
 
         config, entry, approved = self._work
         try:

@@ -22,7 +22,7 @@ from .naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
 from .shared_resources import SharedResources
-from .source import MANIFEST_SECTION, PluginSource, builtin_names, read_source
+from .sources.source import MANIFEST_SECTION, PluginSource, builtin_names, read_source
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig

@@ -24,7 +24,7 @@ from carrel.errors import CarrelError
 from carrel.runtime.child import child_command, child_environment, limit_child
 from carrel.runtime.codecache import CodeCache, code_key
 
-from .source import builtin_digest, read_source
+from .sources.source import builtin_digest, read_source
 
 _log = logging.getLogger("carrel.plugins")
 

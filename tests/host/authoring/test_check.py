@@ -14,7 +14,7 @@ from carrel.authoring.check import Outcome, Report, check_plugin
 from carrel.config import Config
 from carrel.errors import ArgumentError, LoadError, UnknownNameError
 from carrel.fetch.recording import Skipped
-from carrel.plugins.source import read_source
+from carrel.plugins.sources.source import read_source
 from support.guests import guest
 from support.manifests import manifest_text, with_tool
 from support.projects import FETCHES, URL, component, exchange, fixture, project

@@ -70,7 +70,7 @@ class TestWithoutAFile:
         assert config.plugins[-1].url == "builtin:jats"
 
     def test_the_built_in_plugins_are_those_that_come_along(self) -> None:
-        from carrel.plugins.source import builtin_names
+        from carrel.plugins.sources.source import builtin_names
 
         assert set(BUILTIN_PLUGINS) == set(builtin_names())
 

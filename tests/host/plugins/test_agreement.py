@@ -17,7 +17,7 @@ from carrel.errors import CarrelError, LoadError
 from carrel.plugins import agreement
 from carrel.plugins.approval import propose
 from carrel.plugins.plugin_set import PluginSet
-from carrel.plugins.source import builtin_names, read_source
+from carrel.plugins.sources.source import builtin_names, read_source
 from carrel.runtime.component import SandboxedComponent
 from carrel.text.json_text import decode_object
 from carrel.tools import Toolbox

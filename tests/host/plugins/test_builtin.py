@@ -17,7 +17,7 @@ import pytest
 import carrel
 from carrel.config import Config, PluginConfig
 from carrel.errors import LoadError
-from carrel.plugins import source
+from carrel.plugins.sources import source
 from carrel.tools import Toolbox
 
 PACKAGE = Path(carrel.__file__).parent

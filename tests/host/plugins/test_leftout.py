@@ -16,7 +16,7 @@ from carrel.errors import CarrelError, HiddenToolError, LoadError, LockError, Mi
 from carrel.plugins.lockfile import change_lock
 from carrel.plugins.pinning import entry_of
 from carrel.plugins.plugin_set import PluginSet
-from carrel.plugins.source import read_source
+from carrel.plugins.sources.source import read_source
 from carrel.tools import Toolbox
 from support.command_line import CommandLine
 from support.guests import guest

@@ -12,7 +12,7 @@ from carrel.errors import LoadError
 #: The custom section that holds what `describe()` returns, so that listing tools compiles nothing.
 MANIFEST_SECTION = "carrel:manifest"
 
-_COMPONENTS = Path(__file__).parents[1] / "components"
+_COMPONENTS = Path(__file__).parents[2] / "components"
 _LOCK = _COMPONENTS / "components.lock"
 
 

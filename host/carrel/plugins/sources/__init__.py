@@ -1,0 +1,1 @@
+"""Where a plugin's bytes come from: built in, a file, or a registry; and the digest they must have."""
