@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 
 from carrel.exchange import FailureKind, Limits
-from carrel.plugins.schema import compile_schema
+from carrel.plugins.schemas.schema import compile_schema
 from carrel.runtime.imports import CONTRACT_IMPORTS, SOURCE
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from carrel.api import Carrel
 from carrel.config import Config, builtin
 from carrel.contract import contract_file
 from carrel.errors import SourceError
-from carrel.plugins.schema import compile_schema
+from carrel.plugins.schemas.schema import compile_schema
 from conftest import CORPUS
 from plugins import jats_oracle as oracle
 

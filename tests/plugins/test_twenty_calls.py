@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from carrel.plugins.schema import compile_schema, validation_faults
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.server import answers
 from carrel.server.announced import announced_schema
 from carrel.server.instructions import COSTS, NAMED, OMITTING, instructions

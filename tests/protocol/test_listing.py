@@ -12,7 +12,7 @@ import pytest
 
 from carrel import Carrel
 from carrel.config import Config, builtin
-from carrel.plugins.schema import compile_schema
+from carrel.plugins.schemas.schema import compile_schema
 from carrel.server.announced import announced_schema, without_prose
 from support.stdio_client import StdioClient
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.contract import contract_file
 from carrel.lookup.sources import LOOKUP
-from carrel.plugins.schema import compile_schema, validation_faults
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.records import IdFault, parse_id
 from carrel.text.printable import printable
 from carrel.tools.resources import RESOURCE

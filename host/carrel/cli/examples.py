@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from carrel.errors import ArgumentError
-from carrel.plugins.schema import compile_schema
+from carrel.plugins.schemas.schema import compile_schema
 
 from .arguments import read_arguments
 from .schemas import choices, resolved

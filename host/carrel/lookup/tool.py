@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.plugins.manifest import ToolSpec
-from carrel.plugins.schema import compile_schema, validation_faults
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools.host_tool import start_in_thread
 
 from .run import MAX_IDS, NAME

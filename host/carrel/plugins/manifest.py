@@ -21,7 +21,7 @@ from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
 from .naming import client_names
-from .schema import compile_schema, schema_faults, validation_faults
+from .schemas.schema import compile_schema, schema_faults, validation_faults
 
 #: A manifest is read into memory and shown to people and models; this is far above any real one.
 MAX_BYTES = 1024 * 1024

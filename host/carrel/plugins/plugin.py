@@ -39,11 +39,11 @@ from carrel.text.json_text import decode_object, decode_own_object
 from carrel.text.printable import printable
 from carrel.text.utf8 import Utf8
 
-from .references import schema_weight
 from .result import Result
 from .result_cache import ResultCache
 from .running_call import RunningCall
-from .schema import compile_schema, validation_faults
+from .schemas.references import schema_weight
+from .schemas.schema import compile_schema, validation_faults
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -384,7 +384,7 @@ class ComponentPlugin(Plugin):
         spec = self.manifest.tool(tool)
         if spec is None or spec.output_schema is None or not self._is_large(tool, text):
             return
-        from .schema_subprocess import check_in_subprocess
+        from .schemas.subprocess_check import check_in_subprocess
 
         faults = check_in_subprocess(
             text, spec.output_schema, plugin=self.name, tool=tool, seconds=call.remaining

@@ -17,7 +17,7 @@ from carrel.cli.examples import example_of
 from carrel.cli.schemas import Argument, read_arguments_of
 from carrel.cli.summaries import summaries
 from carrel.cli.toolhelp import show_tool
-from carrel.plugins.schema import compile_schema
+from carrel.plugins.schemas.schema import compile_schema
 from support.command_line import CommandLine
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from carrel.errors import CarrelError
 from carrel.exchange import Call
-from carrel.plugins.schema import compile_schema
+from carrel.plugins.schemas.schema import compile_schema
 from carrel.records import RawResult, work_faults
 from support.guests import guest
 from support.lookups import LOOP, A, Raw, found, record, says, source

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.plugins.schema import compile_schema, schema_faults, validation_faults
+from carrel.plugins.schemas.schema import compile_schema, schema_faults, validation_faults
 
 
 def doubling(levels: int) -> dict[str, Any]:

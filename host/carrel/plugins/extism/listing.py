@@ -21,7 +21,7 @@ from carrel.plugins.manifest import (
     TemplateSpec,
     ToolSpec,
 )
-from carrel.plugins.schema import schema_faults
+from carrel.plugins.schemas.schema import schema_faults
 from carrel.plugins.templates import template_fault
 
 from .texts import (

@@ -25,7 +25,7 @@ from carrel.exchange import Call, Fetcher, Limits, Verdict
 from carrel.plugins.plugin import Plugin
 from carrel.plugins.result import Result
 from carrel.plugins.running_call import RunningCall
-from carrel.plugins.schema import compile_schema, validation_faults
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.runtime.component import PluginReport
 from carrel.runtime.extism.module import SandboxedModule
 from carrel.runtime.extism.services import ModuleContext

@@ -4,7 +4,7 @@ Decoding and checking eight megabytes takes the interpreter for half a second an
 end, a gigabyte of memory. A child with limits of its own does it, and the calls of other plugins go
 on meanwhile.
 
-Run as `python -m carrel.plugins.schema_subprocess`: reads a header line and the text from stdin,
+Run as `python -m carrel.plugins.schemas.subprocess_check`: reads a header line and the text from stdin,
 prints the faults as JSON.
 """
 
@@ -45,7 +45,7 @@ def check_in_subprocess(
     refusal = f"{plugin}: {tool} returned a text of {len(text)} bytes that cannot be checked"
     try:
         child = subprocess.run(  # noqa: S603 - our own interpreter and module
-            child_command("carrel.plugins.schema_subprocess"),
+            child_command("carrel.plugins.schemas.subprocess_check"),
             input=b"".join((header, b"\n", text)),
             capture_output=True,
             timeout=max(1.0, seconds),
