@@ -13,7 +13,7 @@ import pytest
 
 from carrel.config import Config, PluginConfig
 from carrel.errors import LoadError, PluginError
-from carrel.plugins.manifest import parse_manifest
+from carrel.plugins.manifests.manifest import parse_manifest
 from carrel.runtime.loader import Runtime, RuntimeSettings
 from carrel.tools import Toolbox
 from support.guests import Guest, assemble, guest, guest_wat

@@ -28,7 +28,7 @@ ALL = {"tools", "prompts", "resources"}
 BUILTIN = {name: {"enabled": False} for name in ("arxiv", "crossref", "eutils")}
 SERVE = "from carrel.__main__ import main; raise SystemExit(main())"
 #: A server that waits for no plugin: each that has to be compiled is listed later.
-IMPATIENT = f"import carrel.plugins.reading as reading; reading.PATIENCE = 0.0; {SERVE}"
+IMPATIENT = f"import carrel.plugins.manifests.reading as reading; reading.PATIENCE = 0.0; {SERVE}"
 
 TELLS_ALL = (
     "(call $notify_tool_list_changed) (call $notify_prompt_list_changed) "

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from carrel.__main__ import main
-from carrel.plugins import reading
+from carrel.plugins.manifests import reading
 from carrel.runtime import compile as compiling
 
 #: Seconds that a list waits for plugins; longer than the event loop may ever be busy.

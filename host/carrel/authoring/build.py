@@ -16,7 +16,7 @@ from .steps import Say
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None 
         raise ArgumentError([f"{output}: a component's file ends in .wasm"])
     bare = _compile(project, config, say)
     say("reading the manifest in the sandbox")
-    from carrel.plugins.manifest import parse_manifest
+    from carrel.plugins.manifests.manifest import parse_manifest
 
     from .sandbox import Sandbox
     from .sections import with_sections

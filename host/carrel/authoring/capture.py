@@ -20,7 +20,7 @@ from carrel.config import PluginConfig
 from carrel.errors import ArgumentError, SourceError
 from carrel.fetch.recording import Recordings
 from carrel.plugins.access import provided_secrets
-from carrel.plugins.manifest import RESERVED_TOOLS, parse_manifest
+from carrel.plugins.manifests.manifest import RESERVED_TOOLS, parse_manifest
 from carrel.plugins.plugin_set import PluginSet, PluginState
 
 from .cases import CASE, EXCHANGES, EXPECTED, write_json

@@ -34,13 +34,13 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.errors import ArgumentError, StorageError
 from carrel.fetch.recording import Recordings, Skipped, is_for_people
-from carrel.plugins.manifest import RESERVED_TOOLS
+from carrel.plugins.manifests.manifest import RESERVED_TOOLS
 
 from .project import read_json
 from .reserved import reserved_tools
 
 if TYPE_CHECKING:
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
 
 CASE, EXPECTED, EXCHANGES, FORMAT = "case.json", "expected.json", "exchanges", "format"
 #: How the file of a document may be called.

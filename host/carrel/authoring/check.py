@@ -12,8 +12,8 @@ from carrel.errors import ArgumentError, CarrelError, NotRecordedError, UnknownN
 from carrel.fetch.decode import UndecodableError
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.recording import Recordings, Skipped
-from carrel.plugins.agreement import require_agreement
-from carrel.plugins.manifest import Manifest, parse_manifest
+from carrel.plugins.manifests.agreement import require_agreement
+from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 
 from .cases import (
     CASE,

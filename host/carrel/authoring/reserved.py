@@ -18,7 +18,7 @@ from carrel.text.printable import printable
 from carrel.tools.resources import RESOURCE
 
 if TYPE_CHECKING:
-    from carrel.plugins.manifest import LookupSpec, Manifest
+    from carrel.plugins.manifests.manifest import LookupSpec, Manifest
 
 #: The arguments of `resource`; those of `lookup` have a schema in the contract.
 _READING = {

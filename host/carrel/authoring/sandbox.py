@@ -17,7 +17,7 @@ from carrel.runtime.sections import custom_section
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import Fetcher
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
     from carrel.runtime.component import SandboxedComponent
 
 

@@ -15,7 +15,7 @@ from carrel.plugins.review import in_vain, limits_of, review
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
     from carrel.plugins.plugin_set import PluginState
 
 

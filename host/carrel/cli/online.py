@@ -11,7 +11,7 @@ from carrel.exchange import Call, Failure, Fetcher, Limits, ProgressHandler, Req
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
     from carrel.plugins.plugin_set import PluginState
 
 #: Seconds that one plugin's hosts together get.

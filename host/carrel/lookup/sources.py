@@ -12,7 +12,7 @@ from carrel.text.printable import printable
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.manifest import LookupSpec
+    from carrel.plugins.manifests.manifest import LookupSpec
     from carrel.plugins.plugin_set import PluginSet
 
     from .result import Reason

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifest import ToolSpec
+from carrel.plugins.manifests.manifest import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools.host_tool import start_in_thread
 

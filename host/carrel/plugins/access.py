@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from carrel.fetch.identity import Secret
     from carrel.fetch.recording import Recordings
 
-    from .manifest import Manifest
+    from .manifests.manifest import Manifest
 
 
 class Access:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError
 
-from .naming import client_names
+from .manifests.naming import client_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from carrel.errors import LockError
 from carrel.text.printable import printable
 
 if TYPE_CHECKING:
-    from .manifest import Manifest, ToolSpec
+    from .manifests.manifest import Manifest, ToolSpec
 
 _SHOWN = 200
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
 
     from .lock import LockEntry
-    from .manifest import Manifest
+    from .manifests.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
 
@@ -256,7 +256,7 @@ def entry_of(entry: PluginConfig, source: PluginSource, manifest: Manifest) -> L
 
 def _told_by_section(entry: PluginConfig, source: PluginSource) -> LockEntry | None:
     """What the bytes say of themselves without being run, if they do."""
-    from .manifest import parse_manifest
+    from .manifests.manifest import parse_manifest
 
     try:
         section = custom_section(source.wasm, MANIFEST_SECTION)

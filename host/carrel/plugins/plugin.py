@@ -48,7 +48,7 @@ from .schemas.schema import compile_schema, validation_faults
 if TYPE_CHECKING:
     import jsonschema_rs
 
-    from .manifest import Format, Manifest
+    from .manifests.manifest import Format, Manifest
 
 _log = logging.getLogger("carrel.plugins")
 

@@ -18,7 +18,7 @@ from carrel.runtime.sections import custom_section, is_core_module
 
 from .compiling import CompileNews
 from .limits import STRANGERS_LIMITS, effective_limits, module_limits
-from .naming import MAX_NAME
+from .manifests.naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
 from .shared_resources import SharedResources
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from carrel.fetch.client import FetchClient
     from carrel.runtime.component import SandboxedComponent
 
-    from .manifest import Manifest
-    from .reading import Reading
+    from .manifests.manifest import Manifest
+    from .manifests.reading import Reading
 
 _log = logging.getLogger("carrel.plugins")
 
@@ -309,7 +309,7 @@ class PluginSet:
         """The reading of a plugin's manifest, begun now unless it was before, of the same bytes."""
         known = self._readings.get(entry.name)
         if known is None or known[0] != entry or known[1] != source.digest:
-            from .reading import Reading
+            from .manifests.reading import Reading
 
             reading = Reading(entry.name, lambda: self.read_manifest(entry, source), on_ready)
             known = self._readings[entry.name] = entry, source.digest, reading
@@ -321,7 +321,7 @@ class PluginSet:
         Raises:
             LoadError: it cannot be read, or is refused.
         """
-        from .manifest import parse_manifest
+        from .manifests.manifest import parse_manifest
 
         name = entry.name
         if is_core_module(source.wasm):
@@ -466,7 +466,7 @@ class PluginSet:
                 name, source.wasm, source.digest, urgent=source.builtin, on_compile=compiling
             )
         if not source.builtin:
-            from .agreement import require_agreement
+            from .manifests.agreement import require_agreement
 
             try:
                 require_agreement(component, source.wasm)

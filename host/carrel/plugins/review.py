@@ -20,7 +20,7 @@ from .limits import STRANGERS_LIMITS, effective_limits, module_limits
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
 
-    from .manifest import Manifest
+    from .manifests.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from carrel.runtime.pending import Pending
 
 if TYPE_CHECKING:
     from carrel.exchange import Call, ProgressHandler
-    from carrel.plugins.manifest import ToolSpec
+    from carrel.plugins.manifests.manifest import ToolSpec
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import Call
     from carrel.plugins.extism.plugin import ModulePlugin
-    from carrel.plugins.manifest import PromptSpec
+    from carrel.plugins.manifests.manifest import PromptSpec
     from carrel.plugins.plugin_set import PluginSet
 
 Started = Callable[["Call"], None]

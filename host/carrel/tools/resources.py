@@ -80,7 +80,7 @@ def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
     found = find_resources(registry, config)
     if uri in found:
         return found[uri].plugin
-    from carrel.plugins.templates import covers
+    from carrel.plugins.manifests.templates import covers
 
     from .prompts import find_templates
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from carrel.plugins.manifest import ToolSpec
+    from carrel.plugins.manifests.manifest import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from carrel.cli.session import Options, Session
 from carrel.config import Config, PluginConfig
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
 from carrel.fetch.policy.manifest import read_policy
-from carrel.plugins.manifest import Manifest, parse_manifest
+from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 from carrel.plugins.plugin_set import PluginSet, PluginState
 from carrel.runtime import ffi
 from carrel.runtime.ffi.choice import Interface

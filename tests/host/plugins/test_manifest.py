@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from carrel.errors import ContractViolation, LoadError
-from carrel.plugins.manifest import MAX_BYTES, parse_manifest
+from carrel.plugins.manifests.manifest import MAX_BYTES, parse_manifest
 from support.manifests import manifest, manifest_text, with_tool
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from carrel.plugins.naming import client_names
+from carrel.plugins.manifests.naming import client_names
 
 FIT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

@@ -17,7 +17,7 @@ from carrel.fetch.policy.grants import HostGrant
 from carrel.fetch.policy.rules import HostRule
 from carrel.fetch.url import Target, parse_url
 from carrel.plugins.access import effective_policy
-from carrel.plugins.manifest import Manifest, parse_manifest
+from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 from carrel.plugins.pace import paced
 from carrel.plugins.review import ReviewItem, bucket_lines, in_vain, review
 from carrel.tools import Toolbox

@@ -11,7 +11,7 @@ import pytest
 
 from carrel.config import Config, PluginConfig
 from carrel.errors import LoadError
-from carrel.plugins import reading
+from carrel.plugins.manifests import reading
 from carrel.plugins.plugin_set import PluginSet
 from carrel.runtime.component import SandboxedComponent
 from carrel.runtime.loader import Runtime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from carrel.plugins.templates import covers, template_fault
+from carrel.plugins.manifests.templates import covers, template_fault
 
 
 @pytest.mark.parametrize(

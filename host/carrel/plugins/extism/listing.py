@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from carrel.errors import LoadError
 from carrel.fetch.policy.hosts import parse_host_entry
 from carrel.fetch.policy.rules import HostRule
-from carrel.plugins.manifest import (
+from carrel.plugins.manifests.manifest import (
     Manifest,
     PromptArgument,
     PromptSpec,
@@ -21,8 +21,8 @@ from carrel.plugins.manifest import (
     TemplateSpec,
     ToolSpec,
 )
+from carrel.plugins.manifests.templates import template_fault
 from carrel.plugins.schemas.schema import schema_faults
-from carrel.plugins.templates import template_fault
 
 from .texts import (
     MAX_DESCRIPTION,

@@ -17,7 +17,7 @@ from .texts import is_uri
 if TYPE_CHECKING:
     from carrel.config import PluginConfig
     from carrel.exchange import Fetcher, Limits
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
     from carrel.runtime.extism.module import SandboxedModule
 
 

@@ -40,7 +40,7 @@ from .listing import module_manifest
 if TYPE_CHECKING:
     import jsonschema_rs
 
-    from carrel.plugins.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
 

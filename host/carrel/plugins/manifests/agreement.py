@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, LoadError
+from carrel.plugins.sources.source import MANIFEST_SECTION
 from carrel.runtime.sections import custom_section
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
-
-from .sources.source import MANIFEST_SECTION
 
 if TYPE_CHECKING:
     from carrel.runtime.component import SandboxedComponent

@@ -17,11 +17,11 @@ from carrel.contract import contract_file
 from carrel.errors import LoadError
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule
+from carrel.plugins.schemas.schema import compile_schema, schema_faults, validation_faults
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
 from .naming import client_names
-from .schemas.schema import compile_schema, schema_faults, validation_faults
 
 #: A manifest is read into memory and shown to people and models; this is far above any real one.
 MAX_BYTES = 1024 * 1024
