@@ -8,7 +8,7 @@ from typing import Any
 
 from carrel.config import Config, PluginConfig, builtin
 from carrel.fetch import FetchClient
-from carrel.plugins.access import Access
+from carrel.plugins.grants.access import Access
 from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 from carrel.plugins.sources.source import MANIFEST_SECTION, read_source
 from carrel.runtime.sections import custom_section

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel.exchange import Limits
-from carrel.plugins.limits import effective_limits
+from carrel.plugins.grants.limits import effective_limits
 from carrel.plugins.plugin import ComponentPlugin, Plugin
 from carrel.plugins.sources.source import MANIFEST_SECTION
 from carrel.runtime.loader import Runtime, RuntimeSettings

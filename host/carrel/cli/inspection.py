@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.credentials import find_secret, variable
 from carrel.errors import CarrelError
 from carrel.fetch.identity import SOFTWARE
-from carrel.plugins.review import in_vain, limits_of, review
+from carrel.plugins.grants.review import in_vain, limits_of, review
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig

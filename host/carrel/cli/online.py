@@ -19,7 +19,7 @@ _PATIENCE = 30.0
 
 
 class FetcherFactory(Protocol):
-    """What is asked of `carrel.plugins.access.Access`; tests hand in a double."""
+    """What is asked of `carrel.plugins.grants.access.Access`; tests hand in a double."""
 
     def fetcher(self, entry: PluginConfig, manifest: Manifest, /) -> Fetcher:
         """A fetcher under the manifest and the entry's grant."""
@@ -42,7 +42,7 @@ def ask_hosts(
     Any status counts as an answer. Wildcards are passed over: they name no host to ask.
     """
     if access is None:
-        from carrel.plugins import access as plugin_access
+        from carrel.plugins.grants import access as plugin_access
 
         access = plugin_access.Access(replace(config, record_dir=None, replay_dir=None))
     answers: dict[str, dict[str, Any]] = {}

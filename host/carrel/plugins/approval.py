@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import ArgumentError, UnknownNameError
 
+from .grants.review import bucket_lines
 from .lock import LockEntry, changes, first_sight
 from .lockfile import read_lock
 from .pinning import entry_of
 from .plugin_set import PluginSet
-from .review import bucket_lines
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig

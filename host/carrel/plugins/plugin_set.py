@@ -17,7 +17,7 @@ from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
 from .compiling import CompileNews
-from .limits import STRANGERS_LIMITS, effective_limits, module_limits
+from .grants.limits import STRANGERS_LIMITS, effective_limits, module_limits
 from .manifests.naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
@@ -356,7 +356,7 @@ class PluginSet:
 
     def secrets_set(self, name: str) -> list[str]:
         """Names of those secrets of a plugin's manifest that the operator has set."""
-        from .access import provided_secrets
+        from .grants.access import provided_secrets
 
         provided = provided_secrets(self._config, self._entry(name), self.manifest(name))
         return sorted(one for one, value in provided.items() if value)
@@ -493,7 +493,7 @@ class PluginSet:
                     self._pins.require_present(entry)
                 digest = self._source_digest(entry)
                 manifest = self.manifest(entry.name)
-                from .access import granted_hosts
+                from .grants.access import granted_hosts
 
                 granted = granted_hosts(entry, manifest)
                 self.plugin(entry.name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from carrel.fetch.client import FetchClient
     from carrel.runtime.loader import Runtime
 
-    from .access import Access
+    from .grants.access import Access
     from .plugin import Plugin
     from .precompile import Precompiler
 
@@ -74,7 +74,7 @@ class SharedResources:
         """What makes fetchers."""
         with self._lock:
             if self._access is None:
-                from .access import Access
+                from .grants.access import Access
 
                 self._access = Access(self._config, self._fetch_client)
             return self._access

@@ -16,10 +16,10 @@ from carrel.exchange import Failure
 from carrel.fetch.policy.grants import HostGrant
 from carrel.fetch.policy.rules import HostRule
 from carrel.fetch.url import Target, parse_url
-from carrel.plugins.access import effective_policy
+from carrel.plugins.grants.access import effective_policy
+from carrel.plugins.grants.pace import paced
+from carrel.plugins.grants.review import ReviewItem, bucket_lines, in_vain, review
 from carrel.plugins.manifests.manifest import Manifest, parse_manifest
-from carrel.plugins.pace import paced
-from carrel.plugins.review import ReviewItem, bucket_lines, in_vain, review
 from carrel.tools import Toolbox
 from support.guests import guest
 from support.manifests import manifest, manifest_text
@@ -201,7 +201,7 @@ class TestPace:
 
 
 def paced_builtin(host: str) -> HostRule:
-    from carrel.plugins.pace import _upstream_rules
+    from carrel.plugins.grants.pace import _upstream_rules
 
     return next(rule for rule in _upstream_rules() if rule.host == host)
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from carrel.fetch.policy.grants import common_host
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule, Pace
+from carrel.plugins.sources.source import MANIFEST_SECTION, builtin_names, read_source
 from carrel.runtime.sections import custom_section
-
-from .sources.source import MANIFEST_SECTION, builtin_names, read_source
 
 if TYPE_CHECKING:
     from carrel.config import PaceGrant, PluginConfig

@@ -19,8 +19,7 @@ from .limits import STRANGERS_LIMITS, effective_limits, module_limits
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
-
-    from .manifests.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from carrel.fetch.client import FetchClient
     from carrel.fetch.identity import Secret
     from carrel.fetch.recording import Recordings
-
-    from .manifests.manifest import Manifest
+    from carrel.plugins.manifests.manifest import Manifest
 
 
 class Access:
