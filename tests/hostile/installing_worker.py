@@ -23,8 +23,8 @@ from carrel.oci.layout import write_plugin
 from carrel.oci.pull import pull
 from carrel.oci.reference import ImageReference, parse_reference
 from carrel.oci.store import PluginStore
-from carrel.plugins.lock import LockEntry
-from carrel.plugins.lockfile import change_lock
+from carrel.plugins.approval.lock import LockEntry
+from carrel.plugins.approval.lockfile import change_lock
 from carrel.runtime.codecache import CodeCache
 from support.memory_repository import MemoryRepository
 

@@ -15,7 +15,7 @@ import pytest
 from carrel.exchange import Response
 from carrel.oci.documents import sha256
 from carrel.oci.layout import read_plugin
-from carrel.plugins.lockfile import read_lock
+from carrel.plugins.approval.lockfile import read_lock
 
 from .installing_worker import (
     MAX_BYTES,

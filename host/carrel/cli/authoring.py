@@ -189,7 +189,7 @@ def _subject(
             raise ArgumentError([f"{plugin}: there is no such file or folder"])
         known = [one.name for one in config.plugins]
         raise UnknownNameError("plugin", plugin, known=known)
-    from carrel.plugins.pinning import local_bytes
+    from carrel.plugins.approval.pinning import local_bytes
 
     return local_bytes(config, entry), entry.name, fixtures or Path()
 

@@ -89,7 +89,7 @@ def _secret(name: str, config: Config, entry: PluginConfig) -> dict[str, Any]:
 
 
 def _imports(config: Config, entry: PluginConfig) -> list[str] | None:
-    from carrel.plugins.pinning import local_bytes
+    from carrel.plugins.approval.pinning import local_bytes
     from carrel.runtime.imported_names import imported_names
 
     try:

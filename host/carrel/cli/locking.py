@@ -18,7 +18,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.approval import Proposal
+    from carrel.plugins.approval.proposal import Proposal
 
 
 @command("lock", example="plugin lock preprints", options=(AS_JSON,))
@@ -38,8 +38,8 @@ def lock_command(
     config = session.config()
     if remove:
         return _remove(config, names, as_json=session.options.json_errors)
-    from carrel.plugins.approval import wanted_names
-    from carrel.plugins.lockfile import change_lock
+    from carrel.plugins.approval.lockfile import change_lock
+    from carrel.plugins.approval.proposal import wanted_names
 
     proposals, failed = _propose(session, config, wanted_names(config, names))
     changed = [one for one in proposals if one.lines]
@@ -59,7 +59,7 @@ def lock_command(
 
 
 def _propose(session: Session, config: Config, names: list[str]) -> tuple[list[Proposal], bool]:
-    from carrel.plugins.approval import propose
+    from carrel.plugins.approval.proposal import propose
 
     proposals, failed = [], False
     for name in names:
@@ -73,7 +73,7 @@ def _propose(session: Session, config: Config, names: list[str]) -> tuple[list[P
 
 
 def _remove(config: Config, names: tuple[str, ...], *, as_json: bool) -> int:
-    from carrel.plugins.lockfile import change_lock, read_lock
+    from carrel.plugins.approval.lockfile import change_lock, read_lock
 
     if not names:
         raise ArgumentError(["--remove needs the names of the plugins to take out"])

@@ -40,7 +40,7 @@ def _named_digests(config: Config) -> set[str]:
         CarrelError: either cannot be read; then nothing is known of what is needed.
     """
     from carrel.oci.reference import parse_reference
-    from carrel.plugins.lockfile import read_lock
+    from carrel.plugins.approval.lockfile import read_lock
 
     locked = {one.digest for one in read_lock(config.lock_path).values()}
     addresses = [one.url for one in config.plugins if one.url.startswith("oci://")]

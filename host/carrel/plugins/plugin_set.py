@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
+from .approval.pinning import Pins
 from .compiling import CompileNews
 from .grants.limits import STRANGERS_LIMITS, effective_limits, module_limits
 from .manifests.naming import MAX_NAME
-from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
 from .shared_resources import SharedResources
 from .sources.source import MANIFEST_SECTION, PluginSource, builtin_names, read_source

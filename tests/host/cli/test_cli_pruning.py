@@ -14,8 +14,8 @@ from carrel.oci.layout import write_plugin
 from carrel.oci.pull import pull
 from carrel.oci.reference import parse_reference
 from carrel.oci.store import PluginStore
-from carrel.plugins.lock import LockEntry
-from carrel.plugins.lockfile import change_lock
+from carrel.plugins.approval.lock import LockEntry
+from carrel.plugins.approval.lockfile import change_lock
 from support.command_line import CommandLine
 from support.memory_repository import MemoryRepository
 

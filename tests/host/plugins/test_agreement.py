@@ -14,7 +14,7 @@ from carrel.authoring.sandbox import Sandbox, embedded_manifest
 from carrel.authoring.sections import with_sections
 from carrel.config import Config, PluginConfig
 from carrel.errors import CarrelError, LoadError
-from carrel.plugins.approval import propose
+from carrel.plugins.approval.proposal import propose
 from carrel.plugins.manifests import agreement
 from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.sources.source import builtin_names, read_source

@@ -13,8 +13,8 @@ import pytest
 
 from carrel.config import Config, PluginConfig, builtin
 from carrel.errors import CarrelError, HiddenToolError, LoadError, LockError, MissingPluginsError
-from carrel.plugins.lockfile import change_lock
-from carrel.plugins.pinning import entry_of
+from carrel.plugins.approval.lockfile import change_lock
+from carrel.plugins.approval.pinning import entry_of
 from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.sources.source import read_source
 from carrel.tools import Toolbox

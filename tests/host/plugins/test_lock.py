@@ -21,9 +21,9 @@ from carrel.oci.push import push
 from carrel.oci.reference import parse_reference
 from carrel.oci.registry import open_repository
 from carrel.oci.settings import RegistrySettings
-from carrel.plugins.approval import Proposal, propose, wanted_names
-from carrel.plugins.lock import LockEntry, changes
-from carrel.plugins.lockfile import change_lock, encode_lock, read_lock
+from carrel.plugins.approval.lock import LockEntry, changes
+from carrel.plugins.approval.lockfile import change_lock, encode_lock, read_lock
+from carrel.plugins.approval.proposal import Proposal, propose, wanted_names
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
 from support.guests import Guest, guest
@@ -401,8 +401,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import carrel.files.atomic_write
-from carrel.plugins.lock import LockEntry
-from carrel.plugins.lockfile import change_lock, read_lock
+from carrel.plugins.approval.lock import LockEntry
+from carrel.plugins.approval.lockfile import change_lock, read_lock
 
 path = Path(sys.argv[1])
 entry = LockEntry("oci://r.example/p", None, "w" * 3000, "m", "t")
@@ -438,8 +438,8 @@ def writer(path: Path, start: int, count: int) -> subprocess.Popen[str]:
     """A process that writes entries one after the other, and each one's name when it is kept."""
     code = (
         "import sys; from pathlib import Path\n"
-        "from carrel.plugins.lock import LockEntry\n"
-        "from carrel.plugins.lockfile import change_lock\n"
+        "from carrel.plugins.approval.lock import LockEntry\n"
+        "from carrel.plugins.approval.lockfile import change_lock\n"
         f"for n in range({start}, {start + count}):\n"
         "    entry = LockEntry('oci://r.example/p', None, 'w' * 3000, 'm', 't')\n"
         f"    change_lock(Path({str(path)!r}), {{f'p{{n % 50 + {start}}}': entry}})\n"

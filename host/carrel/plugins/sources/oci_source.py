@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from carrel.oci.repository import RepositoryReader
     from carrel.oci.settings import RegistrySettings
     from carrel.oci.store import PluginStore
-    from carrel.plugins.lock import LockEntry
+    from carrel.plugins.approval.lock import LockEntry
     from carrel.trust.policy import TrustPolicy
 
 ProgressHandler = Callable[[float, float | None, str], None]

@@ -9,16 +9,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, LoadError, LockError
+from carrel.plugins.sources.source import MANIFEST_SECTION, PluginSource, read_source
 from carrel.runtime.sections import custom_section
-
-from .sources.source import MANIFEST_SECTION, PluginSource, read_source
 
 # The lock's own modules are imported where they are needed: built-in plugins do without them.
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
+    from carrel.plugins.manifests.manifest import Manifest
 
     from .lock import LockEntry
-    from .manifests.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
 
@@ -59,7 +58,7 @@ class Pins:
             LockError: it was never approved, or its address or digest was not.
             LoadError: it cannot be had, is on its way, or carries no signature that counts.
         """
-        from .sources.oci_source import pull_locked, read_locked
+        from carrel.plugins.sources.oci_source import pull_locked, read_locked
 
         approved = self._approved(entry)
         source = read_locked(self._config, entry, approved)
@@ -76,7 +75,7 @@ class Pins:
         Raises:
             LoadError: as it says.
         """
-        from .sources.oci_source import read_locked
+        from carrel.plugins.sources.oci_source import read_locked
 
         approved = self._approved(entry)
         altered: list[str] = []
@@ -211,7 +210,7 @@ class Pull:
         )
 
     def _run(self) -> None:
-        from .sources.oci_source import pull_locked
+        from carrel.plugins.sources.oci_source import pull_locked
 
         config, entry, approved = self._work
         try:
@@ -256,7 +255,7 @@ def entry_of(entry: PluginConfig, source: PluginSource, manifest: Manifest) -> L
 
 def _told_by_section(entry: PluginConfig, source: PluginSource) -> LockEntry | None:
     """What the bytes say of themselves without being run, if they do."""
-    from .manifests.manifest import parse_manifest
+    from carrel.plugins.manifests.manifest import parse_manifest
 
     try:
         section = custom_section(source.wasm, MANIFEST_SECTION)

@@ -16,7 +16,7 @@ from carrel.errors import LockError
 from carrel.text.printable import printable
 
 if TYPE_CHECKING:
-    from .manifests.manifest import Manifest, ToolSpec
+    from carrel.plugins.manifests.manifest import Manifest, ToolSpec
 
 _SHOWN = 200
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.errors import ArgumentError, UnknownNameError
+from carrel.plugins.grants.review import bucket_lines
+from carrel.plugins.plugin_set import PluginSet
 
-from .grants.review import bucket_lines
 from .lock import LockEntry, changes, first_sight
 from .lockfile import read_lock
 from .pinning import entry_of
-from .plugin_set import PluginSet
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -87,8 +87,8 @@ def propose(config: Config, name: str, on_progress: ProgressHandler | None = Non
 def _found(
     config: Config, entry: PluginConfig, on_progress: ProgressHandler | None
 ) -> tuple[LockEntry, list[str]]:
-    from .sources.oci_source import pull_newest
-    from .sources.source import read_source
+    from carrel.plugins.sources.oci_source import pull_newest
+    from carrel.plugins.sources.source import read_source
 
     if entry.url.startswith("oci:"):
         source = pull_newest(config, entry, on_progress)
