@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from carrel.config import DEFAULT_PLUGINS
-from carrel.plugins.precompile import missing_code
+from carrel.plugins.compiling.precompile import missing_code
 from carrel.plugins.sources.source import builtin_digest
 from carrel.runtime.codecache import CodeCache, code_key
 from support.desk import until

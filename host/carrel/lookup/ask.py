@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
 from carrel.exchange import Call
-from carrel.plugins.compiling import COMPILING
+from carrel.plugins.compiling.compile_news import COMPILING
 
 from .answer import LookupAnswer, read_answers
 from .result import Problem

@@ -17,7 +17,7 @@ from carrel.errors import CarrelError, LoadError, UnknownNameError
 from carrel.runtime.sections import custom_section, is_core_module
 
 from .approval.pinning import Pins
-from .compiling import CompileNews
+from .compiling.compile_news import CompileNews
 from .grants.limits import STRANGERS_LIMITS, effective_limits, module_limits
 from .manifests.naming import MAX_NAME
 from .plugin import ComponentPlugin, Plugin

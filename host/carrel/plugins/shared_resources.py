@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from carrel.fetch.client import FetchClient
     from carrel.runtime.loader import Runtime
 
+    from .compiling.precompile import Precompiler
     from .grants.access import Access
     from .plugin import Plugin
-    from .precompile import Precompiler
 
 
 class SharedResources:
@@ -57,7 +57,7 @@ class SharedResources:
 
     def precompile(self, builtin: Sequence[str]) -> None:
         """Begins to compile built-in plugins in the background, unless that has begun before."""
-        from .precompile import Precompiler
+        from .compiling.precompile import Precompiler
 
         with self._lock:
             if self._precompiler is None and self._users > 0:

@@ -21,7 +21,7 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import Call, ProgressHandler
-from carrel.plugins.compiling import COMPILING
+from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.plugins.leftout import LeftOut
 from carrel.plugins.plugin_set import PluginSet, PluginState, notes_of
 from carrel.plugins.result import Result

@@ -6,7 +6,7 @@ that is compiled, at the pinned digest, so the child may do all of it, and the p
 does nothing but start it and end it. The child's stdin is a pipe whose other end the server holds:
 when it closes, however the server ended, the child ends too.
 
-Run as `python -m carrel.plugins.precompile FOLDER STACK_BYTES CPU_SECONDS MEMORY_BYTES NAME…`.
+Run as `python -m carrel.plugins.compiling.precompile FOLDER STACK_BYTES CPU_SECONDS MEMORY_BYTES NAME…`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from carrel.errors import CarrelError
+from carrel.plugins.sources.source import builtin_digest, read_source
 from carrel.runtime.child import child_command, child_environment, limit_child
 from carrel.runtime.codecache import CodeCache, code_key
-
-from .sources.source import builtin_digest, read_source
 
 _log = logging.getLogger("carrel.plugins")
 
