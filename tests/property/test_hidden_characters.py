@@ -16,8 +16,8 @@ from mcp_types import JSONRPCResponse
 from carrel.cli.call import show
 from carrel.cli.output import write_json, write_json_text
 from carrel.cli.parsing import _one_line, _show
+from carrel.plugins.calls.result import Result
 from carrel.plugins.extism import content
-from carrel.plugins.result import Result
 from carrel.server import answers, frames
 from support.hidden import HIDDEN, JOINERS, SELECTORS, hidden_in
 

@@ -32,7 +32,7 @@ from .sandbox import embedded_manifest
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
-    from carrel.plugins.result import Result
+    from carrel.plugins.calls.result import Result
 
 
 @dataclass(frozen=True, slots=True)

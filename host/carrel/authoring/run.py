@@ -9,7 +9,7 @@ from carrel.errors import ArgumentError, ContractViolation, SourceError
 from carrel.fetch.decode import decode_text
 from carrel.lookup.answer import read_answers
 from carrel.lookup.sources import LOOKUP
-from carrel.plugins.result import Result
+from carrel.plugins.calls.result import Result
 from carrel.records import Id
 from carrel.text.json_text import decode_object
 from carrel.tools import accepted_arguments, listed_tool

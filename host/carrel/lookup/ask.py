@@ -16,8 +16,8 @@ from .result import Problem
 from .sources import LOOKUP, LookupSource
 
 if TYPE_CHECKING:
+    from carrel.plugins.calls.running_call import RunningCall
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.plugins.running_call import RunningCall
     from carrel.records import Id
 
 Answers = dict[tuple[str, "Id"], LookupAnswer]

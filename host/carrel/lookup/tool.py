@@ -15,8 +15,8 @@ from .schema import input_schema, output_schema
 
 if TYPE_CHECKING:
     from carrel.exchange import Call, ProgressHandler
-    from carrel.plugins.result import Result
-    from carrel.plugins.running_call import RunningCall
+    from carrel.plugins.calls.result import Result
+    from carrel.plugins.calls.running_call import RunningCall
 
     from .run import Lookup
 

@@ -39,9 +39,9 @@ from carrel.text.json_text import decode_object, decode_own_object
 from carrel.text.printable import printable
 from carrel.text.utf8 import Utf8
 
-from .result import Result
-from .result_cache import ResultCache
-from .running_call import RunningCall
+from .calls.result import Result
+from .calls.result_cache import ResultCache
+from .calls.running_call import RunningCall
 from .schemas.references import schema_weight
 from .schemas.schema import compile_schema, validation_faults
 

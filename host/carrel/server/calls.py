@@ -25,7 +25,7 @@ from .settings import ServerSettings
 from .toolbox_loader import ToolboxLoader
 
 if TYPE_CHECKING:
-    from carrel.plugins.running_call import RunningCall
+    from carrel.plugins.calls.running_call import RunningCall
     from carrel.tools import Result, Toolbox
 
 logger = logging.getLogger(__name__)

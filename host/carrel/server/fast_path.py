@@ -22,7 +22,7 @@ from .calls import ToolCalls
 from .frames import encode_response
 
 if TYPE_CHECKING:
-    from carrel.plugins.running_call import RunningCall
+    from carrel.plugins.calls.running_call import RunningCall
     from carrel.tools import Result
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from carrel._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from carrel.plugins.result import Result
+    from carrel.plugins.calls.result import Result
 
     from .arguments import accepted_arguments, check_arguments
     from .tool import Tool, listed_tool
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "Tool", "Toolbox", "accepted_arguments", "check_arguments", "listed_tool"]
 
 _HOMES = {
-    "Result": "carrel.plugins.result",
+    "Result": "carrel.plugins.calls.result",
     "Tool": "carrel.tools.tool",
     "Toolbox": "carrel.tools.toolbox",
     "accepted_arguments": "carrel.tools.arguments",

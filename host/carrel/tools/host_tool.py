@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from carrel.errors import CarrelError, InternalError
-from carrel.plugins.result import Result
-from carrel.plugins.running_call import RunningCall
+from carrel.plugins.calls.result import Result
+from carrel.plugins.calls.running_call import RunningCall
 from carrel.runtime.pending import Pending
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from carrel.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from carrel.config import Config
+    from carrel.plugins.calls.result import Result
+    from carrel.plugins.calls.running_call import RunningCall
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.plugins.result import Result
-    from carrel.plugins.running_call import RunningCall
 
 #: The reserved name that the host calls; see `contract/v1/manifest.schema.json`.
 RESOURCE: Final = "resource"

@@ -21,10 +21,10 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import Call, ProgressHandler
+from carrel.plugins.calls.result import Result
 from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.plugins.leftout import LeftOut
 from carrel.plugins.plugin_set import PluginSet, PluginState, notes_of
-from carrel.plugins.result import Result
 
 from .arguments import accepted_arguments, check_arguments
 from .document import Document, as_utf8
@@ -34,8 +34,8 @@ from .tool import Tool, listed_tool
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.lookup import Lookup
+    from carrel.plugins.calls.running_call import RunningCall
     from carrel.plugins.plugin import Plugin
-    from carrel.plugins.running_call import RunningCall
 
     from .host_tool import HostTool
     from .prompts import Prompts

@@ -17,7 +17,7 @@ from carrel.config import Config
 from carrel.errors import SourceError
 from carrel.exchange import Failure, FailureKind, Request
 from carrel.fetch.recording import Recordings
-from carrel.plugins.result import Result
+from carrel.plugins.calls.result import Result
 from support.command_line import CommandLine
 from support.lookups import LOOP
 from support.manifests import manifest_text

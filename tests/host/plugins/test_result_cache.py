@@ -14,8 +14,8 @@ from bench.plugin import echo_plugin
 from carrel.config import Config, PluginConfig, RuntimeConfig
 from carrel.exchange import Call, Kept, Request
 from carrel.fetch import FetchClient, FetchSettings
+from carrel.plugins.calls.result_cache import ResultCache
 from carrel.plugins.plugin_set import PluginSet
-from carrel.plugins.result_cache import ResultCache
 from carrel.tools import Toolbox
 from support.upstream import Reply, SkippingClock, Upstream
 

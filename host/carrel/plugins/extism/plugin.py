@@ -22,9 +22,9 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import Call, Fetcher, Limits, Verdict
+from carrel.plugins.calls.result import Result
+from carrel.plugins.calls.running_call import RunningCall
 from carrel.plugins.plugin import Plugin
-from carrel.plugins.result import Result
-from carrel.plugins.running_call import RunningCall
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.runtime.component import PluginReport
 from carrel.runtime.extism.module import SandboxedModule
