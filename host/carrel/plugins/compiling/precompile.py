@@ -6,7 +6,8 @@ that is compiled, at the pinned digest, so the child may do all of it, and the p
 does nothing but start it and end it. The child's stdin is a pipe whose other end the server holds:
 when it closes, however the server ended, the child ends too.
 
-Run as `python -m carrel.plugins.compiling.precompile FOLDER STACK_BYTES CPU_SECONDS MEMORY_BYTES NAME…`.
+Run as `python -m carrel.plugins.compiling.precompile` with the arguments FOLDER STACK_BYTES
+CPU_SECONDS MEMORY_BYTES NAME….
 """
 
 from __future__ import annotations

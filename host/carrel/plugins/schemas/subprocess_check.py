@@ -4,8 +4,8 @@ Decoding and checking eight megabytes takes the interpreter for half a second an
 end, a gigabyte of memory. A child with limits of its own does it, and the calls of other plugins go
 on meanwhile.
 
-Run as `python -m carrel.plugins.schemas.subprocess_check`: reads a header line and the text from stdin,
-prints the faults as JSON.
+Run as `python -m carrel.plugins.schemas.subprocess_check`: reads a header line and the text from
+stdin, prints the faults as JSON.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Where a plugin's bytes come from: built in, a file, or a registry; and the digest they must have."""
+"""Where a plugin's bytes come from (built in, a file, a registry) and the digest they must have."""
