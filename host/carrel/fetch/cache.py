@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.exchange import Headers, Kept, Response, Verdict
+from carrel.exchange import CacheHit, Headers, Response, Verdict
 
 from .clock import Clock
 from .database import Database
@@ -57,8 +57,8 @@ _SELECT = (
 # In front of the keys of answers that no plugin has read yet.
 _UNSETTLED = b"?"
 
-#: Statuses worth keeping, and those among them that say something is not there.
-KEPT = frozenset({200, 203, 404, 410})
+#: Statuses that are cached, and those among them that say an item does not exist.
+CACHEABLE = frozenset({200, 203, 404, 410})
 NEGATIVE = frozenset({404, 410})
 
 #: Each plugin that is not built in may fill `fetch.cache_max_bytes` divided by this.
@@ -172,29 +172,29 @@ class Cache:
             return None
         return answer if self._is_fresh(answer) else None
 
-    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
-        """See `carrel.exchange.AnswerKeeper`."""
-        if self._reader is None or not all(map(self._is_fresh, kept)):
+    def still_cached(self, hits: Sequence[CacheHit], version: object) -> object:
+        """See `carrel.exchange.CacheHitChecker`."""
+        if self._reader is None or not all(map(self._is_fresh, hits)):
             return None
-        return self._reader.run(lambda connection: self._compare(connection, kept, mark))
+        return self._reader.run(lambda connection: self._compare(connection, hits, version))
 
     def _compare(
-        self, connection: sqlite3.Connection, kept: Sequence[Kept], mark: object
+        self, connection: sqlite3.Connection, hits: Sequence[CacheHit], version: object
     ) -> object:
-        # SQLite counts the changes that others made to the file; a new connection counts anew.
-        (version,) = connection.execute("PRAGMA data_version").fetchone()
-        now = (connection, version)
-        if now == mark:
+        # SQLite counts the changes by other connections; the count begins anew for each connection.
+        (changes,) = connection.execute("PRAGMA data_version").fetchone()
+        now = (connection, changes)
+        if now == version:
             return now
-        places = ",".join("?" * len(kept))
+        places = ",".join("?" * len(hits))
         found = connection.execute(
             f"SELECT key, stored FROM answer_v2 WHERE key IN ({places})",  # noqa: S608 - only marks
-            [one.key for one in kept],
+            [one.key for one in hits],
         )
-        standing = dict(found.fetchall())
-        return now if all(standing.get(one.key) == one.stored for one in kept) else None
+        cached = dict(found.fetchall())
+        return now if all(cached.get(one.key) == one.stored for one in hits) else None
 
-    def _is_fresh(self, answer: CachedAnswer | Kept) -> bool:
+    def _is_fresh(self, answer: CachedAnswer | CacheHit) -> bool:
         return answer.stored - _CLOCK_SLACK <= self._clock.wall() < answer.until
 
     def put(self, key: bytes, response: Response, hops: Iterable[str]) -> bool:
@@ -250,11 +250,11 @@ class Cache:
 
         self._writer.transact(write)
 
-    def forget(self, kept: Sequence[Kept]) -> None:
-        """Forgets answers that were given, unless newer ones have taken their place."""
+    def remove(self, hits: Sequence[CacheHit]) -> None:
+        """Removes entries, unless newer ones have replaced them."""
         if self._writer is None:
             return
-        rows = [(one.key, one.stored) for one in kept]
+        rows = [(one.key, one.stored) for one in hits]
         self._writer.transact(
             lambda connection: connection.executemany(
                 "DELETE FROM answer_v2 WHERE key = ? AND stored = ?", rows

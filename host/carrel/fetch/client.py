@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
-from carrel.exchange import Call, Failure, Headers, Kept, Outcome, Request, Response, Verdict
+from carrel.exchange import CacheHit, Call, Failure, Headers, Outcome, Request, Response, Verdict
 
 from . import failures, requestlog
 from .cache import PLUGIN_SHARE, Cache, cache_key, partition_path
@@ -185,12 +185,12 @@ class PluginFetcher:
         ]
 
     def waiting(self) -> int:
-        """See `carrel.exchange.QueueTeller`."""
+        """See `carrel.exchange.QueueReporter`."""
         return sum(len(batch.pending_requests) - batch.done for batch in tuple(self._under_way))
 
-    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
-        """See `carrel.exchange.AnswerKeeper`."""
-        return self._cache.still_kept(kept, mark)
+    def still_cached(self, hits: Sequence[CacheHit], version: object) -> object:
+        """See `carrel.exchange.CacheHitChecker`."""
+        return self._cache.still_cached(hits, version)
 
     def discard(self, call: Call, request: Request) -> None:
         """See `carrel.exchange.AnswerDiscarder`."""
@@ -198,11 +198,11 @@ class PluginFetcher:
         if key in call.unsettled:
             call.unsettled = [one for one in call.unsettled if one != key]
             self._cache.settle([key], Verdict.UNREADABLE)
-        given = [one for one in call.kept if one.key == key]
+        given = [one for one in call.cache_hits if one.key == key]
         if given:
-            # Without them the call's result is not made of kept answers alone, and not kept either.
-            call.kept = [one for one in call.kept if one.key != key]
-            self._cache.forget(given)
+            # Without these hits `is_all_cached` is false, so the result is not cached either.
+            call.cache_hits = [one for one in call.cache_hits if one.key != key]
+            self._cache.remove(given)
 
     def settle(self, call: Call, verdict: Verdict) -> None:
         """See `carrel.exchange.AnswerSettler`."""
@@ -272,7 +272,7 @@ class PluginFetcher:
             return None
         if not charge_bytes(call, response.size):
             return failures.not_made(response.url)
-        call.kept.append(Kept(key, found.stored, found.until))
+        call.cache_hits.append(CacheHit(key, found.stored, found.until))
         return response
 
     def _make_pending(

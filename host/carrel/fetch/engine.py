@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Response
 
 from . import failures, requestlog
-from .cache import KEPT, Cache
+from .cache import CACHEABLE, Cache
 from .clock import Clock
 from .coalescing import Coalescer
 from .connect import Connections, Dialer, Resolver
@@ -194,9 +194,9 @@ class Engine:
                 return finished, led
 
     async def _store(self, pending: PendingRequest, finished: Finished) -> bool:
-        """Puts the answer into the cache, if it may be kept once a plugin has read it."""
+        """Caches the response if it is cacheable; a hit once the plugin has read it."""
         outcome = finished.outcome
-        if not isinstance(outcome, Response) or not _is_kept(pending, outcome):
+        if not isinstance(outcome, Response) or not _is_cacheable(pending, outcome):
             return False
         cache = pending.cache
         thread = self._cache_threads.get(cache)
@@ -223,9 +223,9 @@ def _charge_shared(pending: PendingRequest, response: Response) -> Outcome:
     return response
 
 
-def _is_kept(pending: PendingRequest, response: Response) -> bool:
+def _is_cacheable(pending: PendingRequest, response: Response) -> bool:
     """Whether an answer goes into the cache."""
-    if pending.rule.cache_seconds <= 0 or response.status not in KEPT:
+    if pending.rule.cache_seconds <= 0 or response.status not in CACHEABLE:
         return False
     headers = dict(response.headers)
     if "no-store" in headers.get("cache-control", "").lower():

@@ -14,7 +14,7 @@ from carrel.exchange import (
     FailureKind,
     Fetcher,
     Outcome,
-    QueueTeller,
+    QueueReporter,
     Request,
     Response,
     Verdict,
@@ -59,8 +59,8 @@ class RecordingFetcher:
         return outcomes
 
     def waiting(self) -> int:
-        """See `carrel.exchange.QueueTeller`."""
-        return self._inner.waiting() if isinstance(self._inner, QueueTeller) else 0
+        """See `carrel.exchange.QueueReporter`."""
+        return self._inner.waiting() if isinstance(self._inner, QueueReporter) else 0
 
     def discard(self, call: Call, request: Request) -> None:
         """See `carrel.exchange.AnswerDiscarder`."""

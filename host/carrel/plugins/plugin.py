@@ -25,8 +25,8 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import (
-    AnswerKeeper,
     AnswerSettler,
+    CacheHitChecker,
     Call,
     Fetcher,
     Limits,
@@ -113,7 +113,7 @@ class Plugin(ABC):
         self._fetcher: Fetcher | None = None
         self._limits = limits
         self._result_bytes = result_bytes
-        self._memo: ResultCache | None = None
+        self._result_cache: ResultCache | None = None
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
         self._weights: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -241,8 +241,8 @@ class Plugin(ABC):
         with self._lock:
             if self._fetcher is None:
                 self._fetcher = self._make_fetcher(self.manifest)
-                if self._result_bytes and isinstance(self._fetcher, AnswerKeeper):
-                    self._memo = ResultCache(self._fetcher, self._result_bytes)
+                if self._result_bytes and isinstance(self._fetcher, CacheHitChecker):
+                    self._result_cache = ResultCache(self._fetcher, self._result_bytes)
             return self._fetcher
 
     def _checked(
@@ -325,13 +325,13 @@ class ComponentPlugin(Plugin):
                 tool=tool,
             ) from None
         fetcher = self._get_fetcher()
-        call.question = text
+        call.arguments = text
         known = None
-        if self._memo is not None and not call.refresh:
-            known = self._memo.find((tool, text))
+        if self._result_cache is not None and not call.refresh:
+            known = self._result_cache.get((tool, text))
         if known is not None:
             _log.info("%s: %s: the result of an earlier call still stands", self.name, tool)
-            call.recalled = True
+            call.from_result_cache = True
             pending = Pending()
             pending.settle(known)
             return pending
@@ -433,7 +433,7 @@ class ComponentPlugin(Plugin):
         A result that was kept from an earlier call was checked when that ended, and a large one of
         a stranger's plugin before the call did.
         """
-        if call.recalled:
+        if call.from_result_cache:
             return Result(text, None)
         spec = self.manifest.tool(call.tool)
         assert spec is not None, "only known tools are called"
@@ -441,8 +441,8 @@ class ComponentPlugin(Plugin):
         value = None
         if not self._is_large(call.tool, text):
             value = self._checked(text, ("output", call.tool), spec.output_schema)
-        if self._memo is not None and call.of_kept_answers and self._component.is_pure:
-            self._memo.keep((call.tool, call.question), text, call.kept)
+        if self._result_cache is not None and call.is_all_cached and self._component.is_pure:
+            self._result_cache.put((call.tool, call.arguments), text, call.cache_hits)
         return Result(text, value)
 
     def _submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:

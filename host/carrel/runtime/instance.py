@@ -31,7 +31,7 @@ from carrel.exchange import (
     FailureKind,
     Fetcher,
     Outcome,
-    QueueTeller,
+    QueueReporter,
     Request,
 )
 from carrel.text.printable import printable
@@ -367,7 +367,7 @@ class Execution:
         The empty string stands for what is not set or not known.
         """
         if key == WAITING:
-            return str(self._fetcher.waiting()) if isinstance(self._fetcher, QueueTeller) else ""
+            return str(self._fetcher.waiting()) if isinstance(self._fetcher, QueueReporter) else ""
         return self._settings.get(key, "")
 
     def count_message(self, most: int) -> bool:

@@ -477,9 +477,9 @@ class TestDiscard:
         desk.answer("/a")
         call = desk.call()
         request = self.ask(desk, call, "/a")
-        assert len(call.kept) == 1
+        assert len(call.cache_hits) == 1
         discard(desk, call, request)
-        assert call.kept == [], "so the call's result is not kept for the next one"
+        assert call.cache_hits == [], "so the call's result is not kept for the next one"
         desk.answer("/a")
         assert len(upstream.seen) == 2
 

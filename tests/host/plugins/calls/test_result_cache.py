@@ -12,7 +12,7 @@ import pytest
 from bench.plugin import echo_plugin
 
 from carrel.config import Config, PluginConfig, RuntimeConfig
-from carrel.exchange import Call, Kept, Request
+from carrel.exchange import CacheHit, Call, Request
 from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.calls.result_cache import ResultCache
 from carrel.plugins.plugin_set import PluginSet
@@ -212,49 +212,49 @@ def test_a_result_is_data_of_its_own_each_time(
     assert bench.title() == "One"
 
 
-class Keeper:
-    """Says that every answer stands until it is told otherwise."""
+class Checker:
+    """Reports every hit as valid while `valid` is set."""
 
     def __init__(self) -> None:
-        self.stands = True
+        self.valid = True
 
-    def still_kept(self, kept: Sequence[Kept], mark: object) -> object:
-        return "mark" if self.stands else None
+    def still_cached(self, hits: Sequence[CacheHit], version: object) -> object:
+        return "version" if self.valid else None
 
 
-def test_the_least_used_results_go_when_there_are_too_many() -> None:
-    memo = ResultCache(Keeper(), 10_000)
+def test_the_least_recently_used_results_are_evicted() -> None:
+    cache = ResultCache(Checker(), 10_000)
     for number in range(4):
-        memo.keep(("query", str(number)), bytes(1500), ())
-        assert memo.find(("query", "0"))
-    assert memo.find(("query", "1")) is None
-    assert memo.find(("query", "3"))
-    memo.keep(("query", "large"), bytes(20_000), ())
-    assert memo.find(("query", "large")) is None
-    assert memo.find(("query", "3")), "what cannot be kept drives nothing out"
+        cache.put(("query", str(number)), bytes(1500), ())
+        assert cache.get(("query", "0"))
+    assert cache.get(("query", "1")) is None
+    assert cache.get(("query", "3"))
+    cache.put(("query", "large"), bytes(20_000), ())
+    assert cache.get(("query", "large")) is None
+    assert cache.get(("query", "3")), "a result beyond the limit evicts nothing"
 
 
-def test_a_result_whose_answers_do_not_stand_is_forgotten() -> None:
-    keeper = Keeper()
-    memo = ResultCache(keeper, 10_000)
-    memo.keep(("query", "1"), b"{}", ())
-    keeper.stands = False
-    assert memo.find(("query", "1")) is None
-    keeper.stands = True
-    assert memo.find(("query", "1")) is None
+def test_a_result_whose_responses_are_not_valid_is_removed() -> None:
+    checker = Checker()
+    cache = ResultCache(checker, 10_000)
+    cache.put(("query", "1"), b"{}", ())
+    checker.valid = False
+    assert cache.get(("query", "1")) is None
+    checker.valid = True
+    assert cache.get(("query", "1")) is None
 
 
 @pytest.mark.parametrize(
-    ("fetches", "kept", "whole"), [(0, 0, False), (2, 1, False), (2, 2, True), (0, 1, False)]
+    ("fetches", "hits", "expected"), [(0, 0, False), (2, 1, False), (2, 2, True), (0, 1, False)]
 )
-def test_a_call_is_made_of_kept_answers_when_all_its_requests_are(
-    fetches: int, kept: int, whole: bool
+def test_a_call_is_all_cached_when_every_request_is_a_hit(
+    fetches: int, hits: int, expected: bool
 ) -> None:
-    call = Call("arxiv", "query", fetches=fetches, kept=[Kept(b"", 0.0, 1.0)] * kept)
-    assert call.of_kept_answers is whole
+    call = Call("arxiv", "query", fetches=fetches, cache_hits=[CacheHit(b"", 0.0, 1.0)] * hits)
+    assert call.is_all_cached is expected
 
 
-def test_a_request_that_insists_on_the_source_is_no_kept_answer(
+def test_a_request_with_refresh_is_no_cache_hit(
     open_bench: Callable[..., Bench], upstream: Upstream
 ) -> None:
     upstream.on("/api/query", feed("One"))
@@ -266,4 +266,4 @@ def test_a_request_that_insists_on_the_source_is_no_kept_answer(
         call = Call("arxiv", "query")
         request = Request("GET", f"https://export.arxiv.org{seen.path}", refresh=refresh)
         fetcher.fetch_all([request], call)
-        assert call.of_kept_answers is expected
+        assert call.is_all_cached is expected
