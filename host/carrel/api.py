@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .config import Config
     from .exchange import Call, ProgressHandler
     from .lookup import LookupResult
-    from .plugins.plugin_set import PluginState
+    from .plugins.state import PluginState
     from .tools import Result, Tool, Toolbox
     from .tools.document import Document
     from .tools.prompts import Template

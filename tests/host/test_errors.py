@@ -10,7 +10,7 @@ import pytest
 from carrel import errors
 from carrel.contract import contract_file
 from carrel.errors import CODES, CarrelError, SourceError
-from carrel.plugins.plugin import PLUGIN_CODES
+from carrel.plugins.calls.report import PLUGIN_CODES
 
 CONTRACT = json.loads(contract_file("errors.json").read_text("utf-8"))
 

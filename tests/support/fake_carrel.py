@@ -31,7 +31,7 @@ from carrel.tools.prompts import Template
 from carrel.tools.resources import Resource
 
 if TYPE_CHECKING:
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
 
 QUERY_SCHEMA = {
     "type": "object",
@@ -84,7 +84,7 @@ class Result:
 
 
 def state(name: str, error: CarrelError | None = None) -> PluginState:
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
 
     return PluginState(
         name=name,

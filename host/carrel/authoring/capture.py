@@ -21,7 +21,8 @@ from carrel.errors import ArgumentError, SourceError
 from carrel.fetch.recording import Recordings
 from carrel.plugins.grants.access import provided_secrets
 from carrel.plugins.manifests.manifest import RESERVED_TOOLS, parse_manifest
-from carrel.plugins.plugin_set import PluginSet, PluginState
+from carrel.plugins.plugin_set import PluginSet
+from carrel.plugins.state import PluginState
 
 from .cases import CASE, EXCHANGES, EXPECTED, write_json
 from .project import find_project, read_json

@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from carrel.exchange import Limits
+from carrel.plugins.component_plugin import ComponentPlugin
 from carrel.plugins.grants.limits import effective_limits
-from carrel.plugins.plugin import ComponentPlugin, Plugin
+from carrel.plugins.plugin import Plugin
 from carrel.plugins.sources.source import MANIFEST_SECTION
 from carrel.runtime.loader import Runtime, RuntimeSettings
 from carrel.runtime.sections import custom_section

@@ -16,7 +16,7 @@ from .session import Host, Session
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
     from carrel.tools import Result
 
 

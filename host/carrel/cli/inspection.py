@@ -16,7 +16,7 @@ from carrel.plugins.grants.review import in_vain, limits_of, review
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.plugins.manifests.manifest import Manifest
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
 
 
 def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> dict[str, Any]:

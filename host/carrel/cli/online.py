@@ -12,7 +12,7 @@ from carrel.exchange import Call, Failure, Fetcher, Limits, ProgressHandler, Req
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.plugins.manifests.manifest import Manifest
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
 
 #: Seconds that one plugin's hosts together get.
 _PATIENCE = 30.0

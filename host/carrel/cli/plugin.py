@@ -22,7 +22,7 @@ from .signing import keys_group, sign_command, verify_command
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
 
 
 plugin = ExampleGroup(

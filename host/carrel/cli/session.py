@@ -12,7 +12,7 @@ from carrel.errors import ArgumentError
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import ProgressHandler
-    from carrel.plugins.plugin_set import PluginState
+    from carrel.plugins.state import PluginState
     from carrel.text.utf8 import Utf8
     from carrel.tools import Result, Tool
     from carrel.tools.prompts import Template

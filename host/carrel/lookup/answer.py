@@ -14,7 +14,7 @@ from typing import Any
 
 from carrel.contract import contract_file
 from carrel.errors import ContractViolation
-from carrel.plugins.plugin import PLUGIN_CODES
+from carrel.plugins.calls.report import PLUGIN_CODES
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.records import Id, RawResult, Work, checked_work
 from carrel.text.json_text import decode_object

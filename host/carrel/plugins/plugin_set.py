@@ -1,131 +1,52 @@
-"""The plugins of a configuration: found, verified, loaded, each at first need.
+"""The plugins of a configuration: found, verified and loaded when they are first needed.
 
-A plugin that cannot be loaded is a state, not an exception: the others go on, and whoever asks for
-it is told why.
+A plugin that cannot be loaded has no effect on the others: listings leave it out, its state has the
+reason, and only a call of it raises.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.errors import CarrelError, LoadError, UnknownNameError
-from carrel.runtime.sections import custom_section, is_core_module
+from carrel.errors import CarrelError, UnknownNameError
+from carrel.runtime.sections import custom_section
 
 from .approval.pinning import Pins
-from .compiling.compile_news import CompileNews
-from .grants.limits import STRANGERS_LIMITS, effective_limits, module_limits
-from .manifests.naming import MAX_NAME
-from .plugin import ComponentPlugin, Plugin
+from .plugin import Plugin
+from .plugin_loader import PluginLoader
 from .shared_resources import SharedResources
 from .sources.source import MANIFEST_SECTION, PluginSource, builtin_names, read_source
+from .state import PluginState, notes_of
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
-    from carrel.exchange import Limits
     from carrel.fetch.client import FetchClient
-    from carrel.runtime.component import SandboxedComponent
 
     from .manifests.manifest import Manifest
     from .manifests.reading import Reading
 
 _log = logging.getLogger("carrel.plugins")
 
-#: Things of which it is remembered when they were told; as many can be told in a second.
-_REMEMBERED = 100
-
-
-@dataclass(frozen=True, slots=True)
-class PluginState:
-    """What can be said about a configured plugin.
-
-    Attributes:
-        digest: SHA-256 of the component; None when it could not be read.
-        manifest: None when it could not be read.
-        granted: hosts that both the manifest declares and the operator grants.
-        error: why it cannot be used; None when it can.
-        notes: what the configuration asks for and it does not get, whose place it takes, and which
-            names of its tools were changed, for a person.
-        locked: whether it is what the lock says; None when there is no lock for it.
-    """
-
-    name: str
-    url: str
-    enabled: bool
-    digest: str | None
-    manifest: Manifest | None
-    granted: tuple[str, ...]
-    error: CarrelError | None
-    notes: tuple[str, ...] = ()
-    locked: bool | None = None
-
-    @property
-    def loaded(self) -> bool:
-        """Whether the plugin can be called."""
-        return self.error is None and self.enabled
-
-
-def notes_of(entry: PluginConfig, manifest: Manifest | None) -> list[str]:
-    """What an operator should know of a plugin that works, one sentence each.
-
-    Args:
-        entry: the plugin's.
-        manifest: None when it could not be read.
-    """
-    notes = []
-    if not entry.is_builtin and entry.name in builtin_names():
-        note = f"{entry.name} takes the place of the built-in plugin of that name"
-        if manifest is not None and manifest.lookup is None:
-            note += ", and work_lookup goes without it"
-        notes.append(f"{note}; another key in `plugins` keeps both")
-    if manifest is not None:
-        notes += [
-            f"the tool {own!r} is offered as {name}: clients take letters, digits, _ and -, and "
-            f"{MAX_NAME} characters"
-            for own, name in manifest.renamed().items()
-        ]
-    return notes
-
-
-class Changes:
-    """Passes on that something changed, at most once a second for each thing.
-
-    Attributes:
-        listener: is told `tools`, `prompts` or `resources`, or the URI of a document.
-    """
-
-    def __init__(self) -> None:
-        self.listener: Callable[[str], None] | None = None
-        self._told: dict[str, float] = {}
-
-    def __call__(self, what: str) -> None:
-        """Tells the listener, unless that was done just now; from any thread."""
-        now = time.monotonic()
-        if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
-            if len(self._told) >= _REMEMBERED:
-                self._told = {one: at for one, at in self._told.items() if now - at < 1.0}
-            if len(self._told) < _REMEMBERED:
-                self._told[what] = now
-                self.listener(what)
-
 
 class PluginSet:
     """All plugins of a configuration. Thread-safe.
 
     Args:
-        config: names them.
-        fetch_client: what reaches upstreams; made at first need when None.
-        on_pulled: called from a thread when a plugin has come from its registry, or has been
-            compiled. With it, a plugin that is missing on this machine, or takes long to compile,
-            is made ready in the background and unavailable meanwhile; without it, whoever needs
-            the plugin waits.
-        machinery: what is shared with another registry; made when None.
-        pins: what the lock says; read at first need when None.
-        readings: plugins that another registry asks what they are; none when None.
+        config: lists them.
+        fetch_client: makes their requests; made when first needed if None.
+        on_pulled: called from a thread when a plugin was pulled or compiled. With it, a plugin that
+            is not on this machine or takes long to compile is prepared in the background and
+            unavailable meanwhile; without it, callers wait.
+        shared: resources of the set that this one succeeds; made when None.
+        pins: the lock's entries; read when first needed if None.
+        readings: manifests that the set before this one is reading; none when None.
+
+    Attributes:
+        changed: notified of a list that a module changed: `tools`, `prompts` or `resources`.
+        updated: notified of the URI of a document that a module changed.
     """
 
     def __init__(
@@ -134,14 +55,17 @@ class PluginSet:
         *,
         fetch_client: FetchClient | None = None,
         on_pulled: Callable[[], None] | None = None,
-        machinery: SharedResources | None = None,
+        shared: SharedResources | None = None,
         pins: Pins | None = None,
         readings: Mapping[str, tuple[PluginConfig, str, Reading]] | None = None,
     ) -> None:
         self._config = config
         self._lock = threading.RLock()
         self._locks: dict[str, threading.RLock] = {}
-        self._machinery = machinery or SharedResources(config, fetch_client)
+        self._shared = shared or SharedResources(config, fetch_client)
+        self._loader = PluginLoader(config, self._shared)
+        self.changed = self._loader.changed
+        self.updated = self._loader.updated
         self._pins = pins or Pins(config, on_pulled)
         self._on_pulled = on_pulled
         self._readings = {
@@ -151,11 +75,6 @@ class PluginSet:
         self._manifests: dict[str, Manifest] = {}
         self._unreadable: dict[str, CarrelError] = {}
         self._sources: dict[str, PluginSource] = {}
-        #: Told what changed when a module says so: `tools`, `prompts` or `resources`.
-        self.changed = Changes()
-        #: Told the URI of a document that changed when a module says so.
-        self.updated = Changes()
-        self._compile_news = CompileNews()
         self._closed = False
 
     def successor(self, config: Config) -> PluginSet:
@@ -163,11 +82,11 @@ class PluginSet:
 
         Both are closed, in any order.
         """
-        shared = self._machinery.taken_for(config)
+        shared = self._shared.taken_for(config)
         registry = PluginSet(
             config,
             on_pulled=self._on_pulled,
-            machinery=shared,
+            shared=shared,
             pins=self._pins.successor(config),
             readings=self._readings if shared is not None else {},
         )
@@ -185,7 +104,7 @@ class PluginSet:
             source = self._source(entry)  # read and verified anew
             if source.digest == plugin.digest:
                 self._pins.require(entry, source, plugin.manifest)
-                self._plugins[name] = self._machinery.hold(plugin)
+                self._plugins[name] = self._shared.hold(plugin)
                 self._manifests[name] = plugin.manifest
                 del self._sources[name]
         except CarrelError:
@@ -210,11 +129,11 @@ class PluginSet:
         if loaded is not None:
             return loaded
         entry = self._entry(name)
-        with self._compile_news.listening(name, on_compile), self._loading(name):
+        with self._loader.compile_news.listening(name, on_compile), self._loading(name):
             found = self._plugins.get(name)
             if found is None:
                 try:
-                    found = self._load(entry)
+                    found = self._shared.hold(self._load(entry))
                 except CarrelError as error:
                     _log.warning("%s", error)
                     found = error
@@ -230,7 +149,7 @@ class PluginSet:
         entries = [self._config.plugin(name) for name in self.names()]
         named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
         known = builtin_names()
-        self._machinery.precompile([name for name in named if name in known])
+        self._shared.precompile([name for name in named if name in known])
 
     def loaded(self, name: str) -> Plugin | None:
         """The plugin if it is loaded already; never blocks on loading."""
@@ -281,7 +200,7 @@ class PluginSet:
         if on_ready is not None and custom_section(source.wasm, MANIFEST_SECTION) is None:
             return self._reading(entry, source, on_ready).result()
         try:
-            return self.read_manifest(entry, source)
+            return self._loader.read_manifest(entry, source)
         except CarrelError as error:
             self._unreadable[entry.name] = error  # compiling a bomb again would not help
             raise
@@ -311,44 +230,27 @@ class PluginSet:
         if known is None or known[0] != entry or known[1] != source.digest:
             from .manifests.reading import Reading
 
-            reading = Reading(entry.name, lambda: self.read_manifest(entry, source), on_ready)
+            reading = Reading(
+                entry.name, lambda: self._loader.read_manifest(entry, source), on_ready
+            )
             known = self._readings[entry.name] = entry, source.digest, reading
         return known[2]
 
     def read_manifest(self, entry: PluginConfig, source: PluginSource) -> Manifest:
-        """What a component says of itself: its custom section, else what `describe` returns.
+        """Reads the manifest of these bytes, which need not be approved.
 
         Raises:
             LoadError: it cannot be read, or is refused.
         """
-        from .manifests.manifest import parse_manifest
-
-        name = entry.name
-        if is_core_module(source.wasm):
-            overrides = {**self._config.limits, **entry.limits}
-            module = self._module(entry, source, lambda _: module_limits(overrides))
-            try:
-                return module.manifest
-            finally:
-                module.close()
-        section = custom_section(source.wasm, MANIFEST_SECTION)
-        if section is not None:
-            text = section.decode("utf-8", "replace")
-        else:
-            text = self._component_text(name, source)
-        manifest = parse_manifest(text, name)
-        if manifest.name != name and entry.is_builtin:
-            raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
-        return manifest
+        return self._loader.read_manifest(entry, source)
 
     def require_agreement(self, entry: PluginConfig, source: PluginSource) -> None:
-        """Compiles a component and holds what `describe` returns against its manifest.
+        """Compiles a component and compares what `describe` returns with its manifest.
 
         Raises:
             LoadError: they differ, or it cannot be loaded.
         """
-        if not is_core_module(source.wasm):
-            self._component(entry.name, source).close()
+        self._loader.require_agreement(entry, source)
 
     def approved_tools(self, name: str) -> tuple[str, ...]:
         """The plugin's own names of its tools, as the lock has them; none where it has none."""
@@ -370,11 +272,11 @@ class PluginSet:
         with self._lock:
             for plugin in self._plugins.values():
                 if isinstance(plugin, Plugin):
-                    self._machinery.release(plugin)
+                    self._shared.release(plugin)
             self._plugins = {}
             if not self._closed:
                 self._closed = True
-                self._machinery.drop()
+                self._shared.drop()
 
     def _loading(self, name: str) -> threading.RLock:
         """The lock of one plugin: one that takes minutes to compile holds up no other."""
@@ -400,87 +302,8 @@ class PluginSet:
     def _load(self, entry: PluginConfig) -> Plugin:
         source = self._source(entry)
         if not source.builtin:
-            self.manifest(entry.name)  # nothing runs that says other than what was approved
-        machinery, config = self._machinery, self._config
-        # Not the source itself: its bytes need not stay once they are code.
-        builtin, digest, is_module = source.builtin, source.digest, is_core_module(source.wasm)
-
-        def limits(manifest: Manifest | None) -> Limits:
-            overrides = {**config.limits, **entry.limits}
-            if is_module:
-                return module_limits(overrides)
-            if manifest is None or builtin:
-                asked = manifest.limits if manifest is not None else {}
-                return effective_limits(asked, overrides, trusted=builtin)
-            return effective_limits(
-                manifest.limits, overrides, trusted=False, defaults=STRANGERS_LIMITS
-            )
-
-        if is_core_module(source.wasm):
-            return machinery.hold(
-                self._module(entry, source, limits, lambda: self.manifest(entry.name))
-            )
-        component = self._component(entry.name, source)
-        return machinery.hold(
-            ComponentPlugin(
-                entry.name,
-                component,
-                lambda: self.manifest(entry.name),
-                make_fetcher=lambda manifest: machinery.access().fetcher(entry, manifest, digest),
-                limits=limits,
-                settings=entry.settings,
-                trusted=builtin,
-                result_bytes=config.runtime.result_bytes,
-            )
-        )
-
-    def _module(
-        self,
-        entry: PluginConfig,
-        source: PluginSource,
-        limits: Callable[[Manifest | None], Limits],
-        manifest: Callable[[], Manifest] | None = None,
-    ) -> Plugin:
-        """A plugin that is a module; without `manifest` it makes its own of what it lists."""
-        from .extism.load import load_module
-
-        machinery, digest = self._machinery, source.digest
-        with self._compile_news.loading(entry.name) as compiling:
-            module = machinery.runtime().load_module(
-                entry.name, source.wasm, source.digest, on_compile=compiling
-            )
-        return load_module(
-            entry,
-            module,
-            manifest=manifest,
-            make_fetcher=lambda made: machinery.access().fetcher(entry, made, digest),
-            limits=limits,
-            changed=self.changed,
-            updated=self.updated,
-        )
-
-    def _component(self, name: str, source: PluginSource) -> SandboxedComponent:
-        """The component, compiled; a stranger's only if it is what its manifest says."""
-        with self._compile_news.loading(name) as compiling:
-            component = self._machinery.runtime().load(
-                name, source.wasm, source.digest, urgent=source.builtin, on_compile=compiling
-            )
-        if not source.builtin:
-            from .manifests.agreement import require_agreement
-
-            try:
-                require_agreement(component, source.wasm)
-            except BaseException:
-                component.close()
-                raise
-        return component
-
-    def _component_text(self, name: str, source: PluginSource) -> str:
-        component = self._machinery.runtime().load(name, source.wasm, source.digest)
-        try:
-            return component.describe()
-        finally:
-            component.close()
+            self.manifest(entry.name)  # refuses it unless the manifest is the approved one
+        return self._loader.load(entry, source, lambda: self.manifest(entry.name))
 
     def _state(self, entry: PluginConfig) -> PluginState:
         digest: str | None = None

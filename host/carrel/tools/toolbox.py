@@ -24,7 +24,8 @@ from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.calls.result import Result
 from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.plugins.leftout import LeftOut
-from carrel.plugins.plugin_set import PluginSet, PluginState, notes_of
+from carrel.plugins.plugin_set import PluginSet
+from carrel.plugins.state import PluginState, notes_of
 
 from .arguments import accepted_arguments, check_arguments
 from .document import Document, as_utf8
@@ -234,7 +235,7 @@ class Toolbox:
         return self._offers
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
-        """Has changes told, see `plugins.registry.Changes`; from a worker thread."""
+        """Has changes told, see `plugins.extism.changes.Changes`; from a worker thread."""
         self._registry.changed.listener = listener
 
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:

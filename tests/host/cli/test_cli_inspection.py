@@ -18,7 +18,8 @@ from carrel.config import Config, PluginConfig
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Request, Response
 from carrel.fetch.policy.manifest import read_policy
 from carrel.plugins.manifests.manifest import Manifest, parse_manifest
-from carrel.plugins.plugin_set import PluginSet, PluginState
+from carrel.plugins.plugin_set import PluginSet
+from carrel.plugins.state import PluginState
 from carrel.runtime import ffi
 from carrel.runtime.ffi.choice import Interface
 from carrel.runtime.imported_names import imported_names

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from carrel.exchange import Limits
+
+if TYPE_CHECKING:
+    from carrel.plugins.manifests.manifest import Manifest
 
 #: Of a tool call of a plugin that is not built in, unless the operator says otherwise. All other
 #: answers of a connection wait behind a result that is being written, and all of Python behind each
@@ -17,8 +21,28 @@ STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 MODULE_FETCHES = 1_000
 
 
+def call_limits(
+    manifest: Manifest | None, *, overrides: Mapping[str, float], builtin: bool, is_module: bool
+) -> Limits:
+    """Returns the limits of a plugin's calls.
+
+    Args:
+        manifest: with the limits that the plugin asks for; None for parsing, which they do not
+            concern: it fetches nothing and has a cap of its own on the document.
+        overrides: the operator's, as of `effective_limits`.
+        builtin: whether the plugin comes with Carrel.
+        is_module: whether it is an Extism module.
+    """
+    if is_module:
+        return module_limits(overrides)
+    if manifest is None:
+        return effective_limits({}, overrides, trusted=builtin)
+    defaults = None if builtin else STRANGERS_LIMITS
+    return effective_limits(manifest.limits, overrides, trusted=builtin, defaults=defaults)
+
+
 def module_limits(overrides: Mapping[str, float]) -> Limits:
-    """The limits that hold for an Extism module's calls; `overrides` as of `effective_limits`."""
+    """Returns the limits of an Extism module's calls; `overrides` as of `effective_limits`."""
     return effective_limits(
         {}, {"fetches": MODULE_FETCHES, **overrides}, trusted=False, defaults=STRANGERS_LIMITS
     )
@@ -31,7 +55,7 @@ def effective_limits(
     trusted: bool,
     defaults: Limits | None = None,
 ) -> Limits:
-    """The limits that hold for a plugin's calls.
+    """Combines defaults, manifest and overrides.
 
     Args:
         asked: the manifest's `limits`.

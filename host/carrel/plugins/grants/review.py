@@ -15,7 +15,7 @@ from carrel.fetch.policy.grants import HostGrant, common_host, narrow
 from carrel.fetch.policy.rules import HostRule, Policy
 
 from .access import effective_policy
-from .limits import STRANGERS_LIMITS, effective_limits, module_limits
+from .limits import call_limits
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -81,12 +81,13 @@ def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
 
 def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, float]:
     """The limits that hold for a call of the plugin, by the names of `Limits`."""
-    overrides = {**config.limits, **entry.limits}
-    if manifest.contract.startswith("hyper-mcp"):
-        return asdict(module_limits(overrides))
-    builtin = entry.is_builtin
-    defaults = None if builtin else STRANGERS_LIMITS
-    return asdict(effective_limits(manifest.limits, overrides, trusted=builtin, defaults=defaults))
+    limits = call_limits(
+        manifest,
+        overrides={**config.limits, **entry.limits},
+        builtin=entry.is_builtin,
+        is_module=manifest.contract.startswith("hyper-mcp"),
+    )
+    return asdict(limits)
 
 
 def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:

@@ -1,0 +1,227 @@
+"""A plugin that is a component of the contract."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from carrel.errors import (
+    ArgumentError,
+    CarrelError,
+    ContractViolation,
+    InternalError,
+    SourceError,
+    UnknownNameError,
+)
+from carrel.exchange import Call, Fetcher, Limits, Verdict
+from carrel.runtime.component import PluginReport, SandboxedComponent
+from carrel.runtime.pending import Pending
+from carrel.text.json_text import decode_object
+from carrel.text.utf8 import Utf8
+
+from .calls.report import MAX_REPORT, source_error
+from .calls.result import Result
+from .plugin import Plugin
+from .schemas.references import schema_weight
+
+if TYPE_CHECKING:
+    from .manifests.manifest import Format, Manifest
+
+_log = logging.getLogger("carrel.plugins")
+
+#: A stranger's results beyond this are checked in a child process; smaller ones take milliseconds.
+_LARGE = 2**18
+#: The same of characters times what a schema holds against each value.
+_LARGE_WEIGHT = 2**22
+#: The reserved tool whose result says what is absent, see `contract/v1/lookup.schema.json`.
+_LOOKUP = "lookup"
+
+
+class ComponentPlugin(Plugin):
+    """A plugin that is a component of the contract."""
+
+    def __init__(
+        self,
+        name: str,
+        component: SandboxedComponent,
+        manifest: Callable[[], Manifest],
+        *,
+        make_fetcher: Callable[[Manifest], Fetcher],
+        limits: Callable[[Manifest | None], Limits],
+        settings: Mapping[str, Any],
+        trusted: bool,
+        result_bytes: int = 0,
+    ) -> None:
+        super().__init__(
+            name,
+            component,
+            manifest,
+            make_fetcher=make_fetcher,
+            limits=limits,
+            trusted=trusted,
+            result_bytes=result_bytes,
+        )
+        self._component = component
+        self._settings = {key: json.dumps(value) for key, value in settings.items()}
+
+    def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
+        """Starts a tool call; see `Plugin.start_call`."""
+        arguments = arguments or {}
+        try:
+            text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        except ValueError:
+            raise ArgumentError(
+                ["a number is larger than any that JSON readers agree on"],
+                plugin=self.name,
+                tool=tool,
+            ) from None
+        fetcher = self._get_fetcher()
+        call.arguments = text
+        known = None
+        if self._result_cache is not None and not call.refresh:
+            known = self._result_cache.get((tool, text))
+        if known is not None:
+            _log.info("%s: %s: the result of an earlier call still stands", self.name, tool)
+            call.from_result_cache = True
+            pending = Pending()
+            pending.settle(known)
+            return pending
+        return self._component.submit_call(
+            tool,
+            text,
+            call,
+            fetcher=fetcher,
+            settings=self._settings,
+            check=None if self.trusted else lambda result: self._check_large(tool, result, call),
+            ended=partial(self._settle, call),
+        )
+
+    def _verdict(self, call: Call, text: bytes) -> Verdict:
+        """`ABSENT` for a result that names what the source does not have; it is checked later.
+
+        It does so in a member `not_found`, or one whose name begins with `not_found_`.
+        """
+        if call.tool != _LOOKUP and b'"not_found' not in text:
+            return Verdict.READ
+        try:
+            raw = decode_object(text, plugin=self.name, tool=call.tool, strict=not self.trusted)
+        except ContractViolation:
+            return Verdict.UNREADABLE
+        names = (name for name in raw if name == "not_found" or name.startswith("not_found_"))
+        return Verdict.ABSENT if any(raw[name] for name in names) else Verdict.READ
+
+    def _says_absent(self, report: PluginReport) -> bool:
+        """Whether the report's code is `not_found`; the rest of it is checked elsewhere."""
+        if len(report.text) > MAX_REPORT:
+            return False
+        try:
+            raw = decode_object(report.text, plugin=self.name, tool="", strict=not self.trusted)
+        except ContractViolation:
+            return False
+        return raw.get("code") == "not_found"
+
+    def _is_large(self, tool: str, text: bytes) -> bool:
+        """Whether a stranger's result is checked in a child process, before the call ends."""
+        if self.trusted:
+            return False
+        spec = self.manifest.tool(tool)
+        if spec is None or spec.output_schema is None:
+            return False
+        if tool not in self._weights:
+            self._weights[tool] = schema_weight(spec.output_schema)
+        return len(text) > _LARGE or len(text) * self._weights[tool] > _LARGE_WEIGHT
+
+    def _check_large(self, tool: str, text: bytes, call: Call) -> None:
+        spec = self.manifest.tool(tool)
+        if spec is None or spec.output_schema is None or not self._is_large(tool, text):
+            return
+        from .schemas.subprocess_check import check_in_subprocess
+
+        faults = check_in_subprocess(
+            text, spec.output_schema, plugin=self.name, tool=tool, seconds=call.remaining
+        )
+        if faults:
+            raise self._refused(tool, faults)
+
+    def parse(self, document_format: str, document: str | Utf8) -> memoryview:
+        """A document through the sandboxed parser; see `Plugin.parse`."""
+        limits = self._parsing_limits
+        call = Call(self.name, document_format, limits)
+        if len(document) > limits.response_bytes:
+            raise SourceError(
+                "too_large",
+                f"{self.name}: the document is larger than {limits.response_bytes} bytes",
+                plugin=self.name,
+                tool=document_format,
+            )
+        try:
+            text = self._component.parse(
+                document_format, document, call, settings=self._settings, inline=self.trusted
+            )
+        except KeyboardInterrupt:
+            call.cancel()
+            raise
+        except PluginReport as report:
+            self._require_format(document_format)
+            raise source_error(report, call, strict=not self.trusted) from None
+        if not self.trusted:
+            self.checked_document(document_format, text)
+        return text
+
+    @cached_property
+    def _parsing_limits(self) -> Limits:
+        # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
+        return self._limits(None)
+
+    def checked_document(self, document_format: str, text: memoryview) -> dict[str, Any]:
+        """What `parse` returned, checked; see `Plugin.checked_document`."""
+        known = self._require_format(document_format)
+        return self._checked(text, ("format", document_format), known.output_schema)
+
+    def _result(self, call: Call, text: bytes) -> Result:
+        """The JSON text and what it holds, held against the tool's output schema.
+
+        A result that was kept from an earlier call was checked when that ended, and a large one of
+        a stranger's plugin before the call did.
+        """
+        if call.from_result_cache:
+            return Result(text, None)
+        spec = self.manifest.tool(call.tool)
+        assert spec is not None, "only known tools are called"
+        assert spec.output_schema is not None, "a component's tools have one"
+        value = None
+        if not self._is_large(call.tool, text):
+            value = self._checked(text, ("output", call.tool), spec.output_schema)
+        if self._result_cache is not None and call.is_all_cached and self._component.is_pure:
+            self._result_cache.put((call.tool, call.arguments), text, call.cache_hits)
+        return Result(text, value)
+
+    def _submit_reading(self, uri: str, secrets: Sequence[str], call: Call) -> Pending:
+        """Calls the reserved tool `resource`; see `Plugin.start_reading`."""
+        return self._submit_call(call.tool, {"uri": uri, "secrets": list(secrets)}, call)
+
+    def _document(self, uri: str, text: bytes) -> Result:
+        """The JSON text and what it holds, held against the resource's schema."""
+        spec = self.manifest.resource(uri)
+        assert spec is not None, "only known resources are read"
+        assert spec.output_schema is not None, "a component's resources have one"
+        return Result(text, self._checked(text, ("resource", uri), spec.output_schema))
+
+    def _as_error(self, error: Exception, call: Call) -> CarrelError:
+        """What a call ended with, as an error for clients."""
+        if not isinstance(error, PluginReport):
+            return InternalError()
+        try:
+            return source_error(error, call, strict=not self.trusted)
+        except ContractViolation as violation:
+            return violation
+
+    def _require_format(self, name: str) -> Format:
+        known = self.manifest.format(name)
+        if known is None:
+            names = [one.name for one in self.manifest.formats]
+            raise UnknownNameError(f"format of {self.name}", name, known=names)
+        return known

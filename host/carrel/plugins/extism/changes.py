@@ -1,0 +1,31 @@
+"""Notifications of modules that their lists or documents changed, rate-limited."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+#: Things of which it is remembered when they were told; as many can be told in a second.
+_REMEMBERED = 100
+
+
+class Changes:
+    """Passes on that something changed, at most once a second for each thing.
+
+    Attributes:
+        listener: is told `tools`, `prompts` or `resources`, or the URI of a document.
+    """
+
+    def __init__(self) -> None:
+        self.listener: Callable[[str], None] | None = None
+        self._told: dict[str, float] = {}
+
+    def __call__(self, what: str) -> None:
+        """Tells the listener, unless that was done just now; from any thread."""
+        now = time.monotonic()
+        if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
+            if len(self._told) >= _REMEMBERED:
+                self._told = {one: at for one, at in self._told.items() if now - at < 1.0}
+            if len(self._told) < _REMEMBERED:
+                self._told[what] = now
+                self.listener(what)

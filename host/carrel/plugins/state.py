@@ -1,0 +1,67 @@
+"""The state of a configured plugin, loaded or not, for people and for `doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .manifests.naming import MAX_NAME
+from .sources.source import builtin_names
+
+if TYPE_CHECKING:
+    from carrel.config import PluginConfig
+    from carrel.errors import CarrelError
+
+    from .manifests.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class PluginState:
+    """What can be said about a configured plugin.
+
+    Attributes:
+        digest: SHA-256 of the component; None when it could not be read.
+        manifest: None when it could not be read.
+        granted: hosts that both the manifest declares and the operator grants.
+        error: why it cannot be used; None when it can.
+        notes: what the configuration asks for and it does not get, whose place it takes, and which
+            names of its tools were changed, for a person.
+        locked: whether it is what the lock says; None when there is no lock for it.
+    """
+
+    name: str
+    url: str
+    enabled: bool
+    digest: str | None
+    manifest: Manifest | None
+    granted: tuple[str, ...]
+    error: CarrelError | None
+    notes: tuple[str, ...] = ()
+    locked: bool | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the plugin can be called."""
+        return self.error is None and self.enabled
+
+
+def notes_of(entry: PluginConfig, manifest: Manifest | None) -> list[str]:
+    """What an operator should know of a plugin that works, one sentence each.
+
+    Args:
+        entry: the plugin's.
+        manifest: None when it could not be read.
+    """
+    notes = []
+    if not entry.is_builtin and entry.name in builtin_names():
+        note = f"{entry.name} takes the place of the built-in plugin of that name"
+        if manifest is not None and manifest.lookup is None:
+            note += ", and work_lookup goes without it"
+        notes.append(f"{note}; another key in `plugins` keeps both")
+    if manifest is not None:
+        notes += [
+            f"the tool {own!r} is offered as {name}: clients take letters, digits, _ and -, and "
+            f"{MAX_NAME} characters"
+            for own, name in manifest.renamed().items()
+        ]
+    return notes
