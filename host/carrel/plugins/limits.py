@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from carrel.exchange import Limits
+
+if TYPE_CHECKING:
+    from .manifest import Manifest
 
 #: Of a tool call of a plugin that is not built in, unless the operator says otherwise. All other
 #: answers of a connection wait behind a result that is being written, and all of Python behind each
 #: copy of an answer on its way to the guest: a millisecond for each MiB.
 STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 
+#: Of a document of bytes. A file of 64 MiB crosses as 85 MiB, and what a reader builds of its pages
+#: is several times the file; without a network, the guest computes all the time that it has.
+READER_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2**30)
+
 #: Fetches of a module's call. A module cannot ask for several at once or declare a limit, and one
 #: request for each entry of a list is what modules are written to make.
 MODULE_FETCHES = 1_000
+
+
+class LimitsOf(Protocol):
+    """Finds the limits of a plugin's calls."""
+
+    def __call__(self, manifest: Manifest | None, defaults: Limits | None = None, /) -> Limits:
+        """The limits.
+
+        Args:
+            manifest: that asks; None for documents, whose limits no manifest changes.
+            defaults: those that hold where nobody says otherwise.
+        """
+        ...
 
 
 def module_limits(overrides: Mapping[str, float]) -> Limits:

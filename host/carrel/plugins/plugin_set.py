@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.errors import CarrelError, LoadError, UnknownNameError
+from carrel.runtime.documents import exports_documents
 from carrel.runtime.sections import custom_section, is_core_module
 
 from .compiling import CompileNews
-from .limits import STRANGERS_LIMITS, effective_limits, module_limits
+from .limits import STRANGERS_LIMITS, LimitsOf, effective_limits, module_limits
 from .naming import MAX_NAME
 from .pinning import Pins
 from .plugin import ComponentPlugin, Plugin
@@ -321,12 +322,13 @@ class PluginSet:
         Raises:
             LoadError: it cannot be read, or is refused.
         """
+        from .agreement import require_documents
         from .manifest import parse_manifest
 
         name = entry.name
         if is_core_module(source.wasm):
             overrides = {**self._config.limits, **entry.limits}
-            module = self._module(entry, source, lambda _: module_limits(overrides))
+            module = self._module(entry, source, lambda *_: module_limits(overrides))
             try:
                 return module.manifest
             finally:
@@ -339,6 +341,7 @@ class PluginSet:
         manifest = parse_manifest(text, name)
         if manifest.name != name and entry.is_builtin:
             raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
+        require_documents(manifest, exported=exports_documents(source.wasm))
         return manifest
 
     def require_agreement(self, entry: PluginConfig, source: PluginSource) -> None:
@@ -405,13 +408,13 @@ class PluginSet:
         # Not the source itself: its bytes need not stay once they are code.
         builtin, digest, is_module = source.builtin, source.digest, is_core_module(source.wasm)
 
-        def limits(manifest: Manifest | None) -> Limits:
+        def limits(manifest: Manifest | None, defaults: Limits | None = None) -> Limits:
             overrides = {**config.limits, **entry.limits}
             if is_module:
                 return module_limits(overrides)
             if manifest is None or builtin:
                 asked = manifest.limits if manifest is not None else {}
-                return effective_limits(asked, overrides, trusted=builtin)
+                return effective_limits(asked, overrides, trusted=builtin, defaults=defaults)
             return effective_limits(
                 manifest.limits, overrides, trusted=False, defaults=STRANGERS_LIMITS
             )
@@ -438,7 +441,7 @@ class PluginSet:
         self,
         entry: PluginConfig,
         source: PluginSource,
-        limits: Callable[[Manifest | None], Limits],
+        limits: LimitsOf,
         manifest: Callable[[], Manifest] | None = None,
     ) -> Plugin:
         """A plugin that is a module; without `manifest` it makes its own of what it lists."""

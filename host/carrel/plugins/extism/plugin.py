@@ -21,7 +21,7 @@ from carrel.errors import (
     SourceError,
     UnknownNameError,
 )
-from carrel.exchange import Call, Fetcher, Limits, Verdict
+from carrel.exchange import Call, Fetcher, Verdict
 from carrel.plugins.plugin import Plugin
 from carrel.plugins.result import Result
 from carrel.plugins.running_call import RunningCall
@@ -40,6 +40,7 @@ from .listing import module_manifest
 if TYPE_CHECKING:
     import jsonschema_rs
 
+    from carrel.plugins.limits import LimitsOf
     from carrel.plugins.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
@@ -85,7 +86,7 @@ class ModulePlugin(Plugin):
         hosts: Sequence[str],
         config: Mapping[str, str],
         make_fetcher: Callable[[Manifest], Fetcher],
-        limits: Callable[[Manifest | None], Limits],
+        limits: LimitsOf,
         context: Callable[[], ModuleContext],
     ) -> None:
         super().__init__(
