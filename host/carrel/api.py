@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .lookup import LookupResult
     from .plugins.state import PluginState
     from .tools import Result, Tool, Toolbox
-    from .tools.document import Document
+    from .tools.document import Document, Options
     from .tools.prompts import Template
     from .tools.resources import Resource
 
@@ -120,31 +120,45 @@ class Carrel:
         """
         return self._toolbox.read_resource_sync(uri)
 
-    def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
+    def takes_bytes(self, plugin: str, document_format: str) -> bool:
+        """Whether a plugin reads documents of a format as bytes, and not as text."""
+        return self._toolbox.takes_bytes(plugin, document_format)
+
+    def parse(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; no network takes part.
 
         Args:
             plugin: such as `arxiv`.
             document_format: one of the plugin's formats, such as `feed`.
-            document: text, or bytes: they are text by their byte order mark, their XML
+            document: bytes or text. A format of bytes takes bytes as they are, and text as
+                UTF-8. For a format of text, bytes are text by their byte order mark, their XML
                 declaration, or else UTF-8.
+            options: of a format of bytes, its own; a format of text has none.
 
         Raises:
             carrel.CarrelError: `invalid_document` names the place.
         """
-        return self._toolbox.parse(plugin, document_format, document)
+        return self._toolbox.parse(plugin, document_format, document, options)
 
-    def parse_text(self, plugin: str, document_format: str, document: Document) -> str:
+    def parse_text(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> str:
         """As `parse`, but the component's own JSON text."""
-        return self._toolbox.parse_text(plugin, document_format, document)
+        return self._toolbox.parse_text(plugin, document_format, document, options)
 
-    def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
+    def parse_utf8(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> bytes:
         """As `parse_text`, but in UTF-8, as it left the sandbox."""
-        return self._toolbox.parse_utf8(plugin, document_format, document)
+        return self._toolbox.parse_utf8(plugin, document_format, document, options)
 
-    def parse_view(self, plugin: str, document_format: str, document: Document) -> memoryview:
+    def parse_view(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> memoryview:
         """As `parse_utf8`, but where the sandbox left it: no copy is made of a large result."""
-        return self._toolbox.parse_view(plugin, document_format, document)
+        return self._toolbox.parse_view(plugin, document_format, document, options)
 
     def plugins(self) -> list[PluginState]:
         """The state of every configured plugin."""
@@ -215,9 +229,11 @@ class AsyncCarrel:
             call.cancel()
             raise
 
-    async def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
+    async def parse(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
-        return await run_in_thread(self._carrel.parse, plugin, document_format, document)
+        return await run_in_thread(self._carrel.parse, plugin, document_format, document, options)
 
     async def aclose(self) -> None:
         """Ends threads and connections."""

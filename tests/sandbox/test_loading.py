@@ -15,6 +15,7 @@ import wasmtime
 
 from carrel.errors import LoadError
 from carrel.exchange import Call
+from carrel.runtime import contract_version
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.loader import Runtime, RuntimeSettings
 from sandbox.conftest import Load
@@ -115,14 +116,45 @@ def test_another_contract_version_is_named(load: Load) -> None:
         load(guest(version="2.0.0"))
 
 
-def test_a_contract_section_of_another_major_is_refused_before_compiling(
-    runtime: Runtime,
+def with_contract(version: bytes) -> Guest:
+    name = b"carrel:contract"
+    section = bytes([len(name)]) + name + version
+    return bytes_guest(guest().wasm + bytes([0, len(section)]) + section)
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        (b"2.0", r"needs contract 2\.0, this host has 1\.1; install a later Carrel"),
+        (b"1.2", r"needs contract 1\.2, this host has 1\.1; install a later Carrel"),
+        (b"0.9", r"needs contract 0\.9, this host has 1\.1$"),
+        (b"1.1.1", r"needs contract '1\.1\.1', this host has 1\.1$"),
+        (b"next", r"needs contract 'next', this host has 1\.1$"),
+        (b"", r"needs contract '', this host has 1\.1$"),
+    ],
+)
+def test_another_contract_version_is_refused_before_compiling(
+    runtime: Runtime, version: bytes, words: str
 ) -> None:
-    name, body = b"carrel:contract", b"2.0"
-    section = bytes([len(name)]) + name + body
-    bad = bytes_guest(guest().wasm + bytes([0, len(section)]) + section)
-    with pytest.raises(LoadError, match=r"built for contract '2\.0'"):
+    bad = with_contract(version)
+    with pytest.raises(LoadError, match=words):
         runtime.load("guest", bad.wasm, bad.digest)
+
+
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+def test_every_contract_version_up_to_the_hosts_is_taken(load: Load, version: bytes) -> None:
+    load(with_contract(version)).close()
+
+
+def test_a_plugin_that_needs_1_1_is_refused_by_a_host_that_has_1_0(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contract_version, "SPOKEN", (1, 0))
+    newer = with_contract(b"1.1")
+    with pytest.raises(
+        LoadError, match=r"needs contract 1\.1, this host has 1\.0; install a later"
+    ):
+        runtime.load("guest", newer.wasm, newer.digest)
 
 
 def test_a_component_over_the_size_cap_is_refused(code: Path) -> None:

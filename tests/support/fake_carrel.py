@@ -165,10 +165,25 @@ class FakeHost:
             )
         return Result(RESULT)
 
-    def parse_view(self, plugin: str, document_format: str, document: str | Utf8) -> memoryview:
-        document = document.data.decode() if isinstance(document, Utf8) else document
+    def takes_bytes(self, plugin: str, document_format: str) -> bool:
+        return plugin == "fake" and document_format == "bytes"
+
+    def parse_view(
+        self,
+        plugin: str,
+        document_format: str,
+        document: bytes | Utf8,
+        options: Mapping[str, Any] | None = None,
+    ) -> memoryview:
         if plugin != "fake":
             raise UnknownNameError("plugin", plugin, known=["fake"])
+        if document_format == "bytes":
+            assert isinstance(document, bytes)
+            return memoryview(json.dumps({"size": len(document), "options": options}).encode())
+        assert isinstance(document, Utf8)
+        return self._parse_text(document_format, document.data.decode())
+
+    def _parse_text(self, document_format: str, document: str) -> memoryview:
         if document_format != "feed":
             raise UnknownNameError("format of fake", document_format, known=["feed"])
         fail(document.strip())

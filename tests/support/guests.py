@@ -16,6 +16,8 @@ _TEMPLATE = r"""
     (global $heap (mut i32) (i32.const 65536))
     (func (export "realloc") (param i32 i32 i32) (param $n i32) (result i32)
       (local $p i32)
+      (if (i32.and (i32.ne (local.get 0) (i32.const 0)) (i32.le_u (local.get $n) (local.get 1)))
+        (then (return (local.get 0))))
       (local.set $p (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
       (global.set $heap (i32.add (local.get $p) (local.get $n)))
       (block $enough
@@ -51,7 +53,8 @@ _TEMPLATE = r"""
       %(body)s
       (call $ok))
     (export "call" (func $run))
-    (export "parse" (func $run)))
+    (export "parse" (func $run))
+    %(parse_bytes)s)
   (core instance $i (instantiate $m (with "libc" (instance $libc)) %(with)s))
   (func $describe (result string)
     (canon lift (core func $i "describe") (memory (core memory $libc "memory"))))
@@ -67,8 +70,61 @@ _TEMPLATE = r"""
     (export "describe" (func $describe))
     (export "call" (func $call))
     (export "parse" (func $parse)))
-  (export "carrel:plugin/source@%(version)s" (instance $source)))
+  (export "carrel:plugin/source@%(version)s" (instance $source))
+  %(documents)s)
 """
+
+#: The contract's optional interface; `guest(reading=…)` wires it in.
+_DOCUMENTS = r"""
+  (func $parse_bytes (param "format" string) (param "document" (list u8)) (param "options" string)
+      (result (result string (error string)))
+    (canon lift (core func $i "parse-bytes") (memory (core memory $libc "memory"))
+      (realloc (core func $libc "realloc"))))
+  (instance $documents (export "parse-bytes" (func $parse_bytes)))
+  (export "carrel:plugin/documents@1.0.0" (instance $documents))
+"""
+_PARSE_BYTES = r"""
+    (func (export "parse-bytes") (param $format i32) (param $format_length i32)
+        (param $document i32) (param $length i32)
+        (param $options i32) (param $options_length i32) (result i32)
+      (local $i i32) (local $n i32)
+      %s
+      (call $ok))
+"""
+#: Counts the bytes that are not those of `pattern`; of seven bits where there are options.
+CHECK_PATTERN = r"""
+      (local $mask i32)
+      (local.set $mask (select (i32.const 0x7f) (i32.const 0xff)
+        (i32.gt_u (local.get $options_length) (i32.const 2))))
+      (block $end
+        (loop $next
+          (br_if $end (i32.ge_u (local.get $i) (local.get $length)))
+          (if (i32.ne
+                (i32.load8_u (i32.add (local.get $document) (local.get $i)))
+                (i32.and (local.get $mask)
+                  (i32.add (i32.mul (local.get $i) (i32.const 167))
+                           (i32.mul (i32.shr_u (local.get $i) (i32.const 8)) (i32.const 13)))))
+            (then (local.set $n (i32.add (local.get $n) (i32.const 1)))))
+          (local.set $i (i32.add (local.get $i) (i32.const 1)))
+          (br $next)))
+      (call $hex (i32.const 1033) (local.get $length))
+      (call $hex (i32.const 1052) (local.get $n))
+"""
+#: Writes eight hexadecimal digits.
+HEX = r"""
+    (func $hex (param $at i32) (param $number i32)
+      (local $i i32) (local $digit i32)
+      (loop $next
+        (local.set $digit (i32.and (i32.const 15) (i32.shr_u (local.get $number)
+          (i32.sub (i32.const 28) (i32.shl (local.get $i) (i32.const 2))))))
+        (i32.store8 (i32.add (local.get $at) (local.get $i))
+          (i32.add (local.get $digit)
+            (select (i32.const 87) (i32.const 48) (i32.gt_u (local.get $digit) (i32.const 9)))))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br_if $next (i32.lt_u (local.get $i) (i32.const 8)))))
+"""
+#: What `CHECK_PATTERN` fills in.
+CHECKED = '{"size":"00000000","wrong":"00000000"}'
 
 #: The contract's http interface; `guest(fetching=True)` wires it in.
 _HTTP = r"""
@@ -198,6 +254,7 @@ def guest_wat(
     fetching: bool = False,
     discarding: bool = False,
     reporting: bool = False,
+    reading: str | None = None,
     version: str = "1.0.0",
 ) -> str:
     """A guest whose `call` and `parse` run `body` and then return `result`, as text.
@@ -217,6 +274,9 @@ def guest_wat(
         discarding: with `fetching`, import `discard` too: `(call $discard (url) (length))`.
         reporting: import log, progress and config: `(call $write (level) (text) (length))`,
             `(call $report (done) (total) (text) (length))`, `(call $setting (key) (length) (at))`.
+        reading: export `documents`, whose `parse-bytes` runs this WAT and then returns `result`;
+            `$document`, `$length`, `$options` and `$options_length` are its arguments, `$i` and
+            `$n` spare locals.
         version: of the exported interface.
     """
     return _TEMPLATE % {
@@ -237,6 +297,8 @@ def guest_wat(
         + (_GETTERS if fetching else "")
         + (_DISCARDER if discarding else ""),
         "body": body,
+        "parse_bytes": "" if reading is None else _PARSE_BYTES % reading,
+        "documents": "" if reading is None else _DOCUMENTS,
         "lowered": (_LOWERED if fetching else "")
         + (_DISCARD_LOWERED if discarding else "")
         + (_REPORTING_LOWERED if reporting else ""),
@@ -250,3 +312,15 @@ def guest_wat(
 def _escaped(text: str) -> str:
     """The text as a WAT string, `%` kept from the template's own formatting."""
     return "".join(f"\\{byte:02x}" for byte in text.encode())
+
+
+def pattern(size: int, *, ascii_only: bool = False) -> bytes:
+    """The bytes that `CHECK_PATTERN` expects; all bytes, or those of seven bits."""
+    mask = 0x7F if ascii_only else 0xFF
+    block = bytes((167 * low + 13 * high) & mask for high in range(256) for low in range(256))
+    return (block * (size // len(block) + 1))[:size]
+
+
+def checking_guest(**parts: Any) -> Guest:
+    """A guest that says how many bytes it was given and how many are not those of `pattern`."""
+    return guest(result=CHECKED, reading=CHECK_PATTERN, functions=HEX, **parts)

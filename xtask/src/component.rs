@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use carrel_pdk::Manifest;
 use wasm_encoder::{CustomSection, Encode, Section};
 use wasmparser::{Parser, Payload};
 
@@ -12,17 +13,18 @@ const MANIFEST: &str = "carrel:manifest";
 /// Custom section with the contract's version, so that it can be read before compiling.
 const CONTRACT: &str = "carrel:contract";
 
-/// Makes a component of the core module `input`, which targets the contract's world.
+/// Makes a component of the core module `input`, which targets one of the contract's worlds; with a
+/// manifest, it carries that and the contract version that it needs.
 pub(crate) fn componentize(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
-    manifest: Option<&str>,
+    manifest: Option<&Manifest>,
 ) -> Result<(), Failure> {
     let (input, output) = (input.as_ref(), output.as_ref());
     let mut component = carrel_componentize::componentize(input)?;
-    append(&mut component, CONTRACT, carrel_pdk::manifest::CONTRACT);
     if let Some(manifest) = manifest {
-        append(&mut component, MANIFEST, manifest);
+        append(&mut component, CONTRACT, manifest.contract());
+        append(&mut component, MANIFEST, &manifest.to_json());
     }
     std::fs::write(output, component).map_err(|error| format!("{}: {error}", output.display()))
 }

@@ -1,6 +1,6 @@
 //! The plugins that ship with the project.
 
-use carrel_pdk::Plugin;
+use carrel_pdk::{Manifest, Plugin};
 
 /// A plugin of this workspace.
 pub(crate) struct Shipped {
@@ -11,7 +11,7 @@ pub(crate) struct Shipped {
     /// The file name of its core module, without the ending.
     pub(crate) module: &'static str,
     /// Its manifest, from the same code as the component's `describe`.
-    pub(crate) manifest: fn() -> String,
+    pub(crate) manifest: fn() -> Manifest,
 }
 
 /// All of them.
@@ -42,6 +42,6 @@ pub(crate) const ALL: &[Shipped] = &[
     },
 ];
 
-fn manifest<P: Plugin>() -> String {
-    P::manifest().to_json()
+fn manifest<P: Plugin>() -> Manifest {
+    P::manifest()
 }

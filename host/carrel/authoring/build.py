@@ -58,7 +58,9 @@ def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None 
         raise ArgumentError([f"{output}: a component's file ends in .wasm"])
     bare = _compile(project, config, say)
     say("reading the manifest in the sandbox")
+    from carrel.plugins.manifests.agreement import require_documents
     from carrel.plugins.manifests.manifest import parse_manifest
+    from carrel.runtime.documents import exports_documents
 
     from .sandbox import Sandbox
     from .sections import with_sections
@@ -66,6 +68,7 @@ def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None 
     with Sandbox(config) as sandbox:
         text = sandbox.describe(bare, project.folder.name)
         manifest = parse_manifest(text, project.folder.name)
+        require_documents(manifest, exported=exports_documents(bare))
         component = with_sections(bare, contract=manifest.contract, manifest=text)
         sandbox.refile_code(bare, component)
     path = output or project.dist / f"{manifest.name}.wasm"

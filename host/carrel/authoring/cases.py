@@ -18,9 +18,11 @@ A call that the host makes by itself is a case like a tool's, under its reserved
 
 Where a plugin has several formats, a case names the one of its document, in a file `format` or as
 `format` in `case.json`. `case.json` may also hold `settings`, what the operator's configuration
-would hand to the plugin. Hidden files and Markdown are for people. Any other file is listed as
-skipped, with the reason: a name with a slip in it is not passed over. So is a folder of recorded
-exchanges alone, which is for `--replay` and expects nothing.
+would hand to the plugin. A document of a format of bytes is handed over as its file is, whatever
+the ending, such as `document.pdf`; `options` in `case.json` are those of its format. Hidden files
+and Markdown are for people. Any other file is listed as skipped, with the reason: a name with a
+slip in it is not passed over. So is a folder of recorded exchanges alone, which is for `--replay`
+and expects nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 CASE, EXPECTED, EXCHANGES, FORMAT = "case.json", "expected.json", "exchanges", "format"
 #: How the file of a document may be called.
 _DOCUMENTS = ("document.", "response.")
-_KEYS = frozenset({"tool", "arguments", "format", "settings"})
+_KEYS = frozenset({"tool", "arguments", "format", "options", "settings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class Case:
         tool: the tool that is called, or a reserved name; None where a document is parsed.
         format: the document's format; None where a tool is called.
         document: the document's file, likewise.
+        options: of the document's format, where that is bytes.
         expected: what `expected.json` holds; None when there is none yet.
         skipped: files in the folder that no part of the case is read from, with the reason.
     """
@@ -66,6 +69,7 @@ class Case:
     format: str | None = None
     document: Path | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, Any] | None = None
     skipped: Sequence[Skipped] = ()
@@ -133,7 +137,7 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
     faults = [f"{CASE}: unknown key {key!r}" for key in sorted(set(told) - _KEYS)]
     faults += [
         f"{CASE}: {key} is no object"
-        for key in ("arguments", "settings")
+        for key in ("arguments", "options", "settings")
         if not isinstance(told.get(key, {}), dict)
     ]
     documents = _documents(folder)
@@ -142,6 +146,8 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
     if tool is not None:
         if any(path.name.startswith(_DOCUMENTS[0]) for path in documents) or "format" in told:
             faults.append("a tool's case has no document and no format")
+        if "options" in told:
+            faults.append(f"{CASE}: options are a document's; a tool has arguments")
         known = [*(one.name for one in manifest.tools), *reserved_tools(manifest)]
         if tool not in known and tool in tuple(RESERVED_TOOLS):
             faults.append(f"{CASE}: the manifest offers no {tool}, so no host calls it")
@@ -153,7 +159,12 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
         kind = {"tool": tool, "arguments": told.get("arguments", {})}
     elif len(documents) == 1:
         named = _named_format(told, faults, folder) or usual_format
-        kind = {"format": _format(named, manifest, faults, folder), "document": documents[0]}
+        wanted = _format(named, manifest, faults, folder)
+        declared = manifest.format(wanted)
+        if told.get("options") and declared is not None and not declared.takes_bytes:
+            faults.append(f"{CASE}: {wanted} is a format of text, and takes no options")
+        options = told.get("options", {})
+        kind = {"format": wanted, "document": documents[0], "options": options}
     elif documents:
         faults.append("holds several documents; a case has one")
     else:

@@ -12,7 +12,7 @@ from carrel.errors import ArgumentError, CarrelError, NotRecordedError, UnknownN
 from carrel.fetch.decode import UndecodableError
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.recording import Recordings, Skipped
-from carrel.plugins.manifests.agreement import require_agreement
+from carrel.plugins.manifests.agreement import require_agreement, require_documents
 from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 
 from .cases import (
@@ -126,7 +126,9 @@ def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
         LoadError: names every fault.
     """
     require_agreement(component, wasm)
-    return parse_manifest(embedded_manifest(wasm) or component.describe(), name)
+    manifest = parse_manifest(embedded_manifest(wasm) or component.describe(), name)
+    require_documents(manifest, exported=component.reads_bytes)
+    return manifest
 
 
 def _check(

@@ -1,6 +1,7 @@
 """JavaScript: componentize-js, the compiler behind jco, puts a module and its engine together.
 
-The module is `main` of `package.json`. All of WASI that the engine could use is left out.
+The module is `main` of `package.json`; with `"carrel": {"bytes": true}` there it also exports
+`documents`. All of WASI that the engine could use is left out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from carrel.errors import ArgumentError, BuildError
 
-from .kit import contract_wit
+from .kit import contract_wit, world
 from .project import Project, read_json
 from .steps import Say, run_step
 
@@ -27,9 +28,14 @@ def build_javascript(project: Project, say: Say) -> bytes:
         BuildError: Node.js or componentize-js is not here, or failed.
     """
     folder = project.folder
-    main = read_json(folder / "package.json").get("main", "plugin.js")
+    package_json = read_json(folder / "package.json")
+    main = package_json.get("main", "plugin.js")
     if not isinstance(main, str) or not (folder / main).is_file():
         raise ArgumentError([f"{folder}: no {main}; name the module as main in package.json"])
+    settings = package_json.get("carrel", {})
+    reads_bytes = settings.get("bytes", False) if isinstance(settings, dict) else None
+    if not isinstance(reads_bytes, bool):
+        raise ArgumentError([f"{folder}: carrel.bytes in package.json is neither true nor false"])
     node = shutil.which("node")
     package = folder / "node_modules" / "@bytecodealliance" / "componentize-js"
     if node is None or not package.is_dir():
@@ -42,7 +48,7 @@ def build_javascript(project: Project, say: Say) -> bytes:
             "--wit",
             contract_wit(),
             "--world-name",
-            "plugin",
+            world(reads_bytes=reads_bytes),
             "--out",
             output,
         ]

@@ -33,6 +33,11 @@ def contract_wit() -> Path:
     return contract_file("plugin.wit")
 
 
+def world(*, reads_bytes: bool) -> str:
+    """The contract's world for a plugin, with or without formats of bytes."""
+    return "plugin-with-documents" if reads_bytes else "plugin"
+
+
 def copy_crates(crates: Sequence[str], into: Path) -> None:
     """Copies crates of the kit, and makes a Cargo workspace of the copy.
 

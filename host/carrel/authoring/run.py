@@ -38,8 +38,12 @@ def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
             return call_plugin(plugin, case.tool, case.arguments).data
         assert case.document is not None, "a case has a tool or a document"
         assert case.format is not None, "a document has a format"
-        document = decode_text(case.document.read_bytes(), case.content_type)
-        return plugin.checked_document(case.format, plugin.parse(case.format, document))
+        data = case.document.read_bytes()
+        if plugin.takes_bytes(case.format):
+            text = plugin.parse_bytes(case.format, data, case.options)
+        else:
+            text = plugin.parse(case.format, decode_text(data, case.content_type))
+        return plugin.checked_document(case.format, text)
     except SourceError as error:
         return {"error": told_error(error, case.expected)}
 

@@ -69,9 +69,9 @@ class Sandbox:
     ) -> Plugin:
         """The component as a plugin that reaches upstreams by `fetcher` alone."""
 
-        def limits(asking: Manifest | None) -> Limits:
+        def limits(asking: Manifest | None, defaults: Limits | None = None) -> Limits:
             asked = asking.limits if asking is not None else {}
-            return effective_limits(asked, self._config.limits, trusted=False)
+            return effective_limits(asked, self._config.limits, trusted=False, defaults=defaults)
 
         return ComponentPlugin(
             manifest.name,

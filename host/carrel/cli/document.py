@@ -1,4 +1,4 @@
-"""A document from a file or stdin as text, under a cap.
+"""A document from a file or stdin, under a cap, and its text.
 
 Everything here fails with a typed error that names the file: a document is data from outside, and
 with many files the next one must still get its turn.
@@ -18,8 +18,8 @@ from .report import complain
 STDIN = "-"
 
 
-def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> Utf8:
-    """The text of the file `name`, or of stdin for `-`.
+def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> bytes:
+    """The bytes of the file `name`, or of stdin for `-`.
 
     Args:
         name: a path; it is opened as it is, so device files and pipes do as well.
@@ -30,7 +30,7 @@ def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> 
     Raises:
         ArgumentError: there is no such file, or it is a folder.
         StorageError: the file cannot be read.
-        SourceError: the document is too large, or is not text in its own charset.
+        SourceError: the document is too large.
     """
     data = _read(name, cap + 1)
     if len(data) > cap:
@@ -40,6 +40,15 @@ def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> 
             plugin=plugin,
             tool=document_format,
         )
+    return data
+
+
+def document_text(data: bytes, name: str, *, plugin: str, document_format: str) -> Utf8:
+    """The text of what `read_document` returned.
+
+    Raises:
+        SourceError: it is not text in its own charset.
+    """
     return as_utf8(data, name=_shown(name), plugin=plugin, document_format=document_format)
 
 

@@ -59,7 +59,15 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
             }
             for tool in manifest.tools
         ],
-        "formats": [{"name": one.name, "description": one.description} for one in manifest.formats],
+        "formats": [
+            {
+                "name": one.name,
+                "description": one.description,
+                "bytes": one.takes_bytes,
+                "media_types": list(one.media_types),
+            }
+            for one in manifest.formats
+        ],
     }
     return told
 
@@ -133,8 +141,11 @@ def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) ->
         if told["in_vain"]:
             lines(told["in_vain"], title="Granted and not asked for")
         if told["formats"]:
-            formats = [(one["name"], one["description"]) for one in told["formats"]]
-            table(("format", "document"), formats, title="Formats")
+            formats = [
+                (one["name"], "bytes" if one["bytes"] else "text", one["description"])
+                for one in told["formats"]
+            ]
+            table(("format", "takes", "document"), formats, title="Formats")
     if told["notes"]:
         lines(told["notes"], title="Notes")
     if told["imports"]:

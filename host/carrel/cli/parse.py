@@ -8,13 +8,25 @@ from .command import AS_JSON, command
 from .parsing import parse
 from .session import Session
 
+_OPTIONS = click.Option(
+    ["--options", "format_options"],
+    metavar="JSON",
+    help='Options of a format of bytes, as a JSON object: {"pages": "3-7"}.',
+)
 
-@command("parse", example="parse arxiv feed feed.xml", options=(AS_JSON,))
+
+@command("parse", example="parse arxiv feed feed.xml", options=(AS_JSON, _OPTIONS))
 @click.argument("plugin")
 @click.argument("document_format", metavar="FORMAT")
 @click.argument("files", metavar="[FILE… | -]", nargs=-1, type=click.UNPROCESSED)
 def parse_command(
-    session: Session, plugin: str, document_format: str, files: tuple[str, ...], as_json: bool
+    session: Session,
+    plugin: str,
+    document_format: str,
+    files: tuple[str, ...],
+    *,
+    format_options: str | None,
+    as_json: bool,
 ) -> int:
     """Read documents through a plugin's sandboxed parser.
 
@@ -22,4 +34,4 @@ def parse_command(
     Several: one line of JSON each, {"file", "result"} or {"file", "error"}; a bad one does not stop
     the rest, and the exit code is 1 at the end. `carrel plugin inspect PLUGIN` lists the formats.
     """
-    return parse(session, plugin, document_format, files, as_json=as_json)
+    return parse(session, plugin, document_format, files, options=format_options, as_json=as_json)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from carrel.errors import CarrelError, ConfigError, LoadError, SourceError, UnknownNameError
+from carrel.errors import (
+    ArgumentError,
+    CarrelError,
+    ConfigError,
+    LoadError,
+    SourceError,
+    UnknownNameError,
+)
 from carrel.text.utf8 import Utf8
 
-from .document import STDIN, read_document
+from .document import STDIN, document_text, read_document
 from .output import stdout_is_terminal, write_json_text
 from .report import FAILED, OK, guarded, report
 from .session import Host, Session
@@ -24,6 +33,7 @@ def parse(
     document_format: str,
     files: Sequence[str],
     *,
+    options: str | None = None,
     as_json: bool = False,
 ) -> int:
     """Parses each of `files`, stdin when there are none, and returns the exit code.
@@ -33,28 +43,51 @@ def parse(
     `{"file", "result"}` or `{"file", "error"}`; a bad one does not stop the rest, and the exit code
     is 1 at the end.
     """
-    return guarded(
-        lambda: _parse(session, plugin, document_format, files or (STDIN,), as_json=as_json),
-        debug=session.options.debug,
-        as_json=session.options.json_errors,
-    )
+
+    def work() -> int:
+        job = _Job(plugin, document_format, _options(options))
+        return _parse(session, job, files or (STDIN,), as_json=as_json)
+
+    return guarded(work, debug=session.options.debug, as_json=session.options.json_errors)
 
 
-def _parse(
-    session: Session, plugin: str, document_format: str, files: Sequence[str], *, as_json: bool
-) -> int:
+def _options(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        options = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentError([f"--options is no JSON: {error}"]) from None
+    if not isinstance(options, dict):
+        raise ArgumentError(['--options takes a JSON object, such as {"pages": "3-7"}'])
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is done with each document."""
+
+    plugin: str
+    document_format: str
+    options: Mapping[str, Any] | None
+
+    def parse(self, host: Host, name: str, cap: int) -> memoryview:
+        """The result of the document in a file."""
+        about = {"plugin": self.plugin, "document_format": self.document_format}
+        data = read_document(name, cap=cap, **about)
+        if self.options or host.takes_bytes(self.plugin, self.document_format):
+            return _with_progress(host, self, data)
+        return _with_progress(host, self, document_text(data, name, **about))
+
+
+def _parse(session: Session, job: _Job, files: Sequence[str], *, as_json: bool) -> int:
     readable = not as_json and stdout_is_terminal()
     config = session.config()
-    cap = config.limits_for(plugin).response_bytes
+    cap = config.limits_for(job.plugin).response_bytes
     with session.open(config) as host:
-
-        def one(name: str) -> memoryview:
-            document = read_document(name, cap=cap, plugin=plugin, document_format=document_format)
-            return _with_progress(host, plugin, document_format, document)
-
         if len(files) == 1:
             try:
-                text = one(files[0])
+                text = job.parse(host, files[0], cap)
             except _OF_THE_COMMAND:
                 raise
             except CarrelError as error:
@@ -67,7 +100,7 @@ def _parse(
         code = OK
         for name in files:
             try:
-                text = one(name)
+                text = job.parse(host, name, cap)
             except _OF_THE_COMMAND:
                 raise
             except CarrelError as error:
@@ -85,12 +118,13 @@ def _parse(
         return code
 
 
-def _with_progress(host: Host, plugin: str, document_format: str, document: Utf8) -> memoryview:
+def _with_progress(host: Host, job: _Job, document: bytes | Utf8) -> memoryview:
     from .progress import Progress
 
+    plugin, document_format = job.plugin, job.document_format
     try:
         with Progress(f"parsing as {plugin} {document_format}"):
-            return host.parse_view(plugin, document_format, document)
+            return host.parse_view(plugin, document_format, document, job.options)
     except SourceError as error:
         if error.error_code == "invalid_arguments":
             _refuse_unknown_format(host, plugin, document_format)

@@ -72,7 +72,17 @@ class Host(Protocol):
         """A tool's result."""
         ...
 
-    def parse_view(self, plugin: str, document_format: str, document: str | Utf8) -> memoryview:
+    def takes_bytes(self, plugin: str, document_format: str) -> bool:
+        """Whether documents of a format are bytes."""
+        ...
+
+    def parse_view(
+        self,
+        plugin: str,
+        document_format: str,
+        document: bytes | Utf8,
+        options: Mapping[str, Any] | None = None,
+    ) -> memoryview:
         """The JSON text of a parsed document, in UTF-8."""
         ...
 

@@ -24,10 +24,12 @@ from carrel.text.utf8 import Utf8
 
 from .calls.report import MAX_REPORT, source_error
 from .calls.result import Result
+from .grants.limits import READER_LIMITS
 from .plugin import Plugin
 from .schemas.references import schema_weight
 
 if TYPE_CHECKING:
+    from .grants.limits import LimitsOf
     from .manifests.manifest import Format, Manifest
 
 _log = logging.getLogger("carrel.plugins")
@@ -38,6 +40,8 @@ _LARGE = 2**18
 _LARGE_WEIGHT = 2**22
 #: The reserved tool whose result says what is absent, see `contract/v1/lookup.schema.json`.
 _LOOKUP = "lookup"
+#: Bytes of a document's options as JSON.
+_MAX_OPTIONS = 2**16
 
 
 class ComponentPlugin(Plugin):
@@ -50,7 +54,7 @@ class ComponentPlugin(Plugin):
         manifest: Callable[[], Manifest],
         *,
         make_fetcher: Callable[[Manifest], Fetcher],
-        limits: Callable[[Manifest | None], Limits],
+        limits: LimitsOf,
         settings: Mapping[str, Any],
         trusted: bool,
         result_bytes: int = 0,
@@ -148,19 +152,62 @@ class ComponentPlugin(Plugin):
 
     def parse(self, document_format: str, document: str | Utf8) -> memoryview:
         """A document through the sandboxed parser; see `Plugin.parse`."""
-        limits = self._parsing_limits
-        call = Call(self.name, document_format, limits)
-        if len(document) > limits.response_bytes:
+        call = self._call_for(document_format, len(document), self._parsing_limits)
+        return self._parsed(
+            call,
+            lambda: self._component.parse(
+                document_format, document, call, settings=self._settings, inline=self.trusted
+            ),
+        )
+
+    def takes_bytes(self, document_format: str) -> bool:
+        """Whether documents of a format are bytes; see `Plugin.takes_bytes`."""
+        # A component without the interface has no such format: its manifest need not be read.
+        return self._component.reads_bytes and self._require_format(document_format).takes_bytes
+
+    def parse_bytes(
+        self, document_format: str, document: bytes, options: Mapping[str, Any] | None = None
+    ) -> memoryview:
+        """A document of bytes through the sandboxed parser; see `Plugin.parse_bytes`."""
+        if not self.takes_bytes(document_format):
+            return super().parse_bytes(document_format, document, options)
+        call = self._call_for(document_format, len(document), self._reading_limits)
+        text = self._options_text(document_format, options)
+        return self._parsed(
+            call,
+            lambda: self._component.parse_bytes(
+                document_format, document, text, call, settings=self._settings, inline=self.trusted
+            ),
+        )
+
+    def _call_for(self, document_format: str, size: int, limits: Limits) -> Call:
+        if size > limits.response_bytes:
             raise SourceError(
                 "too_large",
-                f"{self.name}: the document is larger than {limits.response_bytes} bytes",
+                f"{self.name}: the document has {size:,} bytes, more than the limit of "
+                f"{limits.response_bytes:,}; the setting limits.response_bytes changes it",
                 plugin=self.name,
                 tool=document_format,
             )
+        return Call(self.name, document_format, limits)
+
+    def _options_text(self, document_format: str, options: Mapping[str, Any] | None) -> str:
+        fault = "options are no JSON object"
         try:
-            text = self._component.parse(
-                document_format, document, call, settings=self._settings, inline=self.trusted
-            )
+            text = json.dumps(options or {}, ensure_ascii=False, allow_nan=False)
+            size = len(text.encode())
+        except (TypeError, ValueError) as error:
+            text, size, fault = "", 0, f"{fault}: {error}"
+        if size > _MAX_OPTIONS:
+            fault = f"options have {size} bytes of JSON, more than {_MAX_OPTIONS}"
+        if not text.startswith("{") or size > _MAX_OPTIONS:
+            raise ArgumentError([fault], plugin=self.name, tool=document_format)
+        return text
+
+    def _parsed(self, call: Call, parse: Callable[[], memoryview]) -> memoryview:
+        document_format = call.tool
+        try:
+            text = parse()
         except KeyboardInterrupt:
             call.cancel()
             raise
@@ -171,10 +218,15 @@ class ComponentPlugin(Plugin):
             self.checked_document(document_format, text)
         return text
 
+    # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
+
     @cached_property
     def _parsing_limits(self) -> Limits:
-        # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
         return self._limits(None)
+
+    @cached_property
+    def _reading_limits(self) -> Limits:
+        return self._limits(None, READER_LIMITS)
 
     def checked_document(self, document_format: str, text: memoryview) -> dict[str, Any]:
         """What `parse` returned, checked; see `Plugin.checked_document`."""

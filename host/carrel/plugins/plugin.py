@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from carrel.errors import CarrelError, ContractViolation
+from carrel.errors import CarrelError, ContractViolation, SourceError
 from carrel.exchange import (
     AnswerSettler,
     CacheHitChecker,
@@ -37,6 +37,7 @@ from .schemas.schema import compile_schema, validation_faults
 if TYPE_CHECKING:
     import jsonschema_rs
 
+    from .grants.limits import LimitsOf
     from .manifests.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
@@ -64,7 +65,7 @@ class Plugin(ABC):
         manifest: Callable[[], Manifest],
         *,
         make_fetcher: Callable[[Manifest], Fetcher],
-        limits: Callable[[Manifest | None], Limits],
+        limits: LimitsOf,
         trusted: bool,
         result_bytes: int = 0,
     ) -> None:
@@ -161,6 +162,40 @@ class Plugin(ABC):
             SourceError: the document is not what the format promises, or the format is unknown.
             PluginError: the guest failed, or passed a limit.
         """
+
+    def takes_bytes(self, document_format: str) -> bool:  # noqa: ARG002 -- components look
+        """Whether documents of a format are bytes, for `parse_bytes`, and not text, for `parse`.
+
+        Raises:
+            UnknownNameError: the plugin reads bytes, and has no such format.
+        """
+        return False
+
+    def parse_bytes(
+        self,
+        document_format: str,
+        document: bytes,
+        options: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> memoryview:
+        """A document of bytes through the sandboxed parser, as JSON text in UTF-8.
+
+        Args:
+            document_format: one that `takes_bytes`.
+            document: any bytes.
+            options: the format's own, such as `{"pages": "3-7"}`.
+
+        Raises:
+            ArgumentError: the options are no JSON, or too long.
+            SourceError: the document is too large or not what the format promises, or the format
+                or an option is unknown.
+            PluginError: the guest failed, or passed a limit.
+        """
+        raise SourceError(
+            "invalid_arguments",
+            f"{self.name}: {document_format} is no format of bytes ({len(document)} were given)",
+            plugin=self.name,
+            tool=document_format,
+        )
 
     @abstractmethod
     def checked_document(self, document_format: str, text: memoryview) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.errors import LoadError
+from carrel.runtime.documents import exports_documents
 from carrel.runtime.sections import custom_section, is_core_module
 
 from .compiling.compile_news import CompileNews
@@ -17,9 +18,9 @@ from .sources.source import MANIFEST_SECTION, PluginSource
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
-    from carrel.exchange import Limits
     from carrel.runtime.component import SandboxedComponent
 
+    from .grants.limits import LimitsOf
     from .manifests.manifest import Manifest
     from .plugin import Plugin
     from .shared_resources import SharedResources
@@ -87,12 +88,13 @@ class PluginLoader:
         Raises:
             LoadError: it cannot be read, or is refused.
         """
+        from .manifests.agreement import require_documents
         from .manifests.manifest import parse_manifest
 
         name = entry.name
         if is_core_module(source.wasm):
             overrides = {**self._config.limits, **entry.limits}
-            module = self._module(entry, source, lambda _: module_limits(overrides))
+            module = self._module(entry, source, lambda *_: module_limits(overrides))
             try:
                 return module.manifest
             finally:
@@ -105,6 +107,7 @@ class PluginLoader:
         manifest = parse_manifest(text, name)
         if manifest.name != name and entry.is_builtin:
             raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
+        require_documents(manifest, exported=exports_documents(source.wasm))
         return manifest
 
     def require_agreement(self, entry: PluginConfig, source: PluginSource) -> None:
@@ -120,7 +123,7 @@ class PluginLoader:
         self,
         entry: PluginConfig,
         source: PluginSource,
-        limits: Callable[[Manifest | None], Limits],
+        limits: LimitsOf,
         manifest: Callable[[], Manifest] | None = None,
     ) -> Plugin:
         """Compiles a module; without `manifest` it makes its own of what it lists."""

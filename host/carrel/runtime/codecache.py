@@ -23,8 +23,9 @@ _KEY_FILE = "mac.key"
 _KEY_BYTES = 32
 _SUFFIX = ".cwasm"
 _LOCK_SUFFIX = ".lock"
-#: Part of the key of precompiled code; changed with any setting in `engine` and rule in `imports`.
-SETTINGS_REVISION = "1"
+#: Part of the key of precompiled code; changed with any setting in `engine`, any rule in `imports`
+#: and what `documents` appends to a component.
+SETTINGS_REVISION = "2"
 #: Entries that nobody loaded for this long are removed when a new one is written.
 _UNUSED_SECONDS = 60 * 86400
 

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from carrel.errors import BusyError, CarrelError, InternalError
 from carrel.exchange import Call, Fetcher, Limits
@@ -18,6 +19,7 @@ from carrel.text.utf8 import Utf8
 
 from .allowance import LogAllowance
 from .cpu_permits import CpuPermit, CpuPermits, Park, at_once
+from .documents import ENTRY, entry_arguments
 from .engine import new_engine
 from .ffi import Code
 from .imports import define_imports, imports_contract_only
@@ -170,7 +172,18 @@ class Sandboxed:
 
 
 class SandboxedComponent(Sandboxed):
-    """A component of the contract."""
+    """A component of the contract.
+
+    Attributes:
+        reads_bytes: whether it exports the optional interface `documents`.
+    """
+
+    def __init__(
+        self, name: str, digest: str, code: Path | bytes, *, reads_bytes: bool = False, **rest: Any
+    ) -> None:
+        """A component whose code was verified; `rest` is that of `Sandboxed`."""
+        super().__init__(name, digest, code, **rest)
+        self.reads_bytes = reads_bytes
 
     @cached_property
     def is_pure(self) -> bool:
@@ -232,12 +245,47 @@ class SandboxedComponent(Sandboxed):
             PluginReport: the plugin's own error.
             CarrelError: the rest.
         """
+        return self._parse("parse", (document_format, document), call, settings, inline=inline)
+
+    def parse_bytes(
+        self,
+        document_format: str,
+        document: bytes,
+        options: str,
+        call: Call,
+        *,
+        settings: Mapping[str, str],
+        inline: bool = False,
+    ) -> memoryview:
+        """The result of a document of bytes, as `parse` returns one of text.
+
+        Args:
+            document_format: one of the plugin's that is bytes.
+            document: any bytes.
+            options: a JSON object.
+            call: limits, deadline, cancellation.
+            settings: the plugin's own.
+            inline: run the guest in this thread, see `inline`.
+
+        Raises:
+            PluginReport: the plugin's own error.
+            CarrelError: the rest.
+        """
+        text, encoding = entry_arguments(document)
+        arguments = (document_format, text, options, encoding)
+        return self._parse(ENTRY, arguments, call, settings, inline=inline)
+
+    def _parse(
+        self,
+        function: str,
+        arguments: tuple[str | Utf8, ...],
+        call: Call,
+        settings: Mapping[str, str],
+        *,
+        inline: bool,
+    ) -> memoryview:
         execution = Execution(
-            "parse",
-            (document_format, document),
-            call,
-            settings=settings,
-            allowance=self._allowance,
+            function, arguments, call, settings=settings, allowance=self._allowance
         )
         if inline:
             return self._run_inline(execution)

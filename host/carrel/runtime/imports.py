@@ -17,6 +17,7 @@ import wasmtime
 from carrel.errors import InternalError, LoadError
 from carrel.exchange import Failure, FailureKind, Outcome, Request
 
+from .documents import DOCUMENTS, ENTRY, PARSE_BYTES
 from .ffi import MAX_WORDS, Code, Linker, items_of
 from .guarded import guarded
 
@@ -129,6 +130,43 @@ def check_imports(
         others = [name for name in kind.exports(engine) if name.startswith(CONTRACT)]
         found = f"; it exports {', '.join(others)}" if others else ""
         raise LoadError(f"{plugin}: does not export {SOURCE}{found}", plugin=plugin)
+    _check_documents(engine, component, plugin)
+
+
+def _check_documents(engine: wasmtime.Engine, component: Component, plugin: str) -> None:
+    """Refuses a component whose optional export `documents` is not the contract's."""
+    exports = component.type.exports(engine)
+    if DOCUMENTS not in exports:
+        return
+    function = items_of(engine, exports[DOCUMENTS]).get(PARSE_BYTES)
+    if not _is_parse_bytes(function):
+        raise LoadError(
+            f"{plugin}: {DOCUMENTS}#{PARSE_BYTES} has another type than the contract's",
+            plugin=plugin,
+        )
+    if ENTRY not in exports:
+        raise LoadError(
+            f"{plugin}: exports {DOCUMENTS} behind something that this host cannot read",
+            plugin=plugin,
+        )
+
+
+def _is_parse_bytes(function: object) -> bool:
+    """Whether a type is `func(string, list<u8>, string) -> result<string, string>`."""
+    from wasmtime.component import U8, FuncType, ListType, ResultType, String
+
+    if not isinstance(function, FuncType):
+        return False
+    takes = [kind for _name, kind in function.params]
+    gives = function.result
+    return (
+        [type(kind) for kind in takes] == [String, ListType, String]
+        and isinstance(takes[1], ListType)
+        and isinstance(takes[1].element, U8)
+        and isinstance(gives, ResultType)
+        and isinstance(gives.ok, String)
+        and isinstance(gives.err, String)
+    )
 
 
 def imports_contract_only(code: Code) -> bool:

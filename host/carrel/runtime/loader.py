@@ -22,6 +22,8 @@ from carrel.errors import LoadError
 from .child import NICE
 from .codecache import Claim, CodeCache, code_key
 from .component import Sandboxed, SandboxedComponent
+from .contract_version import require_contract
+from .documents import exports_documents, with_entry
 from .engine import new_engine, require_options
 from .ffi import INTERFACE, Code
 from .imports import check_imports
@@ -37,7 +39,6 @@ _log = logging.getLogger("carrel.runtime")
 
 #: Name of the custom section in which a component says what contract version it was built for.
 CONTRACT_SECTION = "carrel:contract"
-_CONTRACT_MAJOR = "1"
 #: Seconds that a call waits for another process, at low priority, to end what it compiles. Then it
 #: compiles too, and takes what is there first: priority, once given up, cannot be raised again.
 _PATIENCE = 0.5
@@ -107,8 +108,13 @@ class Runtime:
         _check_digest(name, wasm, digest)
         require_component(wasm, name, max_bytes=settings.max_component_bytes)
         _check_contract(wasm, name)
+        reads_bytes = exports_documents(wasm)
         code = self._code(
-            name, digest, lambda: wasm, nice=0 if urgent else NICE, on_compile=on_compile
+            name,
+            digest,
+            lambda: component_to_compile(wasm, name),
+            nice=0 if urgent else NICE,
+            on_compile=on_compile,
         )
         component = SandboxedComponent(
             name,
@@ -117,6 +123,7 @@ class Runtime:
             ticker=self._ticker,
             workers=settings.workers,
             stack_bytes=settings.stack_bytes,
+            reads_bytes=reads_bytes,
         )
         with self._lock:
             self._components.append(component)
@@ -262,6 +269,15 @@ class Runtime:
         )
 
 
+def component_to_compile(wasm: bytes, name: str) -> bytes:
+    """The component that is compiled for `wasm`: with an entry for bytes where it reads bytes.
+
+    Raises:
+        LoadError: it exports `documents`, and that cannot be called.
+    """
+    return with_entry(wasm, name) if exports_documents(wasm) else wasm
+
+
 def check_code(code: bytes, name: str, stack_bytes: int, *, own: str = "") -> None:
     """Refuses compiled code that may not be kept.
 
@@ -294,13 +310,9 @@ def _check_digest(name: str, wasm: bytes, digest: str) -> None:
 
 
 def _check_contract(wasm: bytes, name: str) -> None:
-    """Refuses a component that says it was built for another major version of the contract."""
+    """Refuses a component that says it needs a contract version that this host does not speak."""
     section = custom_section(wasm, CONTRACT_SECTION)
     if section is None:
         return  # the export's own version decides, after compiling
     version = section.decode("ascii", "replace").strip()
-    if version.split(".")[0] != _CONTRACT_MAJOR:
-        raise LoadError(
-            f"{name}: built for contract {version[:20]!r}; this host speaks {_CONTRACT_MAJOR}.x",
-            plugin=name,
-        )
+    require_contract(version, name)

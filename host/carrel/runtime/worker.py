@@ -15,6 +15,7 @@ from pathlib import Path
 import wasmtime
 
 from .cpu_permits import CpuPermit
+from .documents import ENTRY
 from .engine import new_engine
 from .ffi import Code, Export, Linker, Store
 from .imports import SOURCE, define_imports, imports_contract_only
@@ -151,6 +152,7 @@ class Worker:
             loaded = Code(self.engine, code)
         source = loaded.export(SOURCE)
         functions = {name: loaded.export(name, source) for name in FUNCTIONS}
+        functions[ENTRY] = loaded.export(ENTRY)
         return Loaded(
             loaded,
             {name: at for name, at in functions.items() if at is not None},

@@ -1,12 +1,19 @@
-"""A document in hand, however it is held, as the UTF-8 that goes to a guest."""
+"""A document in hand, however it is held, as the text or the bytes that go to a guest."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from carrel.errors import ArgumentError, SourceError
 from carrel.text.utf8 import Utf8
 
 #: Text, bytes as they came, or bytes that are known to be UTF-8.
 Document = str | bytes | Utf8
+#: Options of a document's format, such as `{"pages": "3-7"}`.
+Options = Mapping[str, Any] | None
+#: What errors call a document without a name.
+DOCUMENT = "document"
 
 
 def as_utf8(document: Document, *, name: str, plugin: str, document_format: str) -> Utf8:
@@ -29,6 +36,30 @@ def as_utf8(document: Document, *, name: str, plugin: str, document_format: str)
     if isinstance(document, (bytes, bytearray, memoryview)):
         return _decoded(bytes(document), name, plugin, document_format)
     raise ArgumentError([f"{name}: expected text or bytes but found {type(document).__name__}"])
+
+
+def as_bytes(document: Document, *, name: str) -> bytes:
+    """The document's bytes; those of text are its UTF-8.
+
+    Args:
+        document: whatever holds it.
+        name: the document's, for the errors.
+
+    Raises:
+        ArgumentError: it is neither text nor bytes, or text with half a surrogate pair.
+    """
+    if isinstance(document, Utf8):
+        return document.data
+    if isinstance(document, (bytes, bytearray, memoryview)):
+        return bytes(document)
+    if not isinstance(document, str):
+        raise ArgumentError([f"{name}: expected text or bytes but found {type(document).__name__}"])
+    try:
+        return document.encode()
+    except UnicodeEncodeError as fault:
+        raise ArgumentError(
+            [f"{name}: character {fault.start} of {len(document)} is half a surrogate pair"]
+        ) from None
 
 
 def _encoded(text: str, name: str, plugin: str, document_format: str) -> Utf8:

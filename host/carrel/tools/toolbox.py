@@ -28,7 +28,7 @@ from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.state import PluginState, notes_of
 
 from .arguments import accepted_arguments, check_arguments
-from .document import Document, as_utf8
+from .document import DOCUMENT, Document, Options, as_bytes, as_utf8
 from .host_tool import HOST
 from .tool import Tool, listed_tool
 
@@ -251,29 +251,49 @@ class Toolbox:
             self._lookup = Lookup(self._registry, self._config)
         return self._lookup
 
-    def parse_text(self, plugin: str, document_format: str, document: Document) -> str:
+    def takes_bytes(self, plugin: str, document_format: str) -> bool:
+        """Whether a plugin reads documents of a format as bytes, and not as text."""
+        return self._registry.plugin(plugin).takes_bytes(document_format)
+
+    def parse_text(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> str:
         """A document through a plugin's sandboxed parser, as JSON text."""
-        return self.parse_utf8(plugin, document_format, document).decode()
+        return self.parse_utf8(plugin, document_format, document, options).decode()
 
-    def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
+    def parse_utf8(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> bytes:
         """As `parse_text`, but in UTF-8."""
-        return bytes(self.parse_view(plugin, document_format, document))
+        return bytes(self.parse_view(plugin, document_format, document, options))
 
-    def parse_view(self, plugin: str, document_format: str, document: Document) -> memoryview:
+    def parse_view(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> memoryview:
         """As `parse_utf8`, but where it came to stand."""
-        return self._parsed(self._registry.plugin(plugin), document_format, document)
+        return self._parsed(self._registry.plugin(plugin), document_format, document, options)
 
-    def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
+    def parse(
+        self, plugin: str, document_format: str, document: Document, options: Options = None
+    ) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser, decoded and checked."""
         ready = self._registry.plugin(plugin)
         return ready.checked_document(
-            document_format, self._parsed(ready, document_format, document)
+            document_format, self._parsed(ready, document_format, document, options)
         )
 
-    def _parsed(self, plugin: Plugin, document_format: str, document: Document) -> memoryview:
-        text = as_utf8(
-            document, name="document", plugin=plugin.name, document_format=document_format
-        )
+    def _parsed(
+        self, plugin: Plugin, document_format: str, document: Document, options: Options
+    ) -> memoryview:
+        if plugin.takes_bytes(document_format):
+            return plugin.parse_bytes(document_format, as_bytes(document, name=DOCUMENT), options)
+        if options:
+            raise ArgumentError(
+                [f"{document_format} is a format of text, and takes no options"],
+                plugin=plugin.name,
+                tool=document_format,
+            )
+        text = as_utf8(document, name=DOCUMENT, plugin=plugin.name, document_format=document_format)
         return plugin.parse(document_format, text)
 
     def plugins(self) -> list[PluginState]:

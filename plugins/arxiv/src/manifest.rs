@@ -45,6 +45,7 @@ pub(crate) fn manifest() -> Manifest {
         description: description.to_owned(),
         media_types: vec!["application/atom+xml".to_owned()],
         output_schema,
+        ..Format::default()
     };
     manifest.formats = vec![
         format(

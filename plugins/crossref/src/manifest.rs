@@ -137,6 +137,7 @@ fn format(name: &str, description: &str, output: Value) -> Format {
         description: description.to_owned(),
         media_types: vec!["application/json".to_owned()],
         output_schema: output,
+        ..Format::default()
     }
 }
 

@@ -223,6 +223,7 @@ fn formats() -> Vec<Format> {
         description: description.to_owned(),
         media_types: vec![media_type.to_owned()],
         output_schema,
+        ..Format::default()
     };
     let (xml, text) = ("text/xml", "text/plain");
     vec![

@@ -19,6 +19,7 @@ pub(crate) fn manifest() -> Manifest {
         description: description.to_owned(),
         media_types: vec![media_type.to_owned()],
         output_schema: schema::output::<Document>(),
+        ..Format::default()
     };
     manifest.formats = vec![
         format(

@@ -20,10 +20,26 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
     }
 }
 
+/// `parse_bytes` of the plugin called `plugin`, or `None` when there is none of that name.
+fn parse_bytes_with(
+    plugin: &str,
+    format: &str,
+    document: &[u8],
+    options: &str,
+) -> Option<Result<String, Error>> {
+    match plugin {
+        "arxiv" => Some(Arxiv::parse_bytes(format, document, options)),
+        "crossref" => Some(Crossref::parse_bytes(format, document, options)),
+        "eutils" => Some(Eutils::parse_bytes(format, document, options)),
+        "jats" => Some(Jats::parse_bytes(format, document, options)),
+        _ => None,
+    }
+}
+
 /// The plugins' parsers, compiled natively.
 #[pymodule]
 mod carrel_native {
-    use super::{PyResult, PyValueError, Python, parse_with, pyfunction};
+    use super::{Error, PyResult, PyValueError, Python, parse_bytes_with, parse_with, pyfunction};
 
     /// Reads an article of the plugin `jats` and renders it as Markdown.
     ///
@@ -42,7 +58,27 @@ mod carrel_native {
     ///     ValueError: its only argument is the JSON of the error, as the contract fixes it.
     #[pyfunction]
     fn parse(py: Python<'_>, plugin: &str, format: &str, document: &str) -> PyResult<String> {
-        match py.detach(|| parse_with(plugin, format, document)) {
+        outcome(plugin, py.detach(|| parse_with(plugin, format, document)))
+    }
+
+    /// Reads a document of bytes as the plugin's component would, and returns its JSON.
+    ///
+    /// Raises:
+    ///     ValueError: its only argument is the JSON of the error, as the contract fixes it.
+    #[pyfunction]
+    #[pyo3(signature = (plugin, format, document, options="{}"))]
+    fn parse_bytes(
+        py: Python<'_>,
+        plugin: &str,
+        format: &str,
+        document: &[u8],
+        options: &str,
+    ) -> PyResult<String> {
+        outcome(plugin, py.detach(|| parse_bytes_with(plugin, format, document, options)))
+    }
+
+    fn outcome(plugin: &str, result: Option<Result<String, Error>>) -> PyResult<String> {
+        match result {
             Some(Ok(json)) => Ok(json),
             Some(Err(error)) => Err(PyValueError::new_err(error.to_json())),
             None => Err(PyValueError::new_err(format!("no plugin is called {plugin:?}"))),

@@ -7,6 +7,8 @@ use crate::{Error, Plugin};
 
 /// The contract's strings, named so that [`plugin!`](crate::plugin) needs nothing in scope.
 pub type Text = String;
+/// The contract's lists of bytes, likewise.
+pub type Bytes = Vec<u8>;
 
 /// `describe` of the contract.
 pub fn describe<P: Plugin>() -> String {
@@ -25,6 +27,18 @@ pub fn call<P: Plugin>(tool: &str, arguments: &str) -> Result<String, String> {
 pub fn parse<P: Plugin>(format: &str, document: &str) -> Result<String, String> {
     begin();
     let result = P::parse(format, document).map_err(|error: Error| error.to_json());
+    alloc::running(false);
+    result
+}
+
+/// `parse-bytes` of the contract.
+pub fn parse_bytes<P: Plugin>(
+    format: &str,
+    document: &[u8],
+    options: &str,
+) -> Result<String, String> {
+    begin();
+    let result = P::parse_bytes(format, document, options).map_err(|error| error.to_json());
     alloc::running(false);
     result
 }

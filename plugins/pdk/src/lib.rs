@@ -82,3 +82,19 @@ pub mod bindings {
         default_bindings_module: "carrel_pdk::bindings",
     });
 }
+
+/// The bindings of the exported interface `documents`, which only some plugins have; its world is
+/// added to the other one's when the component is made.
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all)]
+pub mod document_bindings {
+    wit_bindgen::generate!({
+        path: "../../contract/v1/plugin.wit",
+        inline: "package carrel:kit; world documents { export carrel:plugin/documents@1.0.0; }",
+        world: "carrel:kit/documents",
+        pub_export_macro: true,
+        export_macro_name: "export_documents",
+        default_bindings_module: "carrel_pdk::document_bindings",
+    });
+}

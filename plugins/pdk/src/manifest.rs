@@ -4,12 +4,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The contract version this kit speaks.
-pub const CONTRACT: &str = "1.0";
+pub const CONTRACT: &str = "1.1";
+/// The contract version of a plugin that uses nothing newer: older hosts take it too.
+const FIRST: &str = "1.0";
 
 /// What `describe` returns.
 #[derive(Debug, Clone, Serialize)]
 pub struct Manifest {
-    /// The contract version the plugin was built against.
+    /// The oldest contract version that the plugin needs; [`to_json`](Self::to_json) raises it where
+    /// a format needs a newer one.
     pub contract: &'static str,
     /// The plugin's name, snake_case; its tools are listed as `<name>_<tool>`.
     pub name: String,
@@ -44,7 +47,7 @@ pub struct Manifest {
     /// Documents about the source that clients read by URI.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resource>,
-    /// What `parse` reads.
+    /// What `parse` and `parse_bytes` read.
     pub formats: Vec<Format>,
 }
 
@@ -52,7 +55,7 @@ impl Manifest {
     /// A manifest without hosts, tools and formats, under Apache-2.0; set the fields to add them.
     pub fn new(name: &str, version: &str, description: &str) -> Self {
         Self {
-            contract: CONTRACT,
+            contract: FIRST,
             name: name.to_owned(),
             namespace: None,
             version: version.to_owned(),
@@ -70,9 +73,15 @@ impl Manifest {
         }
     }
 
+    /// The contract version that the plugin needs: 1.1 where a format is bytes.
+    pub fn contract(&self) -> &'static str {
+        if self.formats.iter().any(|format| format.bytes) { CONTRACT } else { self.contract }
+    }
+
     /// The manifest as the contract's JSON text.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let named = Self { contract: self.contract(), ..self.clone() };
+        serde_json::to_string(&named).unwrap_or_default()
     }
 }
 
@@ -275,15 +284,72 @@ pub struct Resource {
 }
 
 /// A document format.
-#[derive(Debug, Clone, Serialize)]
+///
+/// ```
+/// use carrel_pdk::manifest::Format;
+/// use serde_json::json;
+///
+/// let format = Format {
+///     media_types: vec!["application/pdf".to_owned()],
+///     ..Format::bytes("pdf", "A PDF file.", json!({"type": "object"}))
+/// };
+/// assert_eq!(json!(format)["bytes"], json!(true));
+/// ```
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Format {
     /// snake_case, unique in the plugin.
     pub name: String,
     /// Which document it is.
     pub description: String,
+    /// Whether the document goes to [`Plugin::parse_bytes`](crate::Plugin::parse_bytes) as bytes, and
+    /// not to [`Plugin::parse`](crate::Plugin::parse) as text.
+    #[serde(skip_serializing_if = "is_false")]
+    pub bytes: bool,
     /// Media types it is served as.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media_types: Vec<String>,
     /// JSON Schema of what `parse` returns.
     pub output_schema: Value,
+}
+
+impl Format {
+    /// A format of text, without media types.
+    pub fn text(name: &str, description: &str, output_schema: Value) -> Self {
+        let (name, description) = (name.to_owned(), description.to_owned());
+        Self { name, description, bytes: false, media_types: Vec::new(), output_schema }
+    }
+
+    /// A format of bytes, without media types. The plugin is exported by `plugin!(…, bytes)`.
+    pub fn bytes(name: &str, description: &str, output_schema: Value) -> Self {
+        Self { bytes: true, ..Self::text(name, description, output_schema) }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn manifest(formats: Vec<Format>) -> Value {
+        let manifest = Manifest { formats, ..Manifest::new("reader", "0.1.0", "Reads.") };
+        serde_json::from_str(&manifest.to_json()).unwrap()
+    }
+
+    #[test]
+    fn a_format_of_bytes_needs_contract_1_1() {
+        let schema = json!({"type": "object"});
+        let text = Format::text("page", "A page.", schema.clone());
+        let told = manifest(vec![text.clone()]);
+        assert_eq!(told["contract"], "1.0");
+        assert_eq!(told["formats"][0].get("bytes"), None);
+        let told = manifest(vec![text, Format::bytes("pdf", "A file.", schema)]);
+        assert_eq!(told["contract"], "1.1");
+        assert_eq!(told["formats"][1]["bytes"], true);
+    }
 }

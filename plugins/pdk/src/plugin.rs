@@ -27,12 +27,55 @@ pub trait Plugin {
     /// not what the format promises; [`Code::UpstreamError`](crate::Code::UpstreamError) when it is
     /// the source's own report of an error.
     fn parse(format: &str, document: &str) -> Result<String, Error>;
+
+    /// Reads a document in a format that the manifest declares as
+    /// [`bytes`](crate::manifest::Format::bytes), and returns a JSON object that satisfies the
+    /// format's output schema. Pure, as [`parse`](Self::parse). A plugin that implements it is
+    /// exported by `plugin!(…, bytes)`; without such a format it has nothing to implement.
+    ///
+    /// `document` is the file as it is: any bytes, or none. `options` is a JSON object, `{}` when the
+    /// caller has none. Read it with [`args::arguments`](crate::args::arguments()) into a type that
+    /// refuses unknown members:
+    ///
+    /// ```
+    /// use carrel_pdk::{Error, arguments};
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Default, Deserialize)]
+    /// #[serde(default, deny_unknown_fields)]
+    /// struct Options {
+    ///     pages: Option<String>,
+    /// }
+    ///
+    /// fn pages(options: &str) -> Result<Option<String>, Error> {
+    ///     Ok(arguments::<Options>(options)?.pages)
+    /// }
+    ///
+    /// assert_eq!(pages("{}").unwrap(), None);
+    /// assert_eq!(pages(r#"{"pages": "3-7"}"#).unwrap().as_deref(), Some("3-7"));
+    /// assert!(pages(r#"{"page": 3}"#).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse), and [`Code::InvalidArguments`](crate::Code::InvalidArguments) for
+    /// options that the format does not have.
+    fn parse_bytes(format: &str, document: &[u8], options: &str) -> Result<String, Error> {
+        let _ = (document, options);
+        Err(Error::unknown_format(format))
+    }
 }
 
 /// Exports a type that implements [`Plugin`] as the component's functions.
+///
+/// `plugin!(Type)` exports a plugin whose formats are all text, `plugin!(Type, bytes)` one with a
+/// format of bytes. A host refuses a component whose manifest says otherwise.
 #[cfg(not(target_family = "wasm"))]
 #[macro_export]
 macro_rules! plugin {
+    ($plugin:ty, bytes) => {
+        $crate::plugin!($plugin);
+    };
     ($plugin:ty) => {
         const _: () = {
             const fn implements_plugin<P: $crate::Plugin>() {}
@@ -42,9 +85,33 @@ macro_rules! plugin {
 }
 
 /// Exports a type that implements [`Plugin`] as the component's functions.
+///
+/// `plugin!(Type)` exports a plugin whose formats are all text, `plugin!(Type, bytes)` one with a
+/// format of bytes. A host refuses a component whose manifest says otherwise.
 #[cfg(target_family = "wasm")]
 #[macro_export]
 macro_rules! plugin {
+    ($plugin:ty, bytes) => {
+        $crate::plugin!($plugin);
+
+        const _: () = {
+            struct Reader;
+
+            impl $crate::document_bindings::exports::carrel::plugin::documents::Guest for Reader {
+                fn parse_bytes(
+                    format: $crate::export::Text,
+                    document: $crate::export::Bytes,
+                    options: $crate::export::Text,
+                ) -> Result<$crate::export::Text, $crate::export::Text> {
+                    $crate::export::parse_bytes::<$plugin>(&format, &document, &options)
+                }
+            }
+
+            $crate::document_bindings::export_documents!(
+                Reader with_types_in $crate::document_bindings
+            );
+        };
+    };
     ($plugin:ty) => {
         const _: () = {
             struct Component;

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.cli.document import read_document
+from carrel.cli.document import document_text, read_document
 from carrel.errors import ArgumentError, CarrelError, SourceError, StorageError
 from support.command_line import CommandLine
 
@@ -124,8 +124,9 @@ class TestSeveralDocuments:
 
 class TestReadDocument:
     def read(self, path: Path | str, cap: int = 1000) -> str:
-        document = read_document(str(path), cap=cap, plugin="p", document_format="f")
-        return document.data.decode()
+        about = {"plugin": "p", "document_format": "f"}
+        data = read_document(str(path), cap=cap, **about)
+        return document_text(data, str(path), **about).data.decode()
 
     def failure(self, path: Path, cap: int = 1000) -> CarrelError:
         with pytest.raises(CarrelError) as caught:

@@ -141,6 +141,7 @@ def _compile_one(name: str, cache: CodeCache, stack_bytes: int) -> bool:
         OSError: the cache does not take it.
     """
     from carrel.runtime.compile import compile_here
+    from carrel.runtime.loader import component_to_compile
 
     key = code_key(builtin_digest(name), stack_bytes)
     claim = cache.claim(key)
@@ -148,7 +149,8 @@ def _compile_one(name: str, cache: CodeCache, stack_bytes: int) -> bool:
         return False
     try:
         if not cache.holds(key):
-            code = compile_here(read_source(name, f"builtin:{name}").wasm, name, stack_bytes)
+            wasm = component_to_compile(read_source(name, f"builtin:{name}").wasm, name)
+            code = compile_here(wasm, name, stack_bytes)
             if cache.store(key, code) is None:
                 raise OSError("the cache folder cannot be written")
     finally:

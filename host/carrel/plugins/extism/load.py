@@ -16,7 +16,8 @@ from .texts import is_uri
 
 if TYPE_CHECKING:
     from carrel.config import PluginConfig
-    from carrel.exchange import Fetcher, Limits
+    from carrel.exchange import Fetcher
+    from carrel.plugins.grants.limits import LimitsOf
     from carrel.plugins.manifests.manifest import Manifest
     from carrel.runtime.extism.module import SandboxedModule
 
@@ -27,7 +28,7 @@ def load_module(
     *,
     manifest: Callable[[], Manifest] | None = None,
     make_fetcher: Callable[[Manifest], Fetcher],
-    limits: Callable[[Manifest | None], Limits],
+    limits: LimitsOf,
     changed: Callable[[str], None],
     updated: Callable[[str], None],
 ) -> ModulePlugin:

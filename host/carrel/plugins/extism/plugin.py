@@ -21,7 +21,7 @@ from carrel.errors import (
     SourceError,
     UnknownNameError,
 )
-from carrel.exchange import Call, Fetcher, Limits, Verdict
+from carrel.exchange import Call, Fetcher, Verdict
 from carrel.plugins.calls.result import Result
 from carrel.plugins.calls.running_call import RunningCall
 from carrel.plugins.plugin import Plugin
@@ -40,6 +40,7 @@ from .listing import module_manifest
 if TYPE_CHECKING:
     import jsonschema_rs
 
+    from carrel.plugins.grants.limits import LimitsOf
     from carrel.plugins.manifests.manifest import Manifest
 
 _log = logging.getLogger("carrel.plugins")
@@ -85,7 +86,7 @@ class ModulePlugin(Plugin):
         hosts: Sequence[str],
         config: Mapping[str, str],
         make_fetcher: Callable[[Manifest], Fetcher],
-        limits: Callable[[Manifest | None], Limits],
+        limits: LimitsOf,
         context: Callable[[], ModuleContext],
     ) -> None:
         super().__init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from carrel.exchange import Limits
 
@@ -16,19 +16,43 @@ if TYPE_CHECKING:
 #: copy of an answer on its way to the guest: a millisecond for each MiB.
 STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 
+#: Of a document of bytes. A file of 64 MiB crosses as 85 MiB, and what a reader builds of its pages
+#: is several times the file; without a network, the guest computes all the time that it has.
+READER_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2**30)
+
 #: Fetches of a module's call. A module cannot ask for several at once or declare a limit, and one
 #: request for each entry of a list is what modules are written to make.
 MODULE_FETCHES = 1_000
 
 
+class LimitsOf(Protocol):
+    """Finds the limits of a plugin's calls."""
+
+    def __call__(self, manifest: Manifest | None, defaults: Limits | None = None, /) -> Limits:
+        """The limits.
+
+        Args:
+            manifest: that asks; None for documents, whose limits no manifest changes.
+            defaults: those that hold where nobody says otherwise.
+        """
+        ...
+
+
 def call_limits(
-    manifest: Manifest | None, *, overrides: Mapping[str, float], builtin: bool, is_module: bool
+    manifest: Manifest | None,
+    defaults: Limits | None = None,
+    /,
+    *,
+    overrides: Mapping[str, float],
+    builtin: bool,
+    is_module: bool,
 ) -> Limits:
     """Returns the limits of a plugin's calls.
 
     Args:
         manifest: with the limits that the plugin asks for; None for parsing, which they do not
             concern: it fetches nothing and has a cap of its own on the document.
+        defaults: for parsing, where the operator sets no others.
         overrides: the operator's, as of `effective_limits`.
         builtin: whether the plugin comes with Carrel.
         is_module: whether it is an Extism module.
@@ -36,7 +60,7 @@ def call_limits(
     if is_module:
         return module_limits(overrides)
     if manifest is None:
-        return effective_limits({}, overrides, trusted=builtin)
+        return effective_limits({}, overrides, trusted=builtin, defaults=defaults)
     defaults = None if builtin else STRANGERS_LIMITS
     return effective_limits(manifest.limits, overrides, trusted=builtin, defaults=defaults)
 

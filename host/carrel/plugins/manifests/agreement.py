@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, LoadError
 from carrel.plugins.sources.source import MANIFEST_SECTION
+from carrel.runtime.documents import DOCUMENTS
 from carrel.runtime.sections import custom_section
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
 if TYPE_CHECKING:
     from carrel.runtime.component import SandboxedComponent
+
+    from .manifest import Manifest
 
 #: Differing paths that an error names.
 _SHOWN = 3
@@ -60,6 +63,33 @@ def require_agreement(component: SandboxedComponent, wasm: bytes) -> None:
             plugin=name,
         )
     _agreeing.add(component.digest)
+
+
+def require_documents(manifest: Manifest, *, exported: bool) -> None:
+    """Compares a manifest's formats with what its component exports.
+
+    Args:
+        manifest: of a component.
+        exported: whether the component exports the optional interface `documents`.
+
+    Raises:
+        LoadError: a format is bytes and the interface is missing, or the other way round.
+    """
+    name = manifest.name
+    formats = [one.name for one in manifest.formats if one.takes_bytes]
+    if formats and not exported:
+        raise LoadError(
+            f"{name}: its manifest declares {', '.join(formats)} as bytes, but the component does "
+            f"not export {DOCUMENTS}; build it for the world plugin-with-documents "
+            "(in Rust: plugin!(…, bytes))",
+            plugin=name,
+        )
+    if exported and not formats:
+        raise LoadError(
+            f"{name}: the component exports {DOCUMENTS}, but no format of its manifest is bytes; "
+            'declare one with "bytes": true, or build it for the world plugin',
+            plugin=name,
+        )
 
 
 def _differences(one: Any, other: Any, path: str) -> Iterator[str]:

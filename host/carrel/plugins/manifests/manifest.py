@@ -18,6 +18,7 @@ from carrel.errors import LoadError
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule
 from carrel.plugins.schemas.schema import compile_schema, schema_faults, validation_faults
+from carrel.runtime.contract_version import BYTES_SINCE, require_contract
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
@@ -60,12 +61,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A document format that `parse` reads."""
+    """A document format that the plugin reads.
+
+    Attributes:
+        takes_bytes: whether its documents are bytes, for `parse-bytes`, and not text, for `parse`.
+    """
 
     name: str
     description: str
     media_types: tuple[str, ...]
     output_schema: dict[str, Any]
+    takes_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +190,11 @@ class Manifest:
         """The format of that name."""
         return next((one for one in self.formats if one.name == name), None)
 
+    @property
+    def reads_bytes(self) -> bool:
+        """Whether a format's documents are bytes."""
+        return any(one.takes_bytes for one in self.formats)
+
     def resource(self, uri: str) -> ResourceSpec | None:
         """The resource at that URI."""
         return next((one for one in self.resources if one.uri == uri), None)
@@ -202,6 +213,9 @@ def parse_manifest(text: str, plugin: str) -> Manifest:
     if len(text) > MAX_BYTES:
         raise LoadError(f"{plugin}: the manifest is over {MAX_BYTES} bytes", plugin=plugin)
     raw = decode_object(text, plugin=plugin, tool="describe")
+    # First: what a later version added is an unknown key to this one.
+    if isinstance(raw.get("contract"), str):
+        require_contract(raw["contract"], plugin)
     schema = json.loads(contract_file("manifest.schema.json").read_text("utf-8"))
     faults = validation_faults(compile_schema(schema), raw)
     if not faults:
@@ -235,6 +249,12 @@ def _semantic_faults(raw: dict[str, Any]) -> list[str]:
         for uri in uris
         if uri.partition(":")[0] in RESERVED_SCHEMES
     ]
+    if require_contract(raw["contract"], raw["name"]) < BYTES_SINCE:
+        faults += [
+            f"formats.{item['name']}: bytes need contract 1.1, but found {raw['contract']}"
+            for item in raw["formats"]
+            if item.get("bytes")
+        ]
     for place, words in _shown(raw):
         if any(_hides(character) for character in set(words)):
             faults.append(f"{place} holds control or invisible characters")
@@ -289,6 +309,7 @@ def _manifest(raw: dict[str, Any]) -> Manifest:
                 description=one["description"],
                 media_types=tuple(one.get("media_types", ())),
                 output_schema=one["output_schema"],
+                takes_bytes=one.get("bytes", False),
             )
             for one in raw["formats"]
         ),

@@ -40,10 +40,12 @@ impl Plugin for Source {
             annotations: Annotations::LOOKUP,
         }];
         manifest.formats = vec![Format {
-            name: "works".to_owned(),
-            description: "A page of works, as the source's API answers.".to_owned(),
             media_types: vec!["application/json".to_owned()],
-            output_schema: schema::output::<works::Works>(),
+            ..Format::text(
+                "works",
+                "A page of works, as the source's API answers.",
+                schema::output::<works::Works>(),
+            )
         }];
         manifest
     }
