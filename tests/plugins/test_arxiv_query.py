@@ -197,8 +197,7 @@ def test_an_ungranted_host_is_denied_with_the_grant_that_would_allow_it(
 def test_an_unknown_id_is_an_empty_result_that_says_so(query: Query, upstream: Upstream) -> None:
     upstream.on("/api/query", Reply(body=feed()))
     data = query(id_list="0000.0000").data
-    assert data["entries"] == []
-    assert "0000.0000" in data["notices"][0]
+    assert (data["entries"], data["not_found"]) == ([], ["0000.0000"])
 
 
 @pytest.mark.requirement("result:typed:no-false-empty")

@@ -91,6 +91,22 @@ def open_toolbox(
         client.close()
 
 
+def eprints(*ids: str, total: int | None = None) -> Reply:
+    """A page of arXiv's with the newest versions of some e-prints."""
+    entries = "".join(
+        f"<entry><id>http://arxiv.org/abs/{one}v1</id><title>Oak</title></entry>" for one in ids
+    )
+    return Reply(
+        body=(
+            '<feed xmlns="http://www.w3.org/2005/Atom" '
+            'xmlns:o="http://a9.com/-/spec/opensearch/1.1/">'
+            f"<o:totalResults>{len(ids) if total is None else total}</o:totalResults>"
+            f"<o:startIndex>0</o:startIndex>{entries}</feed>"
+        ).encode(),
+        headers=XML,
+    )
+
+
 def asked(upstream: Upstream) -> int:
     return len([seen for seen in upstream.seen if seen.method == "GET"])
 
@@ -187,27 +203,17 @@ def test_the_list_behind_absent_ids_is_asked_for_again(
         "verify_source_url": False,
     }
 
-    def feed(*ids: str) -> Reply:
-        entries = "".join(f"<entry><id>http://arxiv.org/abs/{one}v1</id></entry>" for one in ids)
-        return Reply(
-            body=(
-                '<feed xmlns="http://www.w3.org/2005/Atom" '
-                'xmlns:o="http://a9.com/-/spec/opensearch/1.1/"><o:totalResults>3</o:totalResults>'
-                f"<o:startIndex>0</o:startIndex>{entries}</feed>"
-            ).encode(),
-            headers=XML,
-        )
-
     def answer(path: str, whole: Reply) -> Reply:
-        return feed(known[0]) if "max_results=1" in path else whole
+        return eprints(known[0], total=3) if "max_results=1" in path else whole
 
     upstream.on("/api/query", lambda seen: answer(seen.path, Reply(body=b"<html>", headers=XML)))
-    [unknown, *_] = open_toolbox().call_sync("arxiv_query", arguments).data["notices"]
-    assert "which, is not known" in unknown
-    upstream.on("/api/query", lambda seen: answer(seen.path, feed(*known)))
+    degraded = open_toolbox().call_sync("arxiv_query", arguments).data
+    assert "which, is not known" in degraded["notices"][0]
+    assert "not_found" not in degraded
+    upstream.on("/api/query", lambda seen: answer(seen.path, eprints(*known)))
     before = asked(upstream)
-    [named, *_] = open_toolbox().call_sync("arxiv_query", arguments).data["notices"]
-    assert named == "arXiv has no entry for 2301.00009"
+    named = open_toolbox().call_sync("arxiv_query", arguments).data["not_found"]
+    assert named == ["2301.00009"]
     assert asked(upstream) == before + 1
 
 
@@ -294,6 +300,34 @@ def test_an_article_that_appears_a_little_later_is_fetched_beside_others(
     assert missing() == []
     then = asked(upstream)
     clock.later += 3600
+    assert (missing(), asked(upstream)) == ([], then), "presence is kept for longer"
+
+
+@pytest.mark.requirement("result:typed:absence-is-kept-for-minutes")
+@pytest.mark.parametrize("again", ["same process", "new process"])
+def test_an_e_print_that_appears_a_little_later_is_found(
+    open_toolbox: Open, upstream: Upstream, clock: LaterClock, again: str
+) -> None:
+    """arXiv answers for an id that does not exist with status 200 and a feed without its entry."""
+    there = ["2301.00001"]
+    upstream.on("/api/query", lambda _: eprints(*there))
+    asks = {"id_list": "2301.00001,arXiv:2301.00002", "verify_source_url": False}
+    toolbox = open_toolbox()
+
+    def missing() -> list[str]:
+        result = toolbox.call_sync("arxiv_query", asks).data
+        return list(result["not_found"])
+
+    assert missing() == ["2301.00002"]
+    first = asked(upstream)
+    there.append("2301.00002")
+    if again == "new process":
+        toolbox = open_toolbox()
+    assert (missing(), asked(upstream)) == (["2301.00002"], first), "absence is kept, too"
+    clock.later += 360
+    assert missing() == []
+    then = asked(upstream)
+    clock.later += 1800
     assert (missing(), asked(upstream)) == ([], then), "presence is kept for longer"
 
 

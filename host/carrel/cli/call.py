@@ -120,7 +120,7 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
         with Progress(tool) as progress:
             result = host.call(tool, arguments, on_progress=progress.update)
     show(result, as_json=as_json)
-    return tell_missing(result.data, arguments)
+    return tell_missing(result.data)
 
 
 def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
@@ -138,9 +138,9 @@ def show(result: Result, *, as_json: bool) -> None:
         show_result(result.data)
 
 
-def tell_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> int:
+def tell_missing(result: Mapping[str, Any]) -> int:
     """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
-    missing = find_missing(result, arguments)
+    missing = find_missing(result)
     for identifier, reason in missing.told:
         complain(f"carrel: {printable(identifier, 100)}: {reason}")
     return FAILED if missing.is_all else OK

@@ -27,21 +27,20 @@ class Missing(NamedTuple):
     is_all: bool
 
 
-def find_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> Missing:
+def find_missing(result: Mapping[str, Any]) -> Missing:
     """Returns what a result says is missing; of another result, nothing."""
     told = [
         (str(identifier), reason)
         for member, reason in _MEMBERS.items()
         for identifier in _texts(result.get(member))
     ]
-    found = any(_objects(value) for value in result.values())
     items = [one for one in _objects(result.get("items")) if {"given", "outcome"} <= one.keys()]
     if items:  # of `work_lookup`
         lost = [one for one in items if one["outcome"] != "found"]
         told += [(str(one["given"]), why_not_found(one)) for one in lost]
         return Missing(told, len(lost) == len(items))
-    if _asks_by_id_list(arguments) and result.get("entries") == []:
-        return Missing(told, is_all=True)  # a notice of arXiv's names them
+    # The page of a list can be empty where other pages are not.
+    found = result.get("total_results") or any(_objects(value) for value in result.values())
     return Missing(told, is_all=bool(told) and not found)
 
 
@@ -55,12 +54,6 @@ def why_not_found(item: Mapping[str, Any]) -> str:
     steps = [step for step in _objects(item.get("trace")) if step.get("outcome") == "not_found"]
     asked = dict.fromkeys(str(step.get("source")) for step in steps)
     return f"not found by {', '.join(asked)}" if asked else "not found"
-
-
-def _asks_by_id_list(arguments: Mapping[str, Any]) -> bool:
-    """Whether a query of arXiv names e-prints from the first on, and searches for none."""
-    by_id = arguments.get("id_list") and not arguments.get("search_query")
-    return bool(by_id) and not arguments.get("start")
 
 
 def _texts(value: object) -> list[object]:

@@ -4,7 +4,7 @@ use carrel_pdk::args::Part;
 use carrel_pdk::{Code, Error, Host, Level, Response, discard};
 
 use crate::arguments::QueryArguments;
-use crate::entry::Page;
+use crate::entry::{Entry, Page};
 use crate::query::{self, Plan};
 use crate::{ids, merge, source};
 
@@ -41,13 +41,16 @@ pub fn query(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 host.log(Level::Warn, &format!("{problem}, asking again"));
                 response = host.fetch(request.clone().refreshed())?;
             };
-            let complete = arguments.start == 0
-                && page.total_results.is_some_and(|total| total <= page.entries.len() as u64);
-            let notices = match complete || ids.is_empty() || arguments.search_query.is_some() {
-                true => id_notices(&arguments, &ids, &page),
-                false => absent(&arguments, &ids, &page, host),
+            let absence = if asks_by_id_alone(&arguments) {
+                if holds_all(&page, &arguments) {
+                    Absence::of(&ids, std::slice::from_ref(&page))
+                } else {
+                    ask_for_absence(&ids, &page, host)
+                }
+            } else {
+                Absence::default()
             };
-            finish(page, notices, &arguments, steps, host)
+            finish(page, absence, &arguments, steps, host)
         }
         Plan::Groups(requests) => {
             let groups = requests.len() as u64;
@@ -56,18 +59,15 @@ pub fn query(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             let responses: Vec<Response> =
                 host.fetch_all(requests).into_iter().collect::<Result<_, _>>()?;
             let mut pages = Vec::with_capacity(responses.len());
-            let mut notices = Vec::new();
             for response in &responses {
                 pages.push(merge::page(response)?);
             }
-            if arguments.search_query.is_none() {
-                let all = Page {
-                    entries: pages.iter().flat_map(|page| page.entries.iter().cloned()).collect(),
-                    ..Page::default()
-                };
-                notices = id_notices(&arguments, &ids, &all);
-            }
-            finish(merge::whole(pages, &arguments), notices, &arguments, steps, host)
+            let absence = if asks_by_id_alone(&arguments) {
+                Absence::of(&ids, &pages)
+            } else {
+                Absence::default()
+            };
+            finish(merge::whole(pages, &arguments), absence, &arguments, steps, host)
         }
     }
 }
@@ -80,68 +80,99 @@ pub(crate) fn gap(page: &Page<'_>) -> Option<(u64, u64)> {
     (page.entries.is_empty() && start < total).then_some((start, total))
 }
 
-/// What to say about ids that were asked for and not, or not fully, answered. Only when every id was
-/// asked for and nothing but ids was.
-fn id_notices(arguments: &QueryArguments, ids: &[String], page: &Page<'_>) -> Vec<String> {
-    let mut notices = Vec::new();
-    if ids.is_empty() || arguments.search_query.is_some() {
-        return notices;
-    }
-    let found: Vec<&str> = page.entries.iter().filter_map(|entry| entry.id.as_deref()).collect();
-    let missing = ids::missing(ids, &found);
-    if !missing.is_empty() {
-        notices.push(format!("arXiv has no entry for {}", ids::named(&missing)));
-    }
-    let hollow: Vec<&str> = page
-        .entries
-        .iter()
-        .filter(|entry| entry.title.is_none() && entry.summary.is_none())
-        .filter_map(|entry| entry.id.as_deref())
-        .collect();
-    if !hollow.is_empty() {
-        notices.push(format!(
-            "arXiv returned no metadata for {}; there may be no such version",
-            ids::named(&hollow)
-        ));
-    }
-    notices
+/// Whether every id that arXiv leaves out is one that it does not have: a search leaves out others.
+fn asks_by_id_alone(arguments: &QueryArguments) -> bool {
+    arguments.id_list.is_some() && arguments.search_query.is_none()
 }
 
-/// What to say about ids that were asked for, when the page holds only a part of the answer. arXiv
-/// counts what it has; when that is less than was asked for, one request for all of them, without
-/// paging, tells which are absent.
-fn absent(
-    arguments: &QueryArguments,
-    ids: &[String],
-    page: &Page<'_>,
-    host: &dyn Host,
-) -> Vec<String> {
-    if page.total_results.is_none_or(|total| total >= ids.len() as u64) {
-        return Vec::new();
+/// Whether the page holds all that arXiv has of what was asked for.
+fn holds_all(page: &Page<'_>, arguments: &QueryArguments) -> bool {
+    let here = page.entries.len() as u64;
+    arguments.start == 0
+        && page.total_results.map_or(here < u64::from(arguments.max_results), |total| total <= here)
+}
+
+/// Which of the ids arXiv does not have, and what to say about them.
+#[derive(Default)]
+struct Absence {
+    /// None when it is not known.
+    not_found: Option<Vec<String>>,
+    notices: Vec<String>,
+}
+
+impl Absence {
+    /// Compares the ids with the entries of `pages`, which are the answer for all of them. A version
+    /// for which arXiv returns nothing but links is absent as well.
+    fn of(ids: &[String], pages: &[Page<'_>]) -> Self {
+        let entries: Vec<&Entry<'_>> = pages.iter().flat_map(|page| &page.entries).collect();
+        let here = entries.len() as u64;
+        let count = |page: &Page<'_>| page.total_results.unwrap_or(page.entries.len() as u64);
+        let total = pages.iter().map(count).sum();
+        if here < total {
+            let reason = format!("it returned {here} of {total} entries");
+            return Self::unknown(ids, total, &reason);
+        }
+        let (hollow, found): (Vec<&Entry<'_>>, Vec<&Entry<'_>>) =
+            entries.into_iter().partition(|entry| entry.title.is_none() && entry.summary.is_none());
+        let found: Vec<&str> = found.iter().filter_map(|entry| entry.id.as_deref()).collect();
+        let hollow: Vec<&str> = hollow.iter().filter_map(|entry| entry.id.as_deref()).collect();
+        let notice = (!hollow.is_empty()).then(|| {
+            let hollow = ids::named(&hollow);
+            format!("arXiv returned no metadata for {hollow}; there may be no such version")
+        });
+        Self {
+            not_found: Some(ids::missing(ids, &found).into_iter().map(str::to_owned).collect()),
+            notices: notice.into_iter().collect(),
+        }
+    }
+
+    /// Says how many ids are absent when it is not known which. arXiv has `total` of them.
+    fn unknown(ids: &[String], total: u64, reason: &str) -> Self {
+        match (ids.len() as u64).saturating_sub(total) {
+            0 => Self { not_found: Some(Vec::new()), notices: Vec::new() },
+            absent => Self {
+                not_found: None,
+                notices: vec![format!(
+                    "arXiv has no entry for {absent} of the ids; which, is not known: {reason}"
+                )],
+            },
+        }
+    }
+}
+
+/// Which ids are absent, when the page holds only a part of the answer. arXiv counts what it has; when
+/// that is less than was asked for, one request for all of them, without paging, tells.
+fn ask_for_absence(ids: &[String], page: &Page<'_>, host: &dyn Host) -> Absence {
+    let Some(total) = page.total_results else {
+        return Absence::default();
+    };
+    if total >= ids.len() as u64 {
+        return Absence { not_found: Some(Vec::new()), notices: Vec::new() };
     }
     let request = query::of_ids(ids);
-    let all = host.fetch(request.clone()).map_err(Error::from);
-    let named = all.and_then(|response| {
-        let page = merge::page(&response).inspect_err(|_| discard(host, &request))?;
-        Ok(id_notices(arguments, ids, &page))
-    });
-    named.unwrap_or_else(|error| {
-        let absent = ids.len() as u64 - page.total_results.unwrap_or_default();
-        vec![format!(
-            "arXiv has no entry for {absent} of the ids; which, is not known: {}",
-            error.message
-        )]
-    })
+    let response = match host.fetch(request.clone()) {
+        Ok(response) => response,
+        Err(failure) => return Absence::unknown(ids, total, &Error::from(failure).message),
+    };
+    let absence = match merge::page(&response) {
+        Ok(all) => Absence::of(ids, &[all]),
+        Err(error) => Absence::unknown(ids, total, &error.message),
+    };
+    if absence.not_found.is_none() {
+        discard(host, &request);
+    }
+    absence
 }
 
 fn finish(
     mut page: Page<'_>,
-    notices: Vec<String>,
+    absence: Absence,
     arguments: &QueryArguments,
     steps: u64,
     host: &dyn Host,
 ) -> Result<String, Error> {
-    page.notices = notices;
+    page.not_found = absence.not_found;
+    page.notices = absence.notices;
     omit(&mut page, &arguments.omit);
     // The number of results in this page, whatever its size could have been.
     page.items_per_page = Some(page.entries.len() as u64);

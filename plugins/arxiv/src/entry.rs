@@ -27,7 +27,12 @@ pub struct Page<'d> {
     /// The `start` that continues this page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_start: Option<u64>,
-    /// What a reader of the result should know: ids that arXiv does not have, links left unchecked.
+    /// Ids of `id_list` that arXiv does not have, on whichever page they would be. Absent when that is
+    /// not known: a search filtered the ids, or their list could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>")]
+    pub not_found: Option<Vec<String>>,
+    /// What a reader of the result should know: versions without metadata, links left unchecked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
@@ -129,6 +134,9 @@ impl Page<'_> {
         entries.end();
         if let Some(next_start) = self.next_start {
             page.number("next_start", next_start);
+        }
+        if let Some(not_found) = &self.not_found {
+            strings(&mut page, "not_found", not_found);
         }
         if !self.notices.is_empty() {
             strings(&mut page, "notices", &self.notices);

@@ -12,7 +12,7 @@ const QUERY: &str = "\
 WHEN TO USE: Find arXiv e-prints by topic, author, title or category, or get their metadata by id.
 INPUTS: search_query, id_list or both: then the articles of id_list that match.
 OUTPUTS: entries: id, title, summary (the abstract), authors, dates, categories, dois, links; \
-total_results; next_start when there is more; notices, such as ids that do not exist.
+total_results; next_start when there is more; not_found: ids that do not exist; notices.
 COSTS: One request in 3 s, more for hundreds of ids; a quick HEAD per entry for verify_source_url.
 SIDE EFFECTS: None.
 LIMITS: 2000 results and 2000 ids a call.";

@@ -307,15 +307,16 @@ fn ids_that_do_not_exist_are_named() {
         "https://export.arxiv.org/api/query?id_list=2301.00001,2301.00007,2301.00002v1&start=0&max_results=10"
     );
     assert_eq!(ids(&page), ["2301.00001v1", "2301.00002v1"]);
-    assert_eq!(page["notices"], json!(["arXiv has no entry for 2301.00007"]));
+    assert_eq!(page["not_found"], json!(["2301.00007"]));
+    assert_eq!(page.get("notices"), None);
 }
 
 #[test]
-fn one_unknown_id_is_an_empty_result_with_a_notice() {
+fn one_unknown_id_is_an_empty_result_that_names_it() {
     let page = call(&json!({"id_list": "2301.00007"}), &FakeHost::new(arxiv)).unwrap();
     assert_eq!(page["total_results"], 0);
     assert_eq!(page["entries"], json!([]));
-    assert_eq!(page["notices"], json!(["arXiv has no entry for 2301.00007"]));
+    assert_eq!(page["not_found"], json!(["2301.00007"]));
 }
 
 #[test]
@@ -326,7 +327,7 @@ fn absent_ids_are_named_on_whichever_page() {
         });
         let host = FakeHost::new(arxiv);
         let page = call(&arguments, &host).unwrap();
-        assert_eq!(page["notices"], json!(["arXiv has no entry for 2301.00007, 2301.00017"]));
+        assert_eq!(page["not_found"], json!(["2301.00007", "2301.00017"]));
         assert_eq!(page["items_per_page"], ids(&page).len());
         assert_eq!(host.requests().len(), 2, "one for the page, one for what is absent");
     }
@@ -339,17 +340,60 @@ fn absent_ids_that_cannot_be_named_are_counted() {
         false => arxiv(request),
     });
     let arguments = json!({"id_list": list(20), "max_results": 5, "verify_source_url": false});
-    let notice = call(&arguments, &host).unwrap()["notices"][0].as_str().unwrap().to_owned();
+    let page = call(&arguments, &host).unwrap();
+    let notice = page["notices"][0].as_str().unwrap();
     assert!(notice.starts_with("arXiv has no entry for 2 of the ids"), "{notice}");
+    assert_eq!(page.get("not_found"), None, "which, is not known");
+}
+
+#[test]
+fn ids_of_a_page_that_lacks_entries_are_not_called_absent() {
+    let most = "max_results=20";
+    let host = FakeHost::new(|request: &Request| match request.url.contains(most) {
+        true => answer(200, feed(18, 0, 20, "")),
+        false => arxiv(request),
+    });
+    let arguments = json!({"id_list": list(20), "max_results": 5, "verify_source_url": false});
+    let page = call(&arguments, &host).unwrap();
+    assert_eq!(page.get("not_found"), None);
+    assert_eq!(
+        page["notices"],
+        json!([
+            "arXiv has no entry for 2 of the ids; which, is not known: it returned 0 of 18 entries"
+        ])
+    );
+    assert_eq!(host.discards(), host.requests()[1..]);
+
+    let host = FakeHost::new(|request: &Request| match request.url.contains("2301.00199") {
+        true => answer(200, feed(100, 0, 200, "")),
+        false => arxiv(request),
+    });
+    let arguments = json!({"id_list": list(400), "verify_source_url": false});
+    assert_eq!(call(&arguments, &host).unwrap().get("not_found"), None);
+}
+
+#[test]
+fn a_page_without_totals_is_whole_when_it_is_not_full() {
+    let body = "<feed xmlns=\"http://www.w3.org/2005/Atom\">".to_owned()
+        + &entry("2301.00001")
+        + "</feed>";
+    let host = FakeHost::new(|_: &Request| answer(200, body.clone()));
+    let absent = |arguments| call(&arguments, &host).unwrap().get("not_found").cloned();
+    let mut arguments = json!({"id_list": "2301.00001,2301.00007", "verify_source_url": false});
+    assert_eq!(absent(arguments.clone()), Some(json!(["2301.00007"])));
+    arguments["max_results"] = 1.into();
+    assert_eq!(absent(arguments), None);
 }
 
 #[test]
 fn ids_behind_the_page_and_ids_a_query_filters_out_are_not_called_missing() {
     let host = FakeHost::new(arxiv);
-    let page = call(&json!({"id_list": list(7), "max_results": 5}), &host);
-    assert_eq!(page.unwrap().get("notices"), None);
+    let page = call(&json!({"id_list": list(7), "max_results": 5}), &host).unwrap();
+    assert_eq!(page["not_found"], json!([]));
+    assert_eq!(page.get("notices"), None);
     let arguments = json!({"id_list": "2301.00007", "search_query": "all:x"});
-    assert_eq!(call(&arguments, &FakeHost::new(arxiv)).unwrap().get("notices"), None);
+    let page = call(&arguments, &FakeHost::new(arxiv)).unwrap();
+    assert_eq!((page.get("not_found"), page.get("notices")), (None, None));
 }
 
 #[test]
@@ -357,10 +401,12 @@ fn a_version_without_metadata_is_said_to_be_so() {
     let body = feed(1, 0, 10, "<entry><id>http://arxiv.org/abs/2301.00001v9</id></entry>");
     let host = FakeHost::new(|_: &Request| answer(200, body.clone()));
     let arguments = json!({"id_list": "2301.00001v9", "verify_source_url": false});
+    let page = call(&arguments, &host).unwrap();
     assert_eq!(
-        call(&arguments, &host).unwrap()["notices"],
+        page["notices"],
         json!(["arXiv returned no metadata for 2301.00001v9; there may be no such version"])
     );
+    assert_eq!(page["not_found"], json!(["2301.00001v9"]), "as lookup says");
 }
 
 /// What arXiv itself would answer, if its URLs had no end.
@@ -395,12 +441,13 @@ fn a_long_list_is_asked_for_in_groups_and_paged_as_one() {
 }
 
 #[test]
-fn a_long_list_names_what_is_missing_and_counts_the_rest() {
+fn a_long_list_names_all_that_is_missing() {
     let arguments = json!({"id_list": list(400), "verify_source_url": false});
     let page = call(&arguments, &FakeHost::new(arxiv)).unwrap();
-    let notice = page["notices"][0].as_str().unwrap();
-    assert!(notice.starts_with("arXiv has no entry for 2301.00007, 2301.00017, "), "{notice}");
-    assert!(notice.ends_with(", 2301.00197 and 20 more"), "{notice}");
+    let absent = page["not_found"].as_array().unwrap();
+    assert_eq!(absent.len(), 40);
+    assert_eq!((&absent[0], &absent[39]), (&json!("2301.00007"), &json!("2301.00397")));
+    assert_eq!(page.get("notices"), None);
 }
 
 #[test]

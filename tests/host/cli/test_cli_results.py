@@ -207,7 +207,7 @@ def test_no_value_of_another_plugin_ends_in_an_exception(
         show_result({**item, name: odd})
     for name in page:
         show_result({"works": [item], **page, name: odd})
-        find_missing({"works": [item], **page, name: odd}, {"id_list": odd})
+        find_missing({"works": [item], **page, name: odd})
     for name in ("citations", "documents", "content", "contents", "facets", "entries"):
         show_result({name: odd})
         show_result({name: [odd]})
@@ -348,13 +348,12 @@ class TestTexts:
 
 class TestMissing:
     @pytest.mark.parametrize(
-        ("result", "arguments", "told", "is_all"),
+        ("result", "told", "is_all"),
         [
-            ({"articles": [{}], "not_found_pmids": ["9"]}, {}, [("9", "not found")], False),
-            ({"articles": [], "not_found_pmids": ["9"]}, {}, [("9", "not found")], True),
+            ({"articles": [{}], "not_found_pmids": ["9"]}, [("9", "not found")], False),
+            ({"articles": [], "not_found_pmids": ["9"]}, [("9", "not found")], True),
             (
                 {"records": [], "not_found": ["9"], "invalid": ["x"]},
-                {},
                 [("9", "not found"), ("x", "not an identifier")],
                 True,
             ),
@@ -366,7 +365,6 @@ class TestMissing:
                         {"given": "2", "outcome": "not_found"},
                     ],
                 },
-                {},
                 [("2", "not found")],
                 False,
             ),
@@ -383,7 +381,6 @@ class TestMissing:
                         },
                     ],
                 },
-                {},
                 [
                     ("2", "down"),
                     ("3", "no source on offer resolves it"),
@@ -391,22 +388,29 @@ class TestMissing:
                 ],
                 True,
             ),
-            ({"entries": [], "notices": ["none"]}, {"id_list": "1"}, [], True),
-            ({"entries": []}, {"id_list": "1", "start": 10}, [], False),
-            ({"entries": []}, {"id_list": "1", "search_query": "x"}, [], False),
-            ({"entries": []}, {"search_query": "x"}, [], False),
-            ({"related_articles": [], "total_found": 0}, {"source_pmid": "1"}, [], False),
-            ({"items": [{"title": "T"}], "not_found": "x"}, {}, [], False),
+            (
+                {"total_results": 0, "entries": [], "not_found": ["1"]},
+                [("1", "not found")],
+                True,
+            ),
+            (
+                {"total_results": 1, "entries": [], "not_found": ["1"]},
+                [("1", "not found")],
+                False,
+            ),
+            ({"entries": [], "not_found": []}, [], False),
+            ({"entries": []}, [], False),
+            ({"related_articles": [], "total_found": 0}, [], False),
+            ({"items": [{"title": "T"}], "not_found": "x"}, [], False),
         ],
     )
     def test_what_a_result_says_is_missing(
         self,
         result: dict[str, Any],
-        arguments: dict[str, Any],
         told: list[tuple[str, str]],
         is_all: bool,
     ) -> None:
-        missing = find_missing(result, arguments)
+        missing = find_missing(result)
         assert missing.told == told
         assert missing.is_all is is_all
 
