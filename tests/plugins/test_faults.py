@@ -104,6 +104,11 @@ TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
         crossref(200, "exception", {"name": "class java.lang.Exception", "message": "x"}),
         BROKEN,
     ),
+    "crossref-gateway": (
+        (WORKS, WORK, UPDATES, MATCH),
+        said(200, {"message": "no healthy upstream"}),
+        UNREADABLE,
+    ),
     "crossref-missing": (
         (WORK,),
         crossref(404, "resource-failure", [{"type": "resource-not-found", "message": "No"}]),

@@ -165,6 +165,12 @@ pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
         return works(root.content, "", offset);
     };
     let status = root.status.0.as_deref().unwrap_or_default();
+    if let ("", "", Some(problem)) = (status, message_type, message.problems.first()) {
+        // Gateways report errors so; the API says status and type.
+        let words = excerpt(problem.message.0.as_deref().unwrap_or_default());
+        let message = format!("expected works of Crossref but found a message of no type: {words}");
+        return Err(Error::invalid_document(message, offset, ""));
+    }
     if !message.problems.is_empty() || matches!(status, "failed" | "error") {
         return Err(report(message_type, &message));
     }
