@@ -55,7 +55,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
         Row(
             "parse-lxml",
             "parse 1 MB to checked objects in the sandbox : the same fields by tuned lxml",
-            sandbox, lxml, Bar(3, at_least=True),
+            sandbox, lxml, Bar(2.7, at_least=True),
         ),
         Row(
             "parse-feedparser",

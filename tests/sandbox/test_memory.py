@@ -10,13 +10,11 @@ import pytest
 
 _FAULTS = """
 import resource, sys
-from pathlib import Path
 from carrel.runtime import memory
-from carrel.runtime.loader import Runtime, RuntimeSettings
 if sys.argv[1] == "keep_freed":
     memory.keep_freed()
-elif sys.argv[1] == "runtime":
-    Runtime(RuntimeSettings(Path()))
+elif sys.argv[1] == "own_process":
+    memory.own_process()
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 size = int(sys.argv[2])
@@ -35,7 +33,7 @@ def faults_of_the_second_block(how: str, size: int) -> int:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
-@pytest.mark.parametrize(("how", "size"), [("keep_freed", 20_000_000), ("runtime", 4_000_000)])
+@pytest.mark.parametrize(("how", "size"), [("keep_freed", 20_000_000), ("own_process", 4_000_000)])
 def test_a_large_block_that_was_freed_is_used_again(how: str, size: int) -> None:
     assert faults_of_the_second_block("as it is", size) > 900
     assert faults_of_the_second_block(how, size) < 100

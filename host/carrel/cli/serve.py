@@ -93,8 +93,10 @@ class ConfigRenewal:
     def make(self) -> Toolbox:
         """The first toolbox."""
         # Imported here, in the server's own time: the first answer does not wait for it.
+        from carrel.runtime.memory import own_process
         from carrel.tools import Toolbox
 
+        own_process()
         try:
             # The file may have changed since: whoever watches it knows it from a moment ago.
             self._config = self._session.config()

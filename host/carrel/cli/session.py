@@ -100,7 +100,9 @@ Opener = Callable[["Config"], AbstractContextManager[Host]]
 
 def _open_carrel(config: Config) -> AbstractContextManager[Host]:
     from carrel.api import Carrel
+    from carrel.runtime.memory import own_process
 
+    own_process()
     return Carrel(config)
 
 

@@ -27,7 +27,6 @@ from .documents import exports_documents, with_entry
 from .engine import new_engine, require_options
 from .ffi import INTERFACE, Code
 from .imports import check_imports
-from .memory import expect_documents, share_arenas
 from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
 from .traps import load_error
@@ -71,8 +70,6 @@ class Runtime:
     """Loads components. One per process; the components share its ticker and its code cache."""
 
     def __init__(self, settings: RuntimeSettings) -> None:
-        share_arenas()
-        expect_documents()
         if INTERFACE.differs:
             _log.warning("plugins run slower than they could: %s", INTERFACE.reason)
         self._settings = settings

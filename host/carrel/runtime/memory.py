@@ -28,25 +28,20 @@ def give_back() -> None:
         trim(0)
 
 
-def share_arenas() -> None:
-    """Lets the threads that start from now on share two heaps, where the C library is glibc.
+def own_process() -> None:
+    """Sets the C library's allocator up for plugins, where it is glibc.
 
-    It gives each a heap of its own by default, and keeps what was freed in each. What the workers
-    allocate, they allocate holding the interpreter's lock, so sharing costs them nothing.
+    For the command line and the server, whose process is Carrel's own; a library leaves the
+    allocator of its host program alone. Threads that start from now on share two heaps: by default
+    each has a heap of its own and keeps in it what was freed, and what the workers allocate, they
+    allocate holding the interpreter's lock, so sharing costs them nothing. And one block of a
+    document's size comes and goes: glibc returns a large block to the system when it is freed,
+    until it has seen one of that size freed, and a document and its result are four such blocks.
+    The block is never touched, so it costs 10 µs and no memory.
     """
     mallopt = _function("mallopt", ctypes.c_int, ctypes.c_int, ctypes.c_int)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 2)
-
-
-def expect_documents() -> None:
-    """Shows the C library a block of a document's size that comes and goes.
-
-    glibc returns a large block to the system when it is freed, until it has seen one of that size
-    freed: from then on it keeps such blocks, and twice as much free memory in all. A document and
-    its result are four blocks, whose pages the system handed out again for each call: a tenth of
-    parsing 1 MB. The one shown here is never touched, so it costs 10 µs and no memory.
-    """
     malloc = _function("malloc", ctypes.c_void_p, ctypes.c_size_t)
     free = _function("free", None, ctypes.c_void_p)
     if malloc is not None and free is not None:

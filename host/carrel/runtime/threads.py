@@ -136,8 +136,9 @@ class WorkerThreads:
         worker.close()
         del worker
         if not self._closed and not self._threads:
-            # What a worker was made of refers to itself in circles.
-            gc.collect()
+            if gc.isenabled():
+                # What a worker was made of refers to itself in circles.
+                gc.collect()
             give_back()
 
     def _next_job(self, thread: _Thread) -> Job | None:

@@ -7,14 +7,9 @@ which nobody reads.
 from __future__ import annotations
 
 import codecs
-import sys
-from collections.abc import Callable
-from functools import cache
 from typing import Self
 
 _PIECE = 2**16
-#: Fewer bytes are decoded in no time.
-_LARGE = 2**14
 
 
 class Utf8:
@@ -30,7 +25,7 @@ class Utf8:
     __slots__ = ("data",)
 
     def __init__(self, data: bytes) -> None:
-        if not data.isascii() and not _is_surely_utf8(data):
+        if not data.isascii():
             _check(data)
         self.data = data
 
@@ -47,43 +42,6 @@ class Utf8:
 
     def __len__(self) -> int:
         return len(self.data)
-
-
-def _is_surely_utf8(data: bytes) -> bool:
-    """Whether a quick check says so; if not, nothing is known."""
-    # Importing pydantic for this alone would cost more than it saves.
-    if len(data) < _LARGE or "pydantic_core" not in sys.modules:
-        return False
-    check = _quick_check()
-    return check is not None and check(data)
-
-
-@cache
-def _quick_check() -> Callable[[bytes], bool] | None:
-    """Pydantic's check of a string from bytes, a tenth of what decoding costs Python.
-
-    It is Rust's own. A string must be empty here by a pattern, so that pydantic stops at its first
-    character, which it looks at next, and makes none (a length would have it count them all).
-    Should another version look at the pattern first, there is no quick check: what is not UTF-8
-    must never pass, because wasmtime's library ends the process.
-    """
-    from pydantic_core import SchemaValidator, ValidationError, core_schema
-
-    validator = SchemaValidator(core_schema.str_schema(pattern=r"\A\z"))
-
-    def is_utf8(data: bytes) -> bool:
-        try:
-            validator.validate_python(data)
-        except ValidationError as refusal:
-            (error,) = refusal.errors(include_url=False, include_context=False, include_input=False)
-            return error["type"] == "string_pattern_mismatch"
-        return False
-
-    right, wrong = "é".encode() * _LARGE, b"\xc3"
-    tells_them_apart = is_utf8(right) and not any(
-        is_utf8(text) for text in (right + wrong, wrong + right, right + wrong + right)
-    )
-    return is_utf8 if tells_them_apart else None
 
 
 def _check(data: bytes) -> None:

@@ -36,9 +36,6 @@
 #[allow(unsafe_code)]
 mod alloc;
 pub mod args;
-#[cfg(any(target_family = "wasm", test))]
-#[allow(unsafe_code)]
-mod blocks;
 pub mod document;
 mod error;
 #[cfg(target_family = "wasm")]
