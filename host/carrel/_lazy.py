@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used."""
+"""Names that are imported when they are first used."""
 
 from __future__ import annotations
 
@@ -22,3 +22,9 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(home if "." in home else f".{home}", package), name)
 
     return get
+
+
+def import_name(reference: str) -> Any:
+    """Imports what `MODULE:NAME` names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)

@@ -19,7 +19,7 @@ from .awaiting import run_in_thread
 if TYPE_CHECKING:
     from .config import Config
     from .exchange import Call, ProgressHandler
-    from .lookup import LookupResult
+    from .lookup import Lookup, LookupResult
     from .plugins.state import PluginState
     from .tools import Result, Tool, Toolbox
     from .tools.document import Document, Options
@@ -35,13 +35,14 @@ class Carrel:
     """
 
     def __init__(self, config: Config | None = None) -> None:
+        from .features import FEATURES
         from .tools import Toolbox
 
         if config is None:
             from .config import load_config
 
             config = load_config()
-        self._toolbox = Toolbox(config)
+        self._toolbox = Toolbox(config, features=FEATURES)
 
     @property
     def toolbox(self) -> Toolbox:
@@ -101,7 +102,7 @@ class Carrel:
         Raises:
             carrel.CarrelError: nothing could be asked; a source's failure is in the result.
         """
-        lookup = self._toolbox.lookup
+        lookup = _make_lookup(self._toolbox)
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
     def resources(self) -> Sequence[Resource]:
@@ -184,6 +185,13 @@ class Carrel:
         self.close()
 
 
+def _make_lookup(toolbox: Toolbox) -> Lookup:
+    """Returns the lookup over a toolbox's plugins."""
+    from .lookup import Lookup
+
+    return Lookup(toolbox.plugin_set, toolbox.config)
+
+
 class AsyncCarrel:
     """`Carrel` for asyncio: cancelling a task cancels its call and interrupts its guest."""
 
@@ -221,7 +229,7 @@ class AsyncCarrel:
         """Looks up works by identifier; see `Carrel.lookup`."""
         import asyncio
 
-        lookup = self._carrel.toolbox.lookup
+        lookup = _make_lookup(self._carrel.toolbox)
         call = lookup.new_call(on_progress)
         try:
             return await run_in_thread(partial(lookup.run, ids, call, sources=sources))

@@ -1,4 +1,4 @@
-"""Imports go one way: server, command line → tools → lookup → plugins → runtime; leaves below."""
+"""Imports go one way: server, command line → features → tools → plugins → runtime; leaves below."""
 
 from __future__ import annotations
 
@@ -10,8 +10,23 @@ from pathlib import Path
 import pytest
 
 import carrel
+from carrel.features import FEATURES
 
 PACKAGE = Path(carrel.__file__).parent
+
+#: What a feature may import of Carrel: the seam of `tools`, and what is below it but for `runtime`.
+FEATURE = {
+    "_lazy",
+    "config",
+    "contract",
+    "errors",
+    "exchange",
+    "files",
+    "plugins",
+    "records",
+    "text",
+    "tools",
+}
 
 #: What each layer may import of Carrel. A name stands for the module and everything below it.
 ALLOWED: dict[str, set[str]] = {
@@ -47,22 +62,11 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
         "exchange",
         "fetch",
-        "lookup",
         "plugins",
         "runtime",
         "text",
     },
-    "lookup": {
-        "config",
-        "contract",
-        "errors",
-        "exchange",
-        "plugins",
-        "records",
-        "runtime",
-        "text",
-        "tools",
-    },
+    "features": {"tools"},
     "authoring": {
         "config",
         "contract",
@@ -119,6 +123,24 @@ def test_no_layer_imports_upwards(layer: str) -> None:
         for path in files_of(layer)
     }
     assert {path: names for path, names in strays.items() if names} == {}
+
+
+@pytest.mark.parametrize("feature", [feature.name for feature in FEATURES])
+def test_features_see_the_seam_and_only_their_commands_the_command_line(feature: str) -> None:
+    strays = {}
+    for path in files_of(feature):
+        allowed = FEATURE | {feature} | ({"cli"} if path.name == "command.py" else set())
+        strays[str(path.relative_to(PACKAGE))] = sorted(imports_of(path) - allowed)
+    assert strays, "a feature is a package"
+    assert {path: names for path, names in strays.items() if names} == {}
+
+
+def test_each_feature_names_modules_of_its_own() -> None:
+    for feature in FEATURES:
+        references = [*feature.commands.values(), *([feature.tools] if feature.tools else [])]
+        assert references
+        packages = {tuple(one.split(":")[0].split(".")[:2]) for one in references}
+        assert packages == {("carrel", feature.name)}
 
 
 @pytest.mark.requirement("sandbox:hosts:one-door")
@@ -185,6 +207,11 @@ def test_only_ffi_uses_wasmtimes_private_bindings() -> None:
     [
         ("import carrel", {"wasmtime", "mcp", "httpx2", "rich", "click", "asyncio", "json"}),
         ("from carrel import Carrel", {"wasmtime", "mcp", "httpx2", "rich", "click", "asyncio"}),
+        ("from carrel.features import FEATURES", {f"carrel.{one.name}" for one in FEATURES}),
+        (
+            "import carrel.cli.app",
+            {f"carrel.{one.name}" for one in FEATURES} | {"carrel.tools.toolbox"},
+        ),
     ],
 )
 def test_importing_carrel_is_cheap(statement: str, heavy: set[str]) -> None:

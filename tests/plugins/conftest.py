@@ -11,6 +11,7 @@ import pytest
 import trustme
 
 from carrel.config import Config, PluginConfig, builtin
+from carrel.features import FEATURES
 from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Result, Toolbox
@@ -47,7 +48,8 @@ def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Mak
         )
         entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
         changed = replace(config, plugins=entries, **changes)
-        boxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
+        registry = PluginSet(changed, fetch_client=client)
+        boxes.append(Toolbox(changed, features=FEATURES, registry=registry))
         return boxes[-1]
 
     yield make

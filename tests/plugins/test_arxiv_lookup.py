@@ -12,6 +12,7 @@ from carrel.lookup import LookupResult
 from carrel.records import Link
 from carrel.tools import Toolbox
 from support.boxes import MakeBox
+from support.lookups import lookup_of
 from support.upstream import Reply, Seen, Upstream
 
 Look = Callable[[Sequence[str]], LookupResult]
@@ -47,8 +48,9 @@ def toolbox(make_box: MakeBox) -> Toolbox:
 @pytest.fixture
 def look(toolbox: Toolbox) -> Look:
     def look(ids: Sequence[str]) -> LookupResult:
-        call: Call = toolbox.lookup.new_call()
-        return toolbox.lookup.run(ids, call)
+        lookup = lookup_of(toolbox)
+        call: Call = lookup.new_call()
+        return lookup.run(ids, call)
 
     return look
 

@@ -12,6 +12,7 @@ import pytest
 
 from carrel.config import Config, builtin
 from carrel.errors import CarrelError
+from carrel.features import FEATURES
 from carrel.fetch import FetchClient, FetchSettings
 from carrel.fetch.clock import SystemClock
 from carrel.plugins.plugin_set import PluginSet
@@ -81,7 +82,8 @@ def open_toolbox(
             dialer=upstream.dial,
             clock=clock,
         )
-        toolbox = Toolbox(config, registry=PluginSet(config, fetch_client=client))
+        registry = PluginSet(config, fetch_client=client)
+        toolbox = Toolbox(config, features=FEATURES, registry=registry)
         opened.append((toolbox, client))
         return toolbox
 

@@ -12,6 +12,7 @@ from carrel.tools import Toolbox
 from support import pubmed
 from support.boxes import MakeBox, parameters
 from support.guests import guest
+from support.lookups import lookup_of
 from support.manifests import manifest_text
 from support.upstream import Reply, Seen, Upstream
 
@@ -82,7 +83,7 @@ def test_any_identifier_of_a_work_leads_to_what_all_know_who_can_be_asked(
     toolbox: Toolbox, upstream: Upstream, text: str
 ) -> None:
     upstream.on("/works/10.5555%2FDESK.1", json_reply(CROSSREF))
-    result = toolbox.lookup.run([text], toolbox.lookup.new_call())
+    result = lookup_of(toolbox).run([text], lookup_of(toolbox).new_call())
     [item] = result.items
     outcomes = {step.source: (step.outcome, step.reason) for step in item.steps}
     [merged] = result.works
@@ -109,7 +110,7 @@ def test_any_identifier_of_a_work_leads_to_what_all_know_who_can_be_asked(
 
 def test_works_asked_for_by_different_identifiers_are_one(toolbox: Toolbox) -> None:
     ids = ["2001.00001", "https://doi.org/10.5555/desk.1", "7654321"]
-    result = toolbox.lookup.run(ids, toolbox.lookup.new_call())
+    result = lookup_of(toolbox).run(ids, lookup_of(toolbox).new_call())
     assert [item.work for item in result.items] == [0, 0, 0]
 
 
@@ -118,7 +119,7 @@ def test_a_source_that_is_down_is_a_failure_beside_what_the_others_have(
     toolbox: Toolbox, upstream: Upstream
 ) -> None:
     upstream.on("/entrez/eutils/efetch.fcgi", Reply(503))
-    [item] = toolbox.lookup.run(["10.5555/desk.1"], toolbox.lookup.new_call()).items
+    [item] = lookup_of(toolbox).run(["10.5555/desk.1"], lookup_of(toolbox).new_call()).items
     assert item.outcome == "found"
     outcomes = {step.source: step.outcome for step in item.steps}
     assert (outcomes["crossref"], outcomes["eutils"]) == ("found", "failed")
@@ -214,7 +215,7 @@ def test_a_hundred_identifiers_of_every_kind_each_have_their_own_answer(
     ]
     assert len(ids) == 100
     box = make_box("crossref", "eutils", "arxiv")
-    result = box.lookup.run(ids, box.lookup.new_call())
+    result = lookup_of(box).run(ids, lookup_of(box).new_call())
     assert [item.given for item in result.items] == ids
     outcomes = [item.outcome for item in result.items]
     assert outcomes == ["found"] * 88 + ["not_found"] * 4 + ["failed"] * 4 + [

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from carrel.lookup import LookupItem, LookupResult
+from carrel.lookup import Lookup, LookupItem, LookupResult
+from carrel.tools import Toolbox
 from support.guests import Guest, guest
 from support.manifests import manifest_text
 
@@ -15,6 +16,11 @@ Raw = dict[str, Any]
 LOOP = "(loop $again (br $again))"
 #: `10.1000/A` as a plugin names it.
 A = {"type": "doi", "id": "10.1000/A"}
+
+
+def lookup_of(toolbox: Toolbox) -> Lookup:
+    """The lookup over a toolbox's plugins."""
+    return Lookup(toolbox.plugin_set, toolbox.config)
 
 
 def record(**members: Any) -> Raw:

@@ -3,37 +3,50 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
+from carrel._lazy import import_name
 from carrel.errors import ArgumentError
+from carrel.features import FEATURES
+from carrel.tools.feature import Feature
 
 from .command import CONFIG, DEBUG, EXCHANGE, JSON_ERRORS, ExampleGroup
 from .report import INTERRUPTED, complain, report
 from .session import Session
 
-#: command → the module and the attribute it is in
-_COMMANDS = {
-    "call": ("call", "call"),
-    "lookup": ("lookup", "lookup"),
-    "parse": ("parse", "parse_command"),
-    "tools": ("tools", "tools"),
-    "read-resource": ("resource", "read_resource"),
-    "serve": ("serve", "serve"),
-    "record": ("call", "record"),
-    "plugin": ("plugin", "plugin"),
-    "doctor": ("doctor", "doctor"),
+#: The command that the help begins with; those of the features follow.
+_FIRST = {"call": "carrel.cli.call:call"}
+
+#: The commands behind those.
+_OTHERS = {
+    "parse": "carrel.cli.parse:parse_command",
+    "tools": "carrel.cli.tools:tools",
+    "read-resource": "carrel.cli.resource:read_resource",
+    "serve": "carrel.cli.serve:serve",
+    "record": "carrel.cli.call:record",
+    "plugin": "carrel.cli.plugin:plugin",
+    "doctor": "carrel.cli.doctor:doctor",
 }
 
 
 class _Commands(ExampleGroup):
-    """A group that imports a command's module when the command is named."""
+    """A group that imports a command when it is named.
+
+    Args:
+        commands: name → the command as `MODULE:NAME`, in the order of the help.
+        options: of `click.Group`.
+    """
+
+    def __init__(self, commands: Mapping[str, str], **options: Any) -> None:
+        super().__init__(**options)
+        self._commands = commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's seam
         """The names, in the order of the help."""
-        return list(_COMMANDS)
+        return list(self._commands)
 
     def get_command(
         self,
@@ -41,18 +54,19 @@ class _Commands(ExampleGroup):
         cmd_name: str,
     ) -> click.Command | None:
         """The command, imported now."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in self._commands:
             return None
-        module, attribute = _COMMANDS[cmd_name]
-        found: click.Command = getattr(import_module(f".{module}", __package__), attribute)
+        found: click.Command = import_name(self._commands[cmd_name])
         return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the words name, or an error with the nearest name."""
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=list(_COMMANDS), ctx=ctx)
+        if args and args[0] not in self._commands and not args[0].startswith("-"):
+            raise click.exceptions.NoSuchCommand(
+                args[0], possibilities=list(self._commands), ctx=ctx
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -82,22 +96,33 @@ def _take_options(ctx: click.Context, /, **given: object) -> None:
     ctx.obj = ctx.obj.with_options(**given)
 
 
-app = _Commands(
-    "carrel",
-    callback=_take_options,
-    params=[_VERSION, CONFIG, *EXCHANGE, DEBUG, JSON_ERRORS],
-    help=_HELP,
-    epilog=_EPILOG,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.example = "call arxiv_query search_query=ti:electron max_results=3"
+def make_app(features: Sequence[Feature]) -> ExampleGroup:
+    """Returns the group `carrel` with its own commands and those of `features`."""
+    commands = dict(_FIRST)
+    for feature in features:
+        commands.update(feature.commands)
+    commands.update(_OTHERS)
+    made = _Commands(
+        commands,
+        name="carrel",
+        callback=_take_options,
+        params=[_VERSION, CONFIG, *EXCHANGE, DEBUG, JSON_ERRORS],
+        help=_HELP,
+        epilog=_EPILOG,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.example = "call arxiv_query search_query=ti:electron max_results=3"
+    return made
 
 
-def run(arguments: Sequence[str], session: Session | None = None) -> int:
-    """Runs the command that `arguments` name and returns its exit code."""
+app = make_app(FEATURES)
+
+
+def run(arguments: Sequence[str], session: Session | None = None, group: click.Group = app) -> int:
+    """Runs the command of `group` that `arguments` name and returns its exit code."""
     try:
-        code = app.main(
+        code = group.main(
             list(arguments),
             prog_name="carrel",
             standalone_mode=False,

@@ -93,6 +93,7 @@ class ConfigRenewal:
     def make(self) -> Toolbox:
         """The first toolbox."""
         # Imported here, in the server's own time: the first answer does not wait for it.
+        from carrel.features import FEATURES
         from carrel.runtime.memory import own_process
         from carrel.tools import Toolbox
 
@@ -103,7 +104,7 @@ class ConfigRenewal:
         except CarrelError as error:
             _log.warning("the configuration has changed since the start: %s", error)
         try:
-            toolbox = Toolbox(self._config, on_pulled=self._pulled)
+            toolbox = Toolbox(self._config, features=FEATURES, on_pulled=self._pulled)
         finally:
             _search_from_now_on()
         toolbox.precompile()

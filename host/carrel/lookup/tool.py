@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.plugins.manifests.manifest import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools.host_tool import start_in_thread
 
-from .run import MAX_IDS, NAME
+from .run import MAX_IDS, NAME, Lookup
 from .schema import input_schema, output_schema
 
 if TYPE_CHECKING:
+    from carrel.config import Config
     from carrel.exchange import Call, ProgressHandler
     from carrel.plugins.calls.result import Result
     from carrel.plugins.calls.running_call import RunningCall
-
-    from .run import Lookup
+    from carrel.plugins.manifests.manifest import Manifest
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.tools.host_tool import HostTool
 
 _DESCRIPTION: Final = """\
 WHEN TO USE: Get records of works whose identifiers you have.
@@ -28,6 +30,13 @@ items: per id its outcome, place in works, and what each source said. failed is 
 COSTS: One request per source and batch, of arXiv one in 3 s; twice when identifiers are learnt.
 SIDE EFFECTS: None.
 LIMITS: 100 ids."""
+
+
+def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
+    """Returns the tool where a plugin resolves identifiers; see `carrel.tools.feature`."""
+    if any(manifest.lookup is not None for manifest in manifests):
+        return [LookupTool(Lookup(plugins, config))]
+    return []
 
 
 class LookupTool:

@@ -6,11 +6,12 @@ The same toolbox serves the MCP server, the command line and the Python API.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from carrel._lazy import import_name
 from carrel.awaiting import run_in_thread
 from carrel.errors import (
     ArgumentError,
@@ -34,10 +35,11 @@ from .tool import Tool, listed_tool
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.lookup import Lookup
     from carrel.plugins.calls.running_call import RunningCall
+    from carrel.plugins.manifests.manifest import Manifest
     from carrel.plugins.plugin import Plugin
 
+    from .feature import Feature, HostToolMaker
     from .host_tool import HostTool
     from .prompts import Prompts
     from .resources import Resource
@@ -59,6 +61,7 @@ class Toolbox:
 
     Args:
         config: names the plugins and what they are granted.
+        features: what offers tools of the host's own, such as `carrel.features.FEATURES`.
         registry: the plugins; made when None.
         on_pulled: called from a thread when a plugin has come from its registry; without it,
             whoever needs such a plugin waits for it.
@@ -68,23 +71,24 @@ class Toolbox:
         self,
         config: Config,
         *,
+        features: Sequence[Feature] = (),
         registry: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
     ) -> None:
         self._config = config
+        self._features = features
         self._registry = registry or PluginSet(config, on_pulled=on_pulled)
         for warning in config.warnings:
             _log.warning("%s: %s", config.source_path, warning)
         self._entries: dict[str, _Entry] | None = None
         self._hidden: dict[str, tuple[str, str]] = {}
         self._left_out = LeftOut(self._registry, {})
-        self._lookup: Lookup | None = None
         self._offers: Prompts | None = None
         self._resources: list[Resource] | None = None
 
     def successor(self, config: Config) -> Toolbox:
         """The toolbox of another configuration, loaded beside this one; both are closed."""
-        return Toolbox(config, registry=self._registry.successor(config))
+        return Toolbox(config, features=self._features, registry=self._registry.successor(config))
 
     def precompile(self) -> None:
         """Begins to compile the built-in plugins in the background, at low priority.
@@ -243,13 +247,14 @@ class Toolbox:
         self._registry.updated.listener = listener
 
     @property
-    def lookup(self) -> Lookup:
-        """Looks up works in every plugin that resolves their identifiers."""
-        if self._lookup is None:
-            from carrel.lookup import Lookup
+    def config(self) -> Config:
+        """The configuration, for features that are used from Python."""
+        return self._config
 
-            self._lookup = Lookup(self._registry, self._config)
-        return self._lookup
+    @property
+    def plugin_set(self) -> PluginSet:
+        """The plugins, for features that are used from Python."""
+        return self._registry
 
     def takes_bytes(self, plugin: str, document_format: str) -> bool:
         """Whether a plugin reads documents of a format as bytes, and not as text."""
@@ -313,10 +318,10 @@ class Toolbox:
     def _tools(self) -> dict[str, _Entry]:
         if self._entries is None:
             entries: dict[str, _Entry] = {}
-            looks_up = False
+            manifests: list[Manifest] = []
             failed: dict[str, CarrelError] = {}
             for plugin, manifest in self._registry.manifests(failed.__setitem__):
-                looks_up = looks_up or manifest.lookup is not None
+                manifests.append(manifest)
                 entry = self._config.plugin(plugin)
                 if entry is not None:
                     for note in notes_of(entry, manifest):
@@ -336,15 +341,17 @@ class Toolbox:
             for error in failed.values():
                 _log.warning("%s", error)
             self._left_out = LeftOut(self._registry, failed)
-            if looks_up:
-                from carrel.lookup.tool import LookupTool
-
-                host = LookupTool(self.lookup)
-                entries[host.spec.name] = _Entry(
-                    listed_tool(host.spec.name, host.spec, HOST), host.spec.name, host
-                )
+            for host in self._host_tools(manifests):
+                own_name = host.spec.name
+                entries[own_name] = _Entry(listed_tool(own_name, host.spec, HOST), own_name, host)
             self._entries = entries
         return self._entries
+
+    def _host_tools(self, manifests: Sequence[Manifest]) -> Iterator[HostTool]:
+        for feature in self._features:
+            if feature.tools is not None:
+                make: HostToolMaker = import_name(feature.tools)
+                yield from make(self._registry, self._config, manifests)
 
     def _yields(self, holder: str, claimant: str) -> bool:
         """Whether a tool's name goes from a stranger's plugin to a built-in one."""

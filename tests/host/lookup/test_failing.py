@@ -9,7 +9,7 @@ import pytest
 
 from carrel.errors import Cancelled
 from support.guests import Guest, guest
-from support.lookups import LOOP, A, found, one, says, source, trace
+from support.lookups import LOOP, A, found, lookup_of, one, says, source, trace
 
 from .conftest import Open
 
@@ -113,7 +113,7 @@ def test_the_deadline_ends_the_wait_and_keeps_what_came_in_time(open_desk: Open)
 
 def test_cancelling_interrupts_the_guests(open_desk: Open) -> None:
     desk = open_desk(slow=source(body=LOOP))
-    lookup = desk.toolbox.lookup
+    lookup = lookup_of(desk.toolbox)
     call = lookup.new_call()
     reported = threading.Event()
     call.on_progress = lambda *_: reported.set()

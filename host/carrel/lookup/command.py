@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
+from carrel.cli.command import AS_JSON, EXCHANGE, command
+from carrel.cli.missing import why_not_found
+from carrel.cli.output import stdout_is_terminal, write_json_text
+from carrel.cli.progress import Progress
+from carrel.cli.report import DENIED, FAILED, MISUSE, OK, complain
+from carrel.cli.session import Session
+from carrel.cli.stdin import read_stdin
 from carrel.text.printable import printable
-
-from .command import AS_JSON, EXCHANGE, command
-from .missing import why_not_found
-from .output import stdout_is_terminal, write_json_text
-from .progress import Progress
-from .report import DENIED, FAILED, MISUSE, OK, complain
-from .session import Session
-from .stdin import read_stdin
 
 _TOOL = "work_lookup"
 
@@ -85,8 +84,8 @@ def _exit_code(lost: list[dict[str, Any]], asked: int) -> int:
 
 def _show(data: dict[str, Any]) -> None:
     """A line for each identifier, then how often each source was asked and how that ended."""
-    from .render import table
-    from .standing import standing
+    from carrel.cli.render import table
+    from carrel.cli.standing import standing
 
     rows = []
     for item in data["items"]:

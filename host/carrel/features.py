@@ -1,0 +1,15 @@
+"""The table of features, in the order in which their tools are listed and their commands helped.
+
+A feature's `tools` and domain code see the seam of `carrel.tools`, `plugins`, `records`, `text` and
+`files`. Only its `command` module sees `carrel.cli`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .tools.feature import Feature
+
+FEATURES: Final = (
+    Feature("lookup", "carrel.lookup.tool:make_tools", {"lookup": "carrel.lookup.command:lookup"}),
+)

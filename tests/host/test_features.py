@@ -1,0 +1,158 @@
+"""A feature is a package and one line in the table; a tiny one, made here, works."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent
+from typing import cast
+
+import pytest
+
+from carrel.api import Carrel
+from carrel.cli.app import make_app, run
+from carrel.cli.session import Host, Session
+from carrel.config import Config
+from carrel.errors import CarrelError
+from carrel.features import FEATURES
+from carrel.tools import Toolbox
+from carrel.tools.feature import Feature
+
+PACKAGE = "carrel_test_greeting"
+
+#: The one line.
+GREETING = Feature("greeting", f"{PACKAGE}.tool:make_tools", {"greet": f"{PACKAGE}.command:greet"})
+
+TOOL = """
+    import json
+
+    from carrel.exchange import Call, Limits
+    from carrel.plugins.manifests.manifest import ToolSpec
+    from carrel.plugins.schemas.schema import compile_schema, validation_faults
+    from carrel.tools.host_tool import HOST, start_in_thread
+
+
+    def make_tools(plugins, config, manifests):
+        return [GreetTool()]
+
+
+    class GreetTool:
+        spec = ToolSpec(
+            name="greet",
+            title=None,
+            description="Greets.",
+            input_schema={
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+                "additionalProperties": False,
+            },
+            output_schema={"type": "object"},
+            read_only=True,
+            destructive=False,
+            idempotent=True,
+            open_world=False,
+        )
+
+        def new_call(self, on_progress=None):
+            return Call(HOST, "greet", Limits(), on_progress)
+
+        def argument_faults(self, arguments):
+            return validation_faults(compile_schema(self.spec.input_schema), arguments)
+
+        def start(self, arguments, call):
+            text = json.dumps({"greeting": "hello " + arguments["name"]})
+            return start_in_thread(text.encode, "greet", call)
+"""
+
+COMMAND = '''
+    import click
+
+    from carrel.cli.command import command
+    from carrel.cli.output import write_json
+
+
+    @command("greet", example="greet world")
+    @click.argument("name")
+    def greet(session, name):
+        """Greet somebody."""
+        with session.open() as host:
+            write_json(host.call("greet", {"name": name}).data)
+        return 0
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package that the line names."""
+    folder = tmp_path / PACKAGE
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "tool.py").write_text(dedent(TOOL))
+    (folder / "command.py").write_text(dedent(COMMAND))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    for name in [one for one in sys.modules if one.startswith(PACKAGE)]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("package")
+def test_a_feature_in_the_table_offers_its_tool(config: Config) -> None:
+    toolbox = Toolbox(config, features=(*FEATURES, GREETING))
+    try:
+        names = [tool.name for tool in toolbox.tools()]
+        assert names[-2:] == ["work_lookup", "greet"], (
+            "behind those of plugins, in the table's order"
+        )
+        assert toolbox.tool("greet").plugin == "carrel"
+        assert toolbox.call_sync("greet", {"name": "world"}).data == {"greeting": "hello world"}
+        with pytest.raises(CarrelError) as caught:
+            toolbox.call_sync("greet", {"nam": "world"})
+        assert caught.value.error_code == "invalid_arguments"
+        assert "greet" in [tool.name for tool in toolbox.successor(config).tools()]
+    finally:
+        toolbox.close()
+
+
+@pytest.mark.usefixtures("package")
+def test_a_feature_in_the_table_has_its_command(
+    config: Config, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    @contextmanager
+    def opened(_given: Config) -> Iterator[Host]:
+        desk = Carrel(config)
+        monkeypatch.setattr(desk.toolbox, "_features", (*FEATURES, GREETING))
+        with desk:
+            yield cast("Host", desk)
+
+    group = make_app((*FEATURES, GREETING))
+    session = Session(opener=opened)
+    assert run(["greet", "world"], session, group) == 0
+    assert json.loads(capsysbinary.readouterr().out) == {"greeting": "hello world"}
+    assert run(["--help"], session, group) == 0
+    told = capsysbinary.readouterr().out.decode()
+    places = [told.index(f"\n  {name} ") for name in ("call", "lookup", "greet", "parse")]
+    assert places == sorted(places)
+
+
+def test_a_toolbox_without_features_offers_the_tools_of_plugins_only(config: Config) -> None:
+    toolbox = Toolbox(config)
+    try:
+        assert {tool.plugin for tool in toolbox.tools()} == {"arxiv"}
+    finally:
+        toolbox.close()
+
+
+@pytest.mark.usefixtures("package")
+def test_a_feature_is_imported_when_its_tool_or_command_is_wanted(config: Config) -> None:
+    group = make_app((GREETING,))
+    toolbox = Toolbox(config, features=(GREETING,))
+    assert PACKAGE not in sys.modules
+    assert group.get_command(None, "greet") is not None  # type: ignore[arg-type]
+    assert f"{PACKAGE}.tool" not in sys.modules
+    toolbox.tools()
+    assert f"{PACKAGE}.tool" in sys.modules
+    toolbox.close()
