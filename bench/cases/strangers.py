@@ -21,7 +21,7 @@ _VERIFY = "a signature checked on a plugin in the store, in process : cosign ver
 def modules(bench: Workbench) -> Sequence[Row]:
     """The same nothing, through the two kinds of plugin."""
     from carrel.exchange import Call
-    from carrel.runtime.extism.services import ModuleContext
+    from carrel.runtime.extism.context import ModuleContext
     from carrel.runtime.instance import OfflineFetcher
     from carrel.runtime.loader import Runtime, RuntimeSettings
     from support.guests import guest

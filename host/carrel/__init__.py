@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._lazy import lazy_names
+from .version import __version__
 
 if TYPE_CHECKING:
     from .api import AsyncCarrel, Carrel
     from .config import Config, load_config
     from .errors import CarrelError
     from .tools import Result, Tool
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AsyncCarrel",

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from .plugins.state import PluginState
     from .tools import Result, Tool, Toolbox
     from .tools.document import Document, Options
-    from .tools.prompts import Template
-    from .tools.resources import Resource
+    from .tools.resources import Resource, Template
 
 
 class Carrel:

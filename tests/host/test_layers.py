@@ -55,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "records": {"contract", "errors", "text"},
     "tools": {
-        "__version__",
+        "version",
         "_lazy",
         "awaiting",
         "config",
@@ -82,7 +82,7 @@ ALLOWED: dict[str, set[str]] = {
         "tools",
     },
     "server": {
-        "__version__",
+        "version",
         "awaiting",
         "errors",
         "exchange",

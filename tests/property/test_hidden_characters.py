@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCResponse
 
-from carrel.cli.call import show
 from carrel.cli.output import write_json, write_json_text
 from carrel.cli.parsing import _one_line, _show
+from carrel.cli.tool_call import show
 from carrel.plugins.calls.result import Result
 from carrel.plugins.extism import content
 from carrel.server import answers, frames

@@ -27,8 +27,7 @@ from carrel.errors import (
 )
 from carrel.exchange import ProgressHandler
 from carrel.text.utf8 import Utf8
-from carrel.tools.prompts import Template
-from carrel.tools.resources import Resource
+from carrel.tools.resources import Resource, Template
 
 if TYPE_CHECKING:
     from carrel.plugins.state import PluginState

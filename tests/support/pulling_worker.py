@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from carrel.oci.pruning import prune
 from carrel.oci.pull import pull
 from carrel.oci.reference import parse_reference
 from carrel.oci.registry import open_repository
@@ -49,7 +50,7 @@ def main() -> None:
             artifact = pull(where, moving, store, max_bytes=2**24)
             say(f"done {artifact.digest}")
             if moving.tag == "b":
-                store.prune()
+                prune(store)
 
 
 def say(line: str) -> None:

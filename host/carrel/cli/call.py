@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from carrel.errors import ArgumentError
 from carrel.text.printable import printable
 
-from .arguments import read_arguments
+from .capture import record_fixture
 from .command import AS_JSON, EXCHANGE, HELP_OF, ToolCommand, command
 from .missing import find_missing
-from .output import stdout_is_terminal, write_json_text
 from .progress import Progress
 from .report import FAILED, OK, complain
-from .session import Host, Session
-from .stdin import read_stdin
-
-if TYPE_CHECKING:
-    from carrel.tools import Result
+from .session import Session
+from .tool_call import read_words, show
 
 
 @command(
@@ -90,8 +86,6 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     if (into is None) == (fixture is None):
         raise ArgumentError(["name one folder: either --into DIR or --fixture DIR"])
     if fixture is not None:
-        from .capture import record_fixture
-
         return record_fixture(
             session,
             tool,
@@ -123,32 +117,9 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
     return tell_missing(result.data)
 
 
-def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
-    """The arguments for a tool, as they were typed."""
-    return read_arguments(words, lambda: _input_schema(host, tool), read_stdin)
-
-
-def show(result: Result, *, as_json: bool) -> None:
-    """Prints a result: for a person on a terminal, else as it came."""
-    if as_json or not stdout_is_terminal():
-        write_json_text(result.text)
-    else:
-        from .results import show_result
-
-        show_result(result.data)
-
-
 def tell_missing(result: Mapping[str, Any]) -> int:
     """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
     missing = find_missing(result)
     for identifier, reason in missing.told:
         complain(f"carrel: {printable(identifier, 100)}: {reason}")
     return FAILED if missing.is_all else OK
-
-
-def _input_schema(host: Host, name: str) -> dict[str, Any]:
-    for tool in host.tools():
-        if tool.name == name:
-            schema: dict[str, Any] = tool.input_schema
-            return schema
-    return {"type": "object"}  # the call says that there is none, or what hides it

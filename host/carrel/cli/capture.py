@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from carrel.errors import ArgumentError, CarrelError, SourceError
 
-from .call import read_words, show
 from .progress import Progress
 from .report import FAILED, OK, complain
 from .session import Host, Session
+from .tool_call import read_words, show
 
 if TYPE_CHECKING:
     from carrel.config import Config

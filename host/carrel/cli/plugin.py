@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ArgumentError, UnknownNameError
+from carrel.errors import UnknownNameError
 
 from .authoring import build_command, new_command, test_command
 from .command import AS_JSON, ExampleGroup, command
+from .component_file import with_component
 from .inspection import inspect_plugin, show_inspection
 from .locking import lock_command
 from .output import stdout_is_terminal, write_json
@@ -141,23 +142,3 @@ def _is_file(name: str, config: Config) -> bool:
     if config.plugin(name) is not None:
         return False
     return name.endswith(".wasm") or Path(name).is_file()
-
-
-def with_component(config: Config, path: Path) -> Config:
-    """The configuration with the component at `path` as its only plugin, granted nothing.
-
-    The lock is left out of account: an entry there of the same name approves a configured plugin.
-
-    Raises:
-        ArgumentError: there is no such file.
-    """
-    import re
-    from dataclasses import replace
-
-    from carrel.config import PluginConfig
-
-    if not path.exists():
-        raise ArgumentError([f"{path}: there is no such file"])
-    name = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "component"
-    entry = PluginConfig(name=name, url=path.absolute().as_uri(), allowed_hosts=())
-    return replace(config, plugins=(entry,), with_lock=False)

@@ -21,11 +21,12 @@ def prune_command(session: Session, as_json: bool) -> int:
     name by digest, and what is younger than an hour. What only another configuration names by
     digest is removed, and fetched again when it is needed.
     """
+    from carrel.oci.pruning import prune
     from carrel.plugins.sources.oci_source import plugin_store
 
     config = session.config()
     store = plugin_store(config)
-    freed = store.prune(keep=_named_digests(config))
+    freed = prune(store, keep=_named_digests(config))
     if as_json or not stdout_is_terminal():
         write_json({"folder": str(store.folder), "freed_bytes": freed})
     else:

@@ -10,6 +10,7 @@ import click
 from carrel.errors import ArgumentError, LoadError, RegistryError, StorageError
 
 from .command import AS_JSON, command
+from .component_file import with_component
 from .output import stdout_is_terminal, write_json
 from .progress import Progress
 from .report import OK
@@ -201,8 +202,6 @@ def _manifest(session: Session, file: Path) -> dict[str, Any]:
     Raises:
         CarrelError: nobody could load what would be published; says why.
     """
-    from .plugin import with_component
-
     config = with_component(session.config(), file)
     with session.open(config) as host:
         [state] = host.plugins()

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .call import show
 from .command import AS_JSON, EXCHANGE, command
 from .output import stdout_is_terminal, write_json
 from .progress import Progress
 from .report import OK
 from .session import Session
+from .tool_call import show
 from .tools import complain_about_broken_plugins
 
 if TYPE_CHECKING:
-    from carrel.tools.prompts import Template
-    from carrel.tools.resources import Resource
+    from carrel.tools.resources import Resource, Template
 
 
 @command(

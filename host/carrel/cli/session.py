@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from carrel.plugins.state import PluginState
     from carrel.text.utf8 import Utf8
     from carrel.tools import Result, Tool
-    from carrel.tools.prompts import Template
-    from carrel.tools.resources import Resource
+    from carrel.tools.resources import Resource, Template
 
 
 class Options(NamedTuple):

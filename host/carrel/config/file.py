@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import BUILTIN_PLUGINS, rules
+from . import rules
 from .document import Table, read_document
 from .hyper_mcp import Translation, translate
+from .model import BUILTIN_PLUGINS
 from .plugin import PluginConfig
 from .rules import LIMIT_RULES, RULES
 from .values import MisfitError, Rule, flag, kind_of, text

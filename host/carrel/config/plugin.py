@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from carrel.fetch.policy.grants import HostGrant
+    from carrel.fetch.policy.rules import HostGrant
     from carrel.trust.policy import TrustPolicy
 
 #: An override of a field of `carrel.exchange.Limits`.

@@ -27,10 +27,10 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from carrel.fetch.policy.grants import HostGrant
+    from carrel.fetch.policy.rules import HostGrant
     from carrel.trust.policy import TrustPolicy
 
-    from . import RegistryConfig
+    from .model import RegistryConfig
     from .plugin import PaceGrant
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
@@ -178,7 +178,7 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
 
 
 def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
-    from carrel.fetch.policy.grants import HostGrant
+    from carrel.fetch.policy.rules import HostGrant
 
     given = members(item, at, {"host": _host, "methods": _methods, "paths": _paths}, base)
     if "host" not in given:
@@ -343,7 +343,7 @@ _REGISTRY_RULES: Mapping[str, Rule] = {
 
 def registries(value: object, base: Path) -> dict[str, RegistryConfig]:
     """`HOST[:PORT]` of a registry → how it is reached."""
-    from . import RegistryConfig
+    from .model import RegistryConfig
 
     if not isinstance(value, dict):
         raise wrong("a table of registries", value)

@@ -1,29 +1,37 @@
-"""Which files of the plugin store nothing leads to any more."""
+"""Removes files of the plugin store that no name leads to."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carrel.errors import RegistryError
+
+from .documents import INDEXES, MANIFESTS, read_object
 from .reference import is_digest
 
 if TYPE_CHECKING:
     from .store import PluginStore
 
 
-def prune(store: PluginStore, keep: Collection[str], *, older_than: float) -> int:
-    """Removes names and content that no tag and no digest of `keep` leads to.
+#: Files younger than this stay: they may belong to a pull that another process is making.
+_GRACE_SECONDS = 3600.0
+
+
+def prune(store: PluginStore, *, keep: Collection[str] = ()) -> int:
+    """Removes names, content and partial downloads that no tag and no digest of `keep` leads to.
 
     Args:
         store: the store.
-        keep: digests of manifests that stay.
-        older_than: seconds since 1970; what was written later stays, for it may belong to a pull
-            that is under way.
+        keep: digests of manifests that stay with everything they need, whatever tags say: those
+            that a lock or a configuration names.
 
     Returns:
         How many bytes were freed.
     """
+    older_than = time.time() - _GRACE_SECONDS
     names = list(store.names())
     live = _live(store, [value for _, value in names], set(keep))
     freed = 0
@@ -34,13 +42,11 @@ def prune(store: PluginStore, keep: Collection[str], *, older_than: float) -> in
     for path in store.files():
         if path.suffix == ".tmp" or f"sha256:{path.name}" not in live:
             freed += _remove(path, older_than)
-    return freed
+    return freed + store.prune_partial_blobs()
 
 
 def _live(store: PluginStore, names: list[dict[str, Any]], roots: set[str]) -> set[str]:
     """Every digest that a tag or one of `roots` leads to, referrers and signatures included."""
-    from .store import children
-
     about: dict[str, set[str]] = {}
     for value in names:
         key, digest = str(value["name"]), value.get("digest")
@@ -62,8 +68,24 @@ def _live(store: PluginStore, names: list[dict[str, Any]], roots: set[str]) -> s
             continue
         live.add(digest)
         data = store.read(digest, max_bytes=4 * 2**20)
-        roots |= about.get(digest, set()) | set(children(data) if data is not None else ())
+        roots |= about.get(digest, set()) | set(_children(data) if data is not None else ())
     return live
+
+
+def _children(data: bytes) -> list[str]:
+    """The digests that a manifest or index leads to; none for any other content."""
+    try:
+        body = read_object(data, "content")
+    except RegistryError:
+        return []
+    if "schemaVersion" not in body and body.get("mediaType") not in [*MANIFESTS, *INDEXES]:
+        return []
+    listed: list[object] = [body.get("config")]
+    for key in ("layers", "manifests"):
+        found = body.get(key)
+        listed += found if isinstance(found, list) else []
+    digests = [one.get("digest") for one in listed if isinstance(one, dict)]
+    return [str(digest) for digest in digests if is_digest(digest)]
 
 
 def _subject(value: dict[str, Any]) -> str | None:

@@ -17,7 +17,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,10 @@ from carrel.files.atomic_write import flush_folder, write_atomically
 
 from .disk import explained, make_folder
 from .documents import (
-    INDEXES,
-    MANIFESTS,
     descriptor_json,
     encode_json,
     make_document,
     read_descriptor,
-    read_object,
     sha256,
 )
 from .partial import PartialBlobs
@@ -40,9 +37,6 @@ from .reference import ImageReference, is_digest
 from .repository import Descriptor, Document
 
 _log = logging.getLogger("carrel.oci")
-
-#: A temporary file this old belongs to nobody; content this young may be waiting for its name.
-_GRACE_SECONDS = 3600.0
 
 #: The beginning of a blob that nobody has gone on with for so long is not waited for any more.
 _PARTIAL_SECONDS = 7 * 86_400.0
@@ -154,18 +148,6 @@ class PluginStore:
         path = self._name_path(key)
         with explained(path):
             path.unlink(missing_ok=True)
-
-    def prune(self, *, keep: Collection[str] = ()) -> int:
-        """Removes what no tag leads to any more, and returns how many bytes that were.
-
-        Args:
-            keep: digests of manifests that stay with all that they need, whatever tags say: those
-                that a lock or a configuration names.
-        """
-        from .pruning import prune
-
-        freed = prune(self, keep, older_than=time.time() - _GRACE_SECONDS)
-        return freed + self.prune_partial_blobs()
 
     def prune_partial_blobs(self) -> int:
         """Removes what came of transfers that nobody went on with for a week; bytes freed."""
@@ -310,19 +292,3 @@ def _read_sealed(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def children(data: bytes) -> list[str]:
-    """The digests that a manifest or index leads to; none for any other content."""
-    try:
-        body = read_object(data, "content")
-    except RegistryError:
-        return []
-    if "schemaVersion" not in body and body.get("mediaType") not in [*MANIFESTS, *INDEXES]:
-        return []
-    listed: list[object] = [body.get("config")]
-    for key in ("layers", "manifests"):
-        found = body.get(key)
-        listed += found if isinstance(found, list) else []
-    digests = [one.get("digest") for one in listed if isinstance(one, dict)]
-    return [str(digest) for digest in digests if is_digest(digest)]

@@ -22,7 +22,8 @@ from .cpu_permits import CpuPermit, CpuPermits, Park, at_once
 from .documents import ENTRY, entry_arguments
 from .engine import new_engine
 from .ffi import Code
-from .imports import define_imports, imports_contract_only
+from .host_functions import define_imports
+from .imports import imports_contract_only
 from .inline import KEPT_INLINE, InlineWorkers
 from .instance import Execution
 from .pending import Pending

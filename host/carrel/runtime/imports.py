@@ -1,43 +1,29 @@
-"""The functions a guest may call, and no others.
-
-Two things live here: the check that refuses a component by the name of an import, and the host's
-side of the contract's imports. A host function never raises, see `guarded`. What goes to the
-guest is shaped so that every variant is tagged (see `contract/v1/plugin.wit`), because wasmtime-py
-lowers untagged ones through a shared scratch set.
-"""
+"""The imports that a component may have: the contract's and the inert part of WASI."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import wasmtime
 
-from carrel.errors import InternalError, LoadError
-from carrel.exchange import Failure, FailureKind, Outcome, Request
+from carrel.errors import LoadError
 
 from .documents import DOCUMENTS, ENTRY, PARSE_BYTES
-from .ffi import MAX_WORDS, Code, Linker, items_of
-from .guarded import guarded
+from .ffi import Code, items_of
 
 if TYPE_CHECKING:
     from wasmtime.component import Component
 
-    from .instance import Execution
-
-_log = logging.getLogger("carrel.runtime")
-
 CONTRACT = "carrel:plugin"
 SOURCE = f"{CONTRACT}/source@1.0.0"
-_HTTP = f"{CONTRACT}/http@1.0.0"
-_LOG = f"{CONTRACT}/log@1.0.0"
-_PROGRESS = f"{CONTRACT}/progress@1.0.0"
-_CONFIG = f"{CONTRACT}/config@1.0.0"
+HTTP = f"{CONTRACT}/http@1.0.0"
+LOG = f"{CONTRACT}/log@1.0.0"
+PROGRESS = f"{CONTRACT}/progress@1.0.0"
+CONFIG = f"{CONTRACT}/config@1.0.0"
 
 #: The interfaces of the contract and the functions and types of each.
 CONTRACT_IMPORTS: dict[str, frozenset[str]] = {
-    _HTTP: frozenset(
+    HTTP: frozenset(
         {
             "method",
             "cache-mode",
@@ -54,9 +40,9 @@ CONTRACT_IMPORTS: dict[str, frozenset[str]] = {
             "discard",
         }
     ),
-    _LOG: frozenset({"level", "write"}),
-    _PROGRESS: frozenset({"report"}),
-    _CONFIG: frozenset({"get"}),
+    LOG: frozenset({"level", "write"}),
+    PROGRESS: frozenset({"report"}),
+    CONFIG: frozenset({"get"}),
 }
 
 #: The inert part of WASI 0.2: with nothing configured these reach no file, variable, argument or
@@ -92,10 +78,8 @@ _SLEEPING: dict[str, frozenset[str]] = {
     "wasi:clocks/monotonic-clock": frozenset({"subscribe-duration", "subscribe-instant"}),
 }
 
+
 #: Lines of log and steps of progress that one call may send; the rest is dropped.
-_MAX_MESSAGES = 1000
-
-
 def check_imports(
     engine: wasmtime.Engine, component: Component, plugin: str, *, own: str = ""
 ) -> None:
@@ -172,64 +156,3 @@ def _is_parse_bytes(function: object) -> bool:
 def imports_contract_only(code: Code) -> bool:
     """Whether a component imports the contract's interfaces and nothing else."""
     return all(name in CONTRACT_IMPORTS for name in code.imports())
-
-
-def define_imports(engine: wasmtime.Engine, current: Callable[[], Execution]) -> Linker:
-    """Returns a linker that defines the contract's imports and WASI.
-
-    Args:
-        engine: of one worker; it serves one execution at a time.
-        current: the execution that runs in that worker now.
-    """
-    linker = Linker(engine)
-    linker.add_wasi()
-
-    def may_fetch(count: int) -> bool:
-        return current().may_fetch(count)
-
-    def fetch(requests: list[Request]) -> list[Outcome]:
-        execution = current()
-        try:
-            return execution.fetch_all(requests)
-        except Exception:  # noqa: BLE001 - must not cross wasm, see the module
-            _log.exception("%s: a host function failed", execution.call.plugin)
-            execution.end(InternalError())
-            return [_internal(request.url) for request in requests]
-
-    with linker.root() as root:
-        with root.add_instance(_HTTP) as http:
-            http.add_fetch("fetch", fetch, may_fetch=may_fetch, many=False)
-            http.add_fetch("fetch-all", fetch, may_fetch=may_fetch, many=True)
-            http.add_discard("discard", guarded(current, _discard))
-        with root.add_instance(_LOG) as log:
-            write = guarded(current, _write)
-            log.add_function("write", write, takes=("enum", "string"), most=MAX_WORDS)
-        with root.add_instance(_PROGRESS) as progress:
-            report = guarded(current, _report)
-            progress.add_function("report", report, takes=("u64", "u64", "string"), most=MAX_WORDS)
-        with root.add_instance(_CONFIG) as config:
-            get = guarded(current, _get, "")
-            config.add_function("get", get, takes=("string",), gives="string", most=MAX_WORDS)
-    return linker
-
-
-def _discard(execution: Execution, read: Callable[[], Request]) -> None:
-    execution.discard(read())
-
-
-def _write(execution: Execution, level: str, message: str) -> None:
-    if execution.count_message(_MAX_MESSAGES):
-        execution.log(level, message)
-
-
-def _report(execution: Execution, done: int, total: int, message: str) -> None:
-    if execution.count_message(_MAX_MESSAGES):
-        execution.call.progress(float(done), float(total) if total else None, message[:200])
-
-
-def _get(execution: Execution, key: str) -> str:
-    return execution.setting(key)
-
-
-def _internal(url: str) -> Failure:
-    return Failure(FailureKind.UNREACHABLE, url, "internal error")

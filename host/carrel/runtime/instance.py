@@ -44,7 +44,7 @@ from .traps import MEMORIES_EXCEEDED, from_wasmtime
 
 if TYPE_CHECKING:
     from .ffi import Store
-    from .worker import Loaded, Worker
+    from .worker_state import Loaded, WorkerState
 
 _log = logging.getLogger("carrel.plugin")
 _LEVELS = {
@@ -131,7 +131,7 @@ class Execution:
         self._reason: CarrelError | None = None
         self._started = False
         self._abandon: Callable[[CarrelError], None] | None = None
-        self._worker: Worker | None = None
+        self._worker: WorkerState | None = None
         self._turn: CpuPermit | None = None
         self._cpu_at_start = 0.0
         self._waited = 0.0
@@ -189,7 +189,7 @@ class Execution:
             return 0.0
         return worker.clock() - self._cpu_at_start - (0.0 if worker.exact_clock else self._waited)
 
-    def run(self, worker: Worker, loaded: Loaded) -> tuple[bool, memoryview]:
+    def run(self, worker: WorkerState, loaded: Loaded) -> tuple[bool, memoryview]:
         """Runs the function in a new instance: whether its result is no error, and the text.
 
         Raises:
@@ -258,7 +258,7 @@ class Execution:
             self._started = True
         self._raise_reason()
 
-    def _instantiate(self, worker: Worker, loaded: Loaded) -> tuple[Store, Any]:
+    def _instantiate(self, worker: WorkerState, loaded: Loaded) -> tuple[Store, Any]:
         store = worker.new_store(self.call.limits.memory_bytes)
         if loaded.uses_wasi:
             wasi = wasmtime.WasiConfig()
@@ -271,7 +271,7 @@ class Execution:
         self,
         store: Store,
         instance: Any,
-        worker: Worker,
+        worker: WorkerState,
         loaded: Loaded,
         texts: Sequence[bytes],
     ) -> tuple[bool, memoryview]:

@@ -46,11 +46,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from carrel import __version__
 from carrel.awaiting import run_in_thread
 from carrel.errors import CarrelError, UnknownNameError
 from carrel.files.local_paths import without_paths_inside
 from carrel.text.printable import escaped_json, printable
+from carrel.version import __version__
 
 from .announced import announced_schema
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told

@@ -38,7 +38,8 @@ from .toolbox_loader import ToolboxLoader
 
 if TYPE_CHECKING:
     from carrel.tools import Toolbox
-    from carrel.tools.prompts import Prompt, Prompts, Template
+    from carrel.tools.prompts import Prompt, Prompts
+    from carrel.tools.resources import Template
 
 logger = logging.getLogger(__name__)
 

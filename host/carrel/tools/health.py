@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel import __version__
+from carrel.version import __version__
 
 if TYPE_CHECKING:
     from carrel.config import Config

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.awaiting import run_in_thread
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
 
-from .resources import matches_any
+from .resources import Template, find_templates, matches_any
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -24,18 +24,6 @@ if TYPE_CHECKING:
     from carrel.plugins.plugin_set import PluginSet
 
 Started = Callable[["Call"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A resource template as clients see it."""
-
-    uri_template: str
-    name: str
-    title: str | None
-    description: str
-    mime_type: str | None
-    plugin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +39,6 @@ class Prompt:
     name: str
     spec: PromptSpec
     plugin: str
-
-
-def find_templates(registry: PluginSet, config: Config) -> dict[str, Template]:
-    """The templates of the plugins that can be loaded, by URI template."""
-    found: dict[str, Template] = {}
-    for plugin, manifest in registry.manifests():
-        entry = config.plugin(plugin)
-        skipped = entry.skip_resource_templates if entry is not None else ()
-        for spec in manifest.templates:
-            if not matches_any(skipped, spec.uri_template):
-                found.setdefault(
-                    spec.uri_template,
-                    Template(
-                        spec.uri_template,
-                        spec.name,
-                        spec.title,
-                        spec.description,
-                        spec.mime_type,
-                        plugin,
-                    ),
-                )
-    return found
 
 
 def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:

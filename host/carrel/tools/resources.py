@@ -42,6 +42,18 @@ class Resource:
     size: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A resource template as clients see it."""
+
+    uri_template: str
+    name: str
+    title: str | None
+    description: str
+    mime_type: str | None
+    plugin: str
+
+
 def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
     """What the plugins that can be loaded offer, by URI, in the configuration's order.
 
@@ -70,6 +82,28 @@ def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
     return found
 
 
+def find_templates(registry: PluginSet, config: Config) -> dict[str, Template]:
+    """The templates of the plugins that can be loaded, by URI template."""
+    found: dict[str, Template] = {}
+    for plugin, manifest in registry.manifests():
+        entry = config.plugin(plugin)
+        skipped = entry.skip_resource_templates if entry is not None else ()
+        for spec in manifest.templates:
+            if not matches_any(skipped, spec.uri_template):
+                found.setdefault(
+                    spec.uri_template,
+                    Template(
+                        spec.uri_template,
+                        spec.name,
+                        spec.title,
+                        spec.description,
+                        spec.mime_type,
+                        plugin,
+                    ),
+                )
+    return found
+
+
 def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
     """The plugin that is asked for a URI: the first that lists it, else the first whose template
     covers it. May take a while, because plugins may have to be loaded.
@@ -81,8 +115,6 @@ def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
     if uri in found:
         return found[uri].plugin
     from carrel.plugins.manifests.templates import covers
-
-    from .prompts import find_templates
 
     for template in find_templates(registry, config).values():
         if covers(template.uri_template, uri):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carrel.fetch import read_policy
-from carrel.fetch.policy.grants import HostGrant
+from carrel.fetch.policy.rules import HostGrant
 
 MANIFEST: dict[str, Any] = {
     "name": "eutils",

@@ -17,6 +17,7 @@ from carrel.oci import partial as module
 from carrel.oci.documents import sha256
 from carrel.oci.package import write_plugin
 from carrel.oci.partial import PartialBlob, PartialBlobs
+from carrel.oci.pruning import prune
 from carrel.oci.pull import pull
 from carrel.oci.reference import parse_reference
 from carrel.oci.repository import Descriptor
@@ -320,9 +321,9 @@ class TestPruning:
     def test_what_nobody_went_on_with_for_a_week_goes(self, store: PluginStore, file: Path) -> None:
         leave(file, DATA[:5000])
         self.age(file, 6.9)
-        assert store.prune() == 0
+        assert prune(store) == 0
         self.age(file, 7.1)
-        assert store.prune() == 5000
+        assert prune(store) == 5000
         assert not file.exists()
 
     def test_every_pull_looks_for_it(self, store: PluginStore, file: Path) -> None:
@@ -341,7 +342,7 @@ class TestPruning:
         self.age(file, 8)
         with opened(store.partial_blobs) as partial:
             assert partial is not None
-            assert store.prune() == 0
+            assert prune(store) == 0
             assert partial.read() == DATA[:5000]
         assert file.exists()
 
@@ -357,5 +358,5 @@ class TestPruning:
             return real(handle)
 
         monkeypatch.setattr(module, "_try_lock", late)
-        assert store.prune() == 0
+        assert prune(store) == 0
         assert file.exists()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from carrel.exchange import Call, Fetcher, Limits
-from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.context import ModuleContext
 from carrel.runtime.loader import Runtime
 from support.guests import Guest
 

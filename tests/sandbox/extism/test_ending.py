@@ -7,7 +7,7 @@ import pytest
 from carrel.errors import CarrelError
 from carrel.exchange import Call
 from carrel.runtime.component import PluginReport
-from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.context import ModuleContext
 from carrel.runtime.loader import Runtime
 from support.modules import ECHO, module, text_at
 

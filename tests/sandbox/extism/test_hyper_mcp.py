@@ -7,7 +7,7 @@ import json
 import pytest
 
 from carrel.exchange import Call
-from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.context import ModuleContext
 from support.modules import ECHO, module, text_at
 
 from .conftest import Run

@@ -8,7 +8,7 @@ import pytest
 
 from carrel.errors import Cancelled, DeadlineExceeded, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
-from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.context import ModuleContext
 from carrel.runtime.extism.wrap import EXPORTS
 from carrel.runtime.loader import Runtime
 from carrel.runtime.pending import Pending

@@ -10,7 +10,7 @@ import pytest
 
 from carrel.errors import Cancelled, DeadlineExceeded, Trap
 from carrel.exchange import Call, Limits
-from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.context import ModuleContext
 from carrel.runtime.loader import Runtime
 from support.modules import module, text_at
 

@@ -94,6 +94,13 @@ def matches(entry: str, host: str) -> bool:
     return entry == host
 
 
+def common_host(one: str, other: str) -> str | None:
+    """The narrower of two host entries where they overlap; None where they do not."""
+    if one == other or (not one.startswith("*") and matches(other, one)):
+        return one
+    return other if not other.startswith("*") and matches(one, other) else None
+
+
 def _wildcard_fault(host: str, labels: list[str]) -> str | None:
     """Returns why names under `host` are not those of one organisation; None when they may be."""
     if _is_registry_name(labels):

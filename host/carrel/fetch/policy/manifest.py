@@ -8,9 +8,8 @@ from typing import Any
 
 from carrel.fetch.identity import Secret
 
-from .grants import HostGrant, as_grant
 from .hosts import matches, parse_host_entry
-from .rules import BUILTIN, HostRule, Pace, Policy
+from .rules import BUILTIN, HostGrant, HostRule, Pace, Policy, as_grant
 
 
 def read_policy(

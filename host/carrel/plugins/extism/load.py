@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from carrel.credentials import find_keyring_entry
-from carrel.runtime.extism.services import ModuleContext
+from carrel.runtime.extism.context import ModuleContext
 
 from .fetcher import ModuleFetcher
 from .listing import RESERVED_SCHEMES, scheme_of

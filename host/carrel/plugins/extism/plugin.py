@@ -27,8 +27,8 @@ from carrel.plugins.calls.running_call import RunningCall
 from carrel.plugins.plugin import Plugin
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.runtime.component import PluginReport
+from carrel.runtime.extism.context import ModuleContext
 from carrel.runtime.extism.module import SandboxedModule
-from carrel.runtime.extism.services import ModuleContext
 from carrel.runtime.pending import Pending
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable

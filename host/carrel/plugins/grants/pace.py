@@ -14,7 +14,7 @@ import functools
 import json
 from typing import TYPE_CHECKING
 
-from carrel.fetch.policy.grants import common_host
+from carrel.fetch.policy.hosts import common_host
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule, Pace
 from carrel.plugins.sources.source import MANIFEST_SECTION, builtin_names, read_source

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import limit_grant
-from carrel.fetch.policy.grants import HostGrant, common_host, narrow
-from carrel.fetch.policy.rules import HostRule, Policy
+from carrel.fetch.policy.hosts import common_host
+from carrel.fetch.policy.rules import HostGrant, HostRule, Policy, narrow
 
 from .access import effective_policy
 from .limits import call_limits

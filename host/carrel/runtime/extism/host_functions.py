@@ -18,7 +18,7 @@ from .wrap import USER_FUNCTIONS
 if TYPE_CHECKING:
     from carrel.runtime.instance import Execution
 
-    from .services import ModuleContext
+    from .context import ModuleContext
 
 _log = logging.getLogger("carrel.plugin")
 

@@ -11,7 +11,8 @@ from carrel.runtime.instance import Execution
 from carrel.runtime.pending import Pending
 from carrel.runtime.ticker import Ticker
 
-from .services import ModuleContext, define_services
+from .context import ModuleContext
+from .services import define_services
 from .wrap import letter_of
 
 #: The module's own memory and the heap that texts pass through share the call's limit.

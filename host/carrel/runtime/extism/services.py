@@ -10,8 +10,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import wasmtime
@@ -21,6 +20,7 @@ from carrel.exchange import Failure, FailureKind, Request
 from carrel.runtime.ffi import Linker
 from carrel.runtime.guarded import guarded
 
+from .context import ModuleContext
 from .host_functions import answer
 
 if TYPE_CHECKING:
@@ -49,33 +49,6 @@ _CODES = {
     FailureKind.UNREACHABLE: "upstream_unavailable",
     FailureKind.UNDECODABLE: "upstream_invalid",
 }
-
-
-def _no_secret(_service: str, _user: str) -> str | None:
-    return None
-
-
-def _nobody(_what: str) -> None:
-    return None
-
-
-@dataclass(slots=True)
-class ModuleContext:
-    """What the host keeps for one call of a module, and whom it asks.
-
-    Attributes:
-        secret: the value of a keyring entry; None when it is not granted or not there.
-        changed: is told that a list changed: `tools`, `prompts` or `resources`.
-        updated: is told the URI of a document that changed; not checked.
-        status: of the last answer; 0 when there was none.
-        headers: of the last answer.
-    """
-
-    secret: Callable[[str, str], str | None] = _no_secret
-    changed: Callable[[str], None] = _nobody
-    updated: Callable[[str], None] = _nobody
-    status: int = 0
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def define_services(engine: wasmtime.Engine, current: Callable[[], Execution]) -> Linker:

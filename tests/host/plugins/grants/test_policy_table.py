@@ -13,8 +13,7 @@ import pytest
 from carrel.config import Config, FetchConfig, PaceGrant, PluginConfig, builtin
 from carrel.errors import DeadlineExceeded, HiddenToolError, LimitExceeded
 from carrel.exchange import Failure
-from carrel.fetch.policy.grants import HostGrant
-from carrel.fetch.policy.rules import HostRule
+from carrel.fetch.policy.rules import HostGrant, HostRule
 from carrel.fetch.url import Target, parse_url
 from carrel.plugins.grants.access import effective_policy
 from carrel.plugins.grants.pace import paced

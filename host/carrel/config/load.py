@@ -1,0 +1,156 @@
+"""Loads the configuration: finds the file, lays the environment over it, reports every fault."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from carrel.errors import ConfigError
+from carrel.files.folders import expand, user_dir
+
+from .model import (
+    DEFAULT_PLUGINS,
+    Config,
+    FetchConfig,
+    RuntimeConfig,
+    ServerConfig,
+    builtin,
+)
+from .plugin import PluginConfig
+
+#: The names a configuration file has in the user's configuration directory, the first one wins.
+FILE_NAMES = ("carrel.toml", "carrel.json", "carrel.yaml", "carrel.yml")
+
+#: environment variable → the setting it sets; each wins over the file.
+ENVIRONMENT: Mapping[str, str] = {
+    "CARREL_CACHE_DIR": "cache_dir",
+    "CARREL_DATA_DIR": "data_dir",
+    "CARREL_RECORD_DIR": "record_dir",
+    "CARREL_REPLAY_DIR": "replay_dir",
+    "CARREL_CONTACT": "fetch.contact",
+    "CARREL_CA_BUNDLE": "fetch.ca_bundle",
+    "CARREL_LOG_LEVEL": "server.log_level",
+    "CARREL_TEXT": "server.text",
+}
+
+#: The variable that sets what NCBI is told as `tool`: `software` among the settings of the built-in
+#: eutils.
+TOOL_IDENTIFIER = "NCBI_TOOL_IDENTIFIER"
+
+
+def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) -> Config:
+    """The configuration from `path`, or from where the environment says, or the defaults.
+
+    Args:
+        path: a file that must exist; None looks at `CARREL_CONFIG`, then in the user's directory.
+        env: the environment; the process's own when None. Blank variables count as unset.
+
+    Raises:
+        ConfigError: with every fault of the file and of the environment, each with its place.
+    """
+    env = os.environ if env is None else env
+    faults: list[str] = []
+    found = path or find_file(env)
+    values: dict[str, Any] = {}
+    if found is not None:
+        from .file import read_file
+
+        values = read_file(found, faults, env)
+    _lay_environment_over(values, env, faults)
+    named = _software(env, faults)
+    for kind in ("cache", "data"):
+        if f"{kind}_dir" not in values:
+            try:
+                values[f"{kind}_dir"] = user_dir(kind, env)
+            except RuntimeError:
+                faults.append(f"{kind}_dir: no home directory; set CARREL_{kind.upper()}_DIR")
+    if values.get("record_dir") and values.get("replay_dir"):
+        faults.append("record_dir, replay_dir: recording and replaying exclude each other")
+    if faults:
+        raise ConfigError(faults, path=str(found) if found else None)
+    return _build(values, found, named)
+
+
+def find_file(env: Mapping[str, str]) -> Path | None:
+    """The configuration file that `CARREL_CONFIG` names or the user's directory holds.
+
+    `CARREL_CONFIG` is returned even if it names nothing: that is a fault to report, not to pass
+    over.
+    """
+    named = env.get("CARREL_CONFIG", "").strip()
+    if named:
+        return expand(named, Path.cwd())
+    # os.path.lexists sees a dangling link, which is then reported instead of ignored.
+    return next((one for one in possible_files(env) if os.path.lexists(one)), None)
+
+
+def possible_files(env: Mapping[str, str]) -> list[Path]:
+    """The files of the user's directory that are read if they are there, the first one wins."""
+    try:
+        folder = user_dir("config", env)
+    except RuntimeError:
+        return []
+    return [folder / name for name in FILE_NAMES]
+
+
+def _lay_environment_over(
+    values: dict[str, Any], env: Mapping[str, str], faults: list[str]
+) -> None:
+    for variable, setting in ENVIRONMENT.items():
+        text = env.get(variable, "").strip()
+        if not text:
+            continue
+        from .rules import RULES
+
+        section, _, key = setting.rpartition(".")
+        try:
+            value = RULES[section][key](text, Path.cwd())
+        except ValueError as error:
+            faults.append(f"{variable} (environment): {error}")
+            continue
+        target = values.setdefault(section, {}) if section else values
+        target[key] = value
+        # A folder named for this run replaces the opposite one that the file names.
+        opposite = {"record_dir": "replay_dir", "replay_dir": "record_dir"}.get(key)
+        if opposite and not env.get(f"CARREL_{opposite.upper()}", "").strip():
+            values.pop(opposite, None)
+
+
+def _software(env: Mapping[str, str], faults: list[str]) -> str:
+    """What `NCBI_TOOL_IDENTIFIER` says; empty when it is not set."""
+    text = env.get(TOOL_IDENTIFIER, "").strip()
+    if not (len(text) <= 100 and text.isascii() and text.isprintable() and " " not in text):
+        faults.append(
+            f"{TOOL_IDENTIFIER} (environment): expected a name without blanks, such as "
+            "my-server/1.0: at most 100 printable characters of ASCII"
+        )
+    return text
+
+
+def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Config:
+    given: Sequence[PluginConfig] = values.get("plugins", ())
+    names = {plugin.name for plugin in given}
+    defaults = tuple(builtin(name) for name in DEFAULT_PLUGINS if name not in names)
+    plugins = (*defaults, *given)
+    if software:
+        plugins = tuple(
+            replace(one, settings={**one.settings, "software": software})
+            if one.is_builtin and one.name == "eutils"
+            else one
+            for one in plugins
+        )
+    plain = ("record_dir", "replay_dir", "limits", "trust", "registries", "warnings")
+    rest = {key: values[key] for key in plain if key in values}
+    return Config(
+        cache_dir=values["cache_dir"],
+        data_dir=values["data_dir"],
+        plugins=plugins,
+        fetch=FetchConfig(**values.get("fetch", {})),
+        runtime=RuntimeConfig(**values.get("runtime", {})),
+        server=ServerConfig(**values.get("server", {})),
+        source_path=source,
+        **rest,
+    )

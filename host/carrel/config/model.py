@@ -1,0 +1,185 @@
+"""The configuration: one frozen dataclass per concern, with every default in this file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .plugin import Overrides, PluginConfig
+
+if TYPE_CHECKING:
+    from carrel.exchange import Limits
+    from carrel.trust.policy import TrustPolicy
+
+#: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
+BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils", "jats")
+
+#: Those of them that are on without an entry in the configuration.
+DEFAULT_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryConfig:
+    """How one registry is reached.
+
+    Attributes:
+        plain_http: whether it speaks HTTP without TLS, on an address of any kind.
+        private: whether it may be on a private address.
+        realms: further hosts that its credentials may be sent to for a token.
+        ca_bundle: a PEM file of certificate authorities trusted besides the system's.
+    """
+
+    plain_http: bool = False
+    private: bool = False
+    realms: tuple[str, ...] = ()
+    ca_bundle: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchConfig:
+    """How upstreams are reached.
+
+    Attributes:
+        contact: the address that upstreams may write to, sent to those who ask for one.
+            Default: none. It stays out of logs, so it stays out of this object's repr.
+        connect_seconds: seconds until a connection must stand, TLS included. Default: 10.
+        read_seconds: seconds that an upstream may stay silent. Default: 30.
+        max_redirects: redirects that one request may follow. Default: 5.
+        retries: further attempts after a 429, a 5xx or a broken connection. Default: 2.
+        ca_bundle: a PEM file of certificate authorities trusted besides the system's.
+            Default: none.
+        cache_max_bytes: bytes of answers kept on disk; 0 keeps none. Default: 512 MiB.
+        store: what holds cache and pace: `sqlite`, in the cache directory. Default: `sqlite`.
+    """
+
+    contact: str | None = field(default=None, repr=False)
+    connect_seconds: float = 10.0
+    read_seconds: float = 30.0
+    max_redirects: int = 5
+    retries: int = 2
+    ca_bundle: Path | None = None
+    cache_max_bytes: int = 512 * 2**20
+    store: str = "sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeConfig:
+    """How components are compiled and run.
+
+    Attributes:
+        workers: calls of one plugin that run or wait for an upstream at once; further ones wait in
+            the queue. Default: 16, because most of a call's time is waiting for an upstream.
+        result_bytes: bytes of each plugin's results that are kept in memory, to be given again
+            while the cached answers they were made of stand; 0 keeps none. Default: 8 MiB.
+        max_component_bytes: bytes of the largest component that is compiled. Default: 64 MiB.
+        compile_seconds: processor seconds that compiling one component may take. Default: 120.
+        compile_memory_bytes: bytes of memory that compiling one component may take.
+            Default: 4 GiB.
+    """
+
+    workers: int = 16
+    result_bytes: int = 8 * 2**20
+    max_component_bytes: int = 64 * 2**20
+    compile_seconds: float = 120.0
+    compile_memory_bytes: int = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """What the MCP server takes from a client.
+
+    Attributes:
+        max_line_bytes: bytes of the longest message. Default: 4 MiB.
+        max_in_flight: requests that may be unanswered at once. Default: 1,024.
+        calls_per_second: tool calls per second in the long run; quicker ones wait their turn.
+            Default: 1,000.
+        burst: tool calls that may come at once after a rest. Default: 5,000.
+        patience_seconds: longest wait for a turn; a call that would wait longer is refused as
+            `busy`. Default: 5.
+        shutdown_seconds: seconds from the end of input to the end of the process. Default: 5.
+        log_level: `debug`, `info`, `warning`, `error` or `critical`, on stderr.
+            Default: `warning`.
+        text: how results are written as text: `json`, or `compact` for clients that show the text
+            to a model. Default: `json`.
+    """
+
+    max_line_bytes: int = 4 * 2**20
+    max_in_flight: int = 1024
+    calls_per_second: float = 1000.0
+    burst: int = 5000
+    patience_seconds: float = 5.0
+    shutdown_seconds: float = 5.0
+    log_level: str = "warning"
+    text: str = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set.
+
+    Attributes:
+        plugins: the `plugins` table, built-in plugins first. A built-in plugin without an entry of
+            its own is on.
+        fetch: how upstreams are reached.
+        runtime: how components are compiled and run.
+        server: what the MCP server takes from a client.
+        limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
+        cache_dir: folder for compiled components and answers; may be deleted at any time.
+        data_dir: folder for what is meant to stay.
+        record_dir: folder that every exchange with an upstream is written to. Default: none.
+        replay_dir: folder that answers come from instead of upstreams. Default: none.
+        refresh: pass the cache by, for one run of the command line; no setting of the file.
+        with_lock: hold plugins against `carrel.lock`; off for a file that a command is given, which
+            has nothing to do with a configured plugin of the same name. No setting of the file.
+        trust: whose signature plugins from registries have to carry; None asks for none.
+        registries: `HOST[:PORT]` → how that registry is reached.
+        source_path: the file this came from; None when there was none.
+        warnings: what the file asks for and Carrel does not offer, for a person.
+    """
+
+    cache_dir: Path
+    data_dir: Path
+    plugins: tuple[PluginConfig, ...] = ()
+    fetch: FetchConfig = FetchConfig()
+    runtime: RuntimeConfig = RuntimeConfig()
+    server: ServerConfig = ServerConfig()
+    limits: Overrides = field(default_factory=dict)
+    record_dir: Path | None = None
+    replay_dir: Path | None = None
+    refresh: bool = False
+    with_lock: bool = True
+    trust: TrustPolicy | None = None
+    registries: Mapping[str, RegistryConfig] = field(default_factory=dict)
+    source_path: Path | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def lock_path(self) -> Path:
+        """Where what was approved is written down: beside the file, else in the data folder."""
+        folder = self.source_path.absolute().parent if self.source_path else self.data_dir
+        return folder / "carrel.lock"
+
+    def trust_for(self, name: str) -> TrustPolicy | None:
+        """Whose signature the plugin `name` has to carry; None asks for none."""
+        plugin = self.plugin(name)
+        return self.trust if plugin is None or plugin.trust is None else plugin.trust
+
+    def plugin(self, name: str) -> PluginConfig | None:
+        """The entry called `name`, enabled or not."""
+        return next((plugin for plugin in self.plugins if plugin.name == name), None)
+
+    def limits_for(self, name: str) -> Limits:
+        """The limits of a call to the plugin `name`: defaults, top-level table, its own entry."""
+        from carrel.exchange import Limits
+
+        plugin = self.plugin(name)
+        return Limits(**{**self.limits, **(plugin.limits if plugin else {})})  # type: ignore[arg-type]
+
+
+def builtin(name: str, **changes: Any) -> PluginConfig:
+    """The entry of a built-in plugin: on, with the hosts of its own manifest."""
+    return PluginConfig(
+        **{"name": name, "url": f"builtin:{name}", "allowed_hosts": None, **changes}
+    )
