@@ -1,10 +1,11 @@
-"""Mediated fetch: the only way out, and the only code that opens connections.
+"""Mediated fetch: the only code that opens connections.
 
-For each request and each redirect hop, in this order: parse the URL once (`url`), match it against
-manifest and grant (`policy`), attach identity and secrets (`identity`), look into the cache
-(`cache`) and join an identical request (`coalescing`), wait for a slot (`upstream_queue`,
-`token_buckets`), resolve and check every address (`connect`, `address`), read under caps
-(`http1`, `decode`), write one line (`requestlog`). `record` wraps the whole at the `Fetcher` seam.
+Each request and each redirect hop passes these steps in order: parse the URL once (`url`), check it
+against manifest and grant (`policy`), attach identity and secrets (`identity`), look into the cache
+(`cache`), join an identical request (`engine`), wait for a slot (`upstream_queue`,
+`token_buckets`), resolve the name and check every address (`resolve`), connect (`connect`), send
+and read under limits (`http1`, `decode`), retry or not (`retry`), log one line (`requestlog`).
+`record` wraps a fetcher to record its exchanges or replay them.
 
 Names are imported when they are first used: parsing a document needs `decode` alone.
 """

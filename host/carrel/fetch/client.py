@@ -22,15 +22,21 @@ from . import failures, requestlog
 from .cache import PLUGIN_SHARE, Cache, cache_key, partition_path
 from .clock import Clock, SystemClock
 from .identity import Secret, without_secret_parameters
-from .pending_request import Charge, HeldBytes, charge_bytes, charge_requests
+from .pending_request import (
+    Charge,
+    HeldBytes,
+    PendingRequest,
+    charge_bytes,
+    charge_requests,
+)
 from .policy.rules import HostRule, Policy, check_headers
 from .settings import FetchSettings
 from .url import Target, UrlFault, parse_url
 
 if TYPE_CHECKING:
-    from .connect import Dialer, Resolver
+    from .connect import Dialer
     from .engine import Engine, FetchBatch, LoopThread
-    from .pending_request import PendingRequest
+    from .resolve import Resolver
 
 #: Plans of a plugin's requests that are remembered, and the characters of the longest one.
 _PLANS = 1024
@@ -286,8 +292,6 @@ class PluginFetcher:
         key: bytes,
         refresh: bool,
     ) -> Outcome | PendingRequest:
-        from .pending_request import PendingRequest
-
         settings = self._client.settings
         body = request.body.encode("utf-8", "replace") if request.method == "POST" else b""
         if len(body) > settings.max_request_bytes:
@@ -295,7 +299,7 @@ class PluginFetcher:
                 target.url, target.host, settings.max_request_bytes, what="the body for a POST"
             )
         now = self._client.clock.monotonic()
-        cut = call.deadline - settings.reserve(call.limits.wall_seconds)
+        cut = call.deadline - _reserve(settings, call.limits.wall_seconds)
         if call.cancelled or now >= cut:
             return (failures.cancelled if call.cancelled else failures.out_of_time)(target.url)
         return PendingRequest(
@@ -377,6 +381,12 @@ class PluginFetcher:
             cache="hit" if isinstance(outcome, Response) else "none",
             **requestlog.facts_of(outcome),
         )
+
+
+def _reserve(settings: FetchSettings, wall_seconds: float) -> float:
+    """Returns how many seconds before a call's deadline its fetches end."""
+    wanted = max(settings.reserve_seconds, settings.reserve_share * wall_seconds)
+    return min(wanted, wall_seconds / 4)
 
 
 def _cancel(running: Future[None]) -> None:

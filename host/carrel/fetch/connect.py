@@ -1,30 +1,38 @@
-"""Connections: a name is resolved once per hop, every answer checked, and the checked one used.
+"""Makes and keeps TLS connections to checked addresses.
 
-TLS is verified against the name, never the address, and cannot be switched off. A connection
-belongs to one partition (see `Policy.partition`): what one plugin's requests leave on it can reach
-no other plugin.
+A name is resolved once per hop, and every address checked. TLS is verified against the name, never
+the address, and cannot be switched off. A connection belongs to one partition (see
+`Policy.partition`): what one plugin's requests leave on it can reach no other plugin.
+
+Nothing is read in the background: bytes that arrive while no request is under way stay in the
+socket until `TLSStream.unread` looks for them, so a connection with leftovers is never reused. Each
+read decrypts one TLS record at most, which bounds the work between two iterations of the event
+loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 import ssl
-import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
-from .address import check_answers
 from .http1 import HTTPConnection
+from .resolve import Resolver, check_answers, system_resolver
 from .settings import FetchSettings
 from .tls import client_context
-from .tls_stream import TLSStream, open_stream
 
 log = logging.getLogger("carrel.fetch")
 
 T = TypeVar("T")
+
+#: Bytes taken from the socket at once, and the longest TLS record.
+_READ_BYTES = 16 * 1024
 
 #: Idle connections kept per host, and in all for a plugin that is not built in.
 _IDLE_PER_HOST = 8
@@ -40,18 +48,6 @@ _LOOKUPS = 16
 
 #: Names whose special addresses were warned about; each is, once.
 _MAX_WARNED = 256
-
-
-class Resolver(Protocol):
-    """Turns a name into addresses."""
-
-    async def __call__(self, host: str) -> Sequence[str]:
-        """All addresses of the name, preferred first; empty when it has none.
-
-        Raises:
-            OSError: the name could not be looked up now.
-        """
-        ...
 
 
 #: Where the socket for a checked address and port really goes: itself, but for tests that run a
@@ -85,53 +81,6 @@ class NotConnectedError(Exception):
         super().__init__()
 
 
-async def system_resolver(host: str) -> Sequence[str]:
-    """Asks the system. The name is made absolute, so that no search domain is tried."""
-    try:
-        found = await _in_daemon_thread(
-            # As bytes, which Python hands on as they are; a str would pass its IDNA codec.
-            lambda: socket.getaddrinfo(
-                f"{host}.".encode(), 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-            )
-        )
-    except socket.gaierror as fault:
-        if fault.errno in {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)}:
-            return []
-        raise
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def _in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Runs blocking work that may hang, without ever holding up the end of the process.
-
-    An executor's threads are joined at exit; a lookup can take half a minute.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def finish(result: T | None, fault: Exception | None) -> None:
-        if future.done():
-            return
-        if fault is None:
-            future.set_result(cast("T", result))
-        else:
-            future.set_exception(fault)
-
-    def run() -> None:
-        result, fault = None, None
-        try:
-            result = work()
-        except Exception as raised:  # noqa: BLE001 -- it is raised where it is waited for
-            fault = raised
-        try:
-            loop.call_soon_threadsafe(finish, result, fault)
-        except RuntimeError:
-            pass  # the loop has closed meanwhile
-
-    threading.Thread(target=run, name="carrel-lookup", daemon=True).start()
-    return future
-
-
 class Connection:
     """An HTTP connection to a checked address.
 
@@ -157,7 +106,7 @@ class Connections:
     ) -> None:
         self._settings = settings
         self._resolver = resolver or system_resolver
-        self._dialer = dialer or _straight
+        self._dialer = dialer or dial_directly
         self._context: ssl.SSLContext | None = None
         self._pools: dict[str, _IdlePool] = {}
         self._handshakes: dict[str, asyncio.Semaphore] = {}
@@ -312,5 +261,127 @@ class _IdlePool:
         connection.http.close()
 
 
-def _straight(address: str, port: int) -> tuple[str, int]:
+class TLSStream:
+    """One connection, verified against a name. Use `open_stream` to make one."""
+
+    def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str) -> None:
+        self._sock = sock
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+
+    async def shake_hands(self) -> None:
+        """Runs the TLS handshake and verifies the certificate.
+
+        Raises:
+            OSError: the connection broke; `ssl.SSLError` is one of these.
+        """
+        await self._pump(self._tls.do_handshake)
+
+    async def read(self) -> bytes:
+        """The next decrypted bytes, 16 KiB at most; empty at the end.
+
+        An end without TLS's own farewell counts as an end: many servers leave it out.
+
+        Raises:
+            OSError: the connection broke.
+        """
+        try:
+            return await self._pump(partial(self._tls.read, _READ_BYTES))
+        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            return b""
+
+    async def write(self, data: bytes) -> None:
+        """Encrypts and sends all of the bytes.
+
+        Raises:
+            OSError: the connection broke.
+        """
+        rest = memoryview(data)
+        while rest:
+            sent = await self._pump(partial(self._tls.write, rest))
+            rest = rest[sent:]
+
+    def unread(self) -> bool:
+        """Whether anything came that no read has taken: bytes, an end, or a fault.
+
+        Session tickets, which TLS 1.3 sends by itself, are no such thing.
+        """
+        try:
+            with contextlib.suppress(BlockingIOError):
+                while data := self._sock.recv(_READ_BYTES):
+                    self._incoming.write(data)
+                    if self._incoming.pending > 4 * _READ_BYTES:
+                        return True
+                return True  # the end
+            self._tls.read(1)
+        except ssl.SSLWantReadError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def close(self) -> None:
+        """Closes the socket, with TLS's farewell if it can be sent at once. Idempotent."""
+        with contextlib.suppress(OSError, ValueError):
+            self._tls.unwrap()
+        with contextlib.suppress(OSError, ValueError):
+            self._sock.send(self._outgoing.read())
+        self._sock.close()
+
+    async def _pump(self, step: Callable[[], T]) -> T:
+        """Repeats a TLS operation, moving bytes between it and the socket, until it succeeds."""
+        while True:
+            try:
+                result = step()
+            except ssl.SSLWantReadError:
+                await self._flush()
+                data = await asyncio.get_running_loop().sock_recv(self._sock, _READ_BYTES)
+                if data:
+                    self._incoming.write(data)
+                else:
+                    self._incoming.write_eof()
+            except ssl.SSLError:
+                # What TLS has to say about it, an alert, is sent if that is possible.
+                with contextlib.suppress(OSError):
+                    await self._flush()
+                raise
+            else:
+                await self._flush()
+                return result
+
+    async def _flush(self) -> None:
+        if self._outgoing.pending:
+            loop = asyncio.get_running_loop()
+            await loop.sock_sendall(self._sock, self._outgoing.read())
+
+
+async def open_stream(address: str, port: int, *, context: ssl.SSLContext, host: str) -> TLSStream:
+    """Connects to an address and verifies the certificate against a name.
+
+    Args:
+        address: an IP address; names are not looked up here.
+        port: the TCP port.
+        context: whom to trust.
+        host: the name that the certificate must be for.
+
+    Raises:
+        OSError: no connection, or a certificate that is refused (`ssl.SSLCertVerificationError`).
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+        stream = TLSStream(sock, context, host)
+        await stream.shake_hands()
+    except BaseException:
+        sock.close()
+        raise
+    return stream
+
+
+def dial_directly(address: str, port: int) -> tuple[str, int]:
+    """The `Dialer` outside tests."""
     return address, port

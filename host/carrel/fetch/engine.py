@@ -8,19 +8,19 @@ import logging
 import random
 import threading
 import traceback
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Response
 
 from . import failures, requestlog
 from .cache import CACHEABLE, Cache
 from .clock import Clock
-from .coalescing import Coalescer
-from .connect import Connections, Dialer, Resolver
+from .connect import Connections, Dialer
 from .pending_request import MAX_ATTEMPTS, Finished, OverBudgetError, PendingRequest
 from .redirects import RedirectChain
+from .resolve import Resolver
 from .scheduler import FREE_SECONDS
 from .settings import FetchSettings
 from .token_buckets import TokenBuckets
@@ -234,6 +234,46 @@ def _is_cacheable(pending: PendingRequest, response: Response) -> bool:
     accept = dict(pending.headers).get("accept", "")
     is_page = "html" in headers.get("content-type", "").lower()
     return pending.method == "HEAD" or not is_page or "html" in accept
+
+
+class _SharedTask(Generic[T]):
+    __slots__ = ("task", "waiting")
+
+    def __init__(self, task: asyncio.Task[T]) -> None:
+        self.task = task
+        self.waiting = 0
+
+
+class Coalescer(Generic[T]):
+    """The requests under way; lives on the event loop.
+
+    A request belongs to nobody: it goes on while anybody waits for it, so a leader that is
+    cancelled does not fail those who joined, and ends when the last one has gone.
+    """
+
+    def __init__(self) -> None:
+        self._shared: dict[Hashable, _SharedTask[T]] = {}
+
+    async def join(self, key: Hashable, start: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
+        """The result, and whether this caller started it."""
+        shared = self._shared.get(key)
+        led = shared is None
+        if shared is None:
+            shared = _SharedTask(asyncio.ensure_future(_run(start)))
+            self._shared[key] = shared
+        shared.waiting += 1
+        try:
+            return await asyncio.shield(shared.task), led
+        finally:
+            shared.waiting -= 1
+            if shared.waiting == 0:
+                if self._shared.get(key) is shared:
+                    del self._shared[key]
+                shared.task.cancel()
+
+
+async def _run(start: Callable[[], Awaitable[T]]) -> T:
+    return await start()
 
 
 class LoopThread:

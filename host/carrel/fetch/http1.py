@@ -40,7 +40,7 @@ _HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Stream(Protocol):
-    """What the connection runs over; see `carrel.fetch.tls_stream.TLSStream`."""
+    """What the connection runs over; see `carrel.fetch.connect.TLSStream`."""
 
     async def read(self) -> bytes:
         """The next bytes; empty at the end."""

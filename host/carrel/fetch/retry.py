@@ -1,10 +1,17 @@
-"""When a request is made again, and after how long. Pure arithmetic."""
+"""When a request is repeated, after how long, and when an upstream's circuit opens.
+
+The circuit breaker ignores 429: the pause that a `Retry-After` asks for is taken from the
+upstream's token bucket, which all processes share, and callers with enough time wait for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+from .clock import Clock
 
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 8.0
@@ -68,3 +75,62 @@ def declared_interval(headers: Iterable[tuple[str, str]]) -> float | None:
     if int(limit) == 0:
         return None
     return min(int(interval) / int(limit), 60.0)
+
+
+class Breaker:
+    """Closed; open after `failures` in a row, for `seconds` and some jitter; then one probe.
+
+    Not thread-safe: it lives on the event loop.
+    """
+
+    def __init__(
+        self,
+        failures: int,
+        seconds: float,
+        clock: Clock,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._limit = failures
+        self._seconds = seconds
+        self._clock = clock
+        self._jitter = jitter
+        self._failures = 0
+        self._open_until = 0.0
+        self._probing = False
+
+    @property
+    def wait(self) -> float:
+        """Seconds for which no request goes through; 0 when closed or half-open."""
+        if self._failures < self._limit:
+            return 0.0
+        return max(0.0, self._open_until - self._clock.monotonic())
+
+    def admit(self) -> float:
+        """0 when a request may go, else the seconds after which one may.
+
+        In the half-open state the first caller is the probe; it must report how it went.
+        """
+        wait = self.wait
+        if wait > 0 or self._failures < self._limit:
+            return wait
+        if self._probing:
+            return 1.0
+        self._probing = True
+        return 0.0
+
+    def succeeded(self) -> None:
+        """The upstream answered."""
+        self._failures = 0
+        self._probing = False
+
+    def failed(self) -> None:
+        """The upstream broke the connection, stayed silent, or failed inside."""
+        self._failures += 1
+        self._probing = False
+        if self._failures >= self._limit:
+            spread = 0.8 + 0.4 * self._jitter()
+            self._open_until = self._clock.monotonic() + self._seconds * spread
+
+    def abandoned(self) -> None:
+        """The request ended for a reason of ours; nothing is known about the upstream."""
+        self._probing = False

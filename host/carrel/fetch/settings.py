@@ -59,8 +59,3 @@ class FetchSettings:
     plugin_concurrency: int = 16
     plugin_bytes: int = 512 * 2**20
     progress_seconds: float = 0.5
-
-    def reserve(self, wall_seconds: float) -> float:
-        """Seconds before a call's deadline at which its fetches end."""
-        wanted = max(self.reserve_seconds, self.reserve_share * wall_seconds)
-        return min(wanted, wall_seconds / 4)

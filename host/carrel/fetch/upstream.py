@@ -14,7 +14,6 @@ from functools import partial
 from carrel.exchange import Failure
 
 from . import failures
-from .breaker import Breaker
 from .clock import Clock
 from .connect import (
     Connection,
@@ -36,7 +35,7 @@ from .http1 import (
 from .identity import Attachment
 from .pending_request import OverBudgetError, PendingRequest, RawResponse
 from .policy.rules import HostRule, Policy
-from .retry import backoff, declared_interval, is_retried, retry_after
+from .retry import Breaker, backoff, declared_interval, is_retried, retry_after
 from .scheduler import FairScheduler
 from .settings import FetchSettings
 from .token_buckets import TokenBuckets

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from carrel.fetch.breaker import Breaker
+from carrel.fetch.retry import Breaker
 from support.upstream import SkippingClock
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from carrel.fetch.coalescing import Coalescer
+from carrel.fetch.engine import Coalescer
 
 
 def test_those_who_ask_the_same_at_once_share_one_flight() -> None:

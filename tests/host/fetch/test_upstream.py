@@ -12,7 +12,7 @@ import trustme
 
 from carrel.exchange import Failure, FailureKind
 from carrel.fetch import FetchClient, FetchSettings, HostRule, Pace, Policy
-from carrel.fetch.connect import system_resolver
+from carrel.fetch.resolve import system_resolver
 from support.desk import ARXIV, EVERY_METHOD, Desk, MakeDesk
 from support.upstream import PUBLIC, Reply, SkippingClock, Upstream
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import httpcore2
 
-from carrel.fetch.address import check_answers
-from carrel.fetch.connect import Dialer, _straight
+from carrel.fetch.connect import Dialer, dial_directly
+from carrel.fetch.resolve import check_answers
 from carrel.fetch.tls import client_context
 
 from .connection import RegistryConnection
@@ -65,7 +65,7 @@ class Network:
     """How names and addresses become sockets; tests put servers of their own in their place."""
 
     lookup: Lookup = system_lookup
-    dial: Dialer = _straight
+    dial: Dialer = dial_directly
 
 
 @dataclass(slots=True)

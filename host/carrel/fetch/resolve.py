@@ -1,17 +1,23 @@
-"""Which addresses are never connected to.
+"""Resolves names, and says which addresses are never connected to.
 
-The table is our own. Python's `ipaddress.is_global` changes between versions and calls, among
-others, NAT64-wrapped loopback, IPv4-compatible addresses, site-local, multicast and Azure's wire
-server global. IPv4 is denied by list (the IANA special-purpose registry and known metadata
-services); IPv6 is denied by default: only 2000::/3 is public, minus its special ranges.
+The table of addresses is our own. Python's `ipaddress.is_global` changes between versions and
+calls, among others, NAT64-wrapped loopback, IPv4-compatible addresses, site-local, multicast and
+Azure's wire server global. IPv4 is denied by list (the IANA special-purpose registry and known
+metadata services); IPv6 is denied by default: only 2000::/3 is public, minus its special ranges.
 
 Not handled: a NAT64 prefix that a network chose for itself cannot be told from any other.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from collections.abc import Sequence
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar, cast
+
+T = TypeVar("T")
 
 IPv4 = ipaddress.IPv4Address
 IPv6 = ipaddress.IPv6Address
@@ -115,3 +121,62 @@ def _first_match(
     table: Sequence[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str]],
 ) -> str | None:
     return next((why for network, why in table if address in network), None)
+
+
+class Resolver(Protocol):
+    """Turns a name into addresses."""
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        """All addresses of the name, preferred first; empty when it has none.
+
+        Raises:
+            OSError: the name could not be looked up now.
+        """
+        ...
+
+
+async def system_resolver(host: str) -> Sequence[str]:
+    """Asks the system. The name is made absolute, so that no search domain is tried."""
+    try:
+        found = await _in_daemon_thread(
+            # As bytes, which Python hands on as they are; a str would pass its IDNA codec.
+            lambda: socket.getaddrinfo(
+                f"{host}.".encode(), 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+            )
+        )
+    except socket.gaierror as fault:
+        if fault.errno in {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)}:
+            return []
+        raise
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Runs blocking work that may hang, without ever holding up the end of the process.
+
+    An executor's threads are joined at exit; a lookup can take half a minute.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def finish(result: T | None, fault: Exception | None) -> None:
+        if future.done():
+            return
+        if fault is None:
+            future.set_result(cast("T", result))
+        else:
+            future.set_exception(fault)
+
+    def run() -> None:
+        result, fault = None, None
+        try:
+            result = work()
+        except Exception as raised:  # noqa: BLE001 -- it is raised where it is waited for
+            fault = raised
+        try:
+            loop.call_soon_threadsafe(finish, result, fault)
+        except RuntimeError:
+            pass  # the loop has closed meanwhile
+
+    threading.Thread(target=run, name="carrel-lookup", daemon=True).start()
+    return future
