@@ -1,12 +1,14 @@
-"""Fair scheduling of the event loop that all fetches run on.
+"""Schedules the event loop that all fetches run on fairly between plugins.
 
-The coroutine of a request is run step by step, and the processor time of every step is charged to
-the partition that the request belongs to. In each iteration of the loop at most one step is run for
-the plugins that are not built in, chosen by start-time fair queueing (Goyal, Vin and Cheng, 1996):
-a partition that used little goes before one that used much. Together these plugins have at most
-`SHARE` of the loop's time. The built-in plugins do not queue.
+Runs the coroutine of a request step by step and charges the processor time of every step to the
+request's partition. In each iteration of the loop at most one step is run for the plugins that are
+not built in, chosen by start-time fair queueing (Goyal, Vin and Cheng, 1996): the partition that
+used least goes first. Together these plugins have at most `SHARE` of the loop's time. The built-in
+plugins do not queue.
 
-A step cannot be interrupted, so code that handles an answer calls `checkpoint` after each piece.
+A step cannot be interrupted, so code that handles a response calls `checkpoint` after each piece.
+
+State is kept for every partition that was ever used. There are as many of them as plugins.
 """
 
 from __future__ import annotations
@@ -21,24 +23,22 @@ T = TypeVar("T")
 
 #: Seconds of processor time after which a step ends at its next checkpoint.
 STEP_SECONDS = 0.2e-3
-#: The part of the loop's time that the plugins which are not built in have together.
+#: The share of the loop's time of all plugins that are not built in.
 SHARE = 1 / 16
-#: Seconds of work that one of them may do at once after a rest.
+#: Seconds of work that one of them may do without a pause after being idle.
 BURST_SECONDS = 5e-3
-#: Seconds of work of a call's first request that nothing is charged for.
+#: Seconds of work of a call's first request that are not charged.
 FREE_SECONDS = 4e-3
-#: What one step is charged at most: a longer one was hit by Python's collector of cycles.
+#: The most that one step is charged: in a longer one Python's garbage collector ran.
 MOST_SECONDS = 1e-3
-#: Partitions whose use is remembered while nobody waits.
-_REMEMBERED = 64
 
 
 class FairScheduler:
-    """Decides whose step is next; lives on the event loop.
+    """Chooses the next step; used on the event loop only.
 
     Args:
         clock: seconds, on any clock that never goes back.
-        processor: seconds of processor time that the loop's thread has used.
+        processor: processor time of the loop's thread in seconds.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class FairScheduler:
         self._clock = clock
         self._processor = processor
         self._step_began = 0.0
-        #: Steps that are due, by partition and in the order in which they fell due.
+        #: Steps that are due, by partition, first in, first out.
         self._due: dict[str, deque[asyncio.Future[None]]] = {}
-        #: Whether a step was run in this iteration, or others wait for theirs.
+        #: Whether a step was run in this iteration, or others are queued.
         self._busy = False
-        # Virtual time: what each partition has used, and where the step began that was run last.
+        # Virtual time: the use of each partition, and the start of the last step.
         self._used: dict[str, float] = {}
         self._virtual = 0.0
         self._working: Counter[str] = Counter()
@@ -63,9 +63,9 @@ class FairScheduler:
         """Runs a coroutine in steps that are charged to the partition, and returns its result.
 
         Args:
-            partition: whose work it is; empty for the built-in plugins, which never wait.
+            partition: charged for it; empty for the built-in plugins, which never wait.
             work: the coroutine.
-            free: seconds of it that nothing is charged for.
+            free: seconds of it that are not charged.
         """
         self._working[partition] += 1
         try:
@@ -81,9 +81,7 @@ class FairScheduler:
             await asyncio.sleep(0)
 
     async def turn(self, partition: str) -> None:
-        """Waits for the partition's next step."""
-        if not partition:
-            return
+        """Waits for the next step of a partition that is not the built-in plugins'."""
         pause = self.charge(partition, 0.0)
         if pause > 0:
             await asyncio.sleep(pause)
@@ -101,15 +99,15 @@ class FairScheduler:
         self._step_began = self._processor()
 
     def end_step(self, partition: str) -> float:
-        """Puts the step that began last into the partition's virtual time; its seconds."""
+        """Adds the last step to the partition's virtual time; returns its seconds."""
         seconds = self._processor() - self._step_began
-        # One that rested starts where the others are: it has saved nothing up.
+        # A partition that was idle starts at the current virtual time: it has saved nothing.
         self._virtual = max(self._virtual, self._used.get(partition, 0.0))
         self._used[partition] = self._virtual + seconds
         return seconds
 
     def charge(self, partition: str, seconds: float) -> float:
-        """Takes so many seconds of work from the partition's bucket; the seconds to rest."""
+        """Takes seconds of work from the partition's bucket; returns the seconds to pause."""
         now = self._clock()
         rate = SHARE / (1 + len(self._working.keys() - {"", partition}))
         level, touched = self._buckets.get(partition, (BURST_SECONDS, now))
@@ -118,7 +116,7 @@ class FairScheduler:
         return max(0.0, -level / rate)
 
     def _grant_next(self) -> None:
-        """Called once in an iteration of the loop while there is work."""
+        """Grants one step; runs once in each iteration of the loop while there is work."""
         while self._due:
             partition = min(self._due, key=lambda one: self._used.get(one, 0.0))
             queue = self._due[partition]
@@ -128,16 +126,14 @@ class FairScheduler:
             if granted.cancelled():
                 continue
             granted.set_result(None)
-            # After the step that was granted just now, so that it is the only one of its iteration.
+            # Runs after the step that was just granted, so there is one step per iteration.
             asyncio.get_running_loop().call_soon(self._grant_next)
             return
         self._busy = False
-        if len(self._used) > _REMEMBERED:
-            self._used = {one: used for one, used in self._used.items() if used > self._virtual}
 
 
 class _Steps(Generic[T]):
-    """An awaitable that runs a coroutine up to each point where it waits, as the scheduler says."""
+    """An awaitable that runs a coroutine in steps: up to each point where it waits."""
 
     def __init__(
         self,

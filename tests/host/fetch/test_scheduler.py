@@ -7,7 +7,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from carrel.fetch.scheduler import BURST_SECONDS, MOST_SECONDS, SHARE, FairScheduler
+from carrel.fetch.scheduler import (
+    BURST_SECONDS,
+    MOST_SECONDS,
+    SHARE,
+    STEP_SECONDS,
+    FairScheduler,
+)
 
 
 class Clock:
@@ -96,6 +102,69 @@ class TestCoroutines:
 
         run(whole)
 
+    def test_a_cancelled_step_in_the_queue_leaves_the_next_one_its_turn(self) -> None:
+        async def whole() -> None:
+            scheduler = FairScheduler()
+
+            async def step() -> None:
+                pass
+
+            first, cancelled, last = (
+                asyncio.create_task(scheduler.run(name, step())) for name in ("a", "b", "c")
+            )
+            await asyncio.sleep(0)
+            cancelled.cancel()
+            await asyncio.gather(first, last)
+
+        run(whole)
+
+    def test_a_cancellation_does_not_wait_for_a_turn(self) -> None:
+        async def whole() -> None:
+            scheduler = FairScheduler()
+            waiting = asyncio.create_task(scheduler.run("a", asyncio.sleep(60)))
+            await asyncio.sleep(0.01)
+            assert scheduler.charge("a", 10) > 60, "the next turn is minutes away"
+            waiting.cancel()
+            await asyncio.wait([waiting], timeout=5)
+            assert waiting.cancelled()
+
+        run(whole)
+
+    def test_the_first_step_runs_at_once_when_no_other_is_due(self) -> None:
+        async def whole() -> None:
+            async def step() -> None:
+                pass
+
+            only = asyncio.create_task(FairScheduler().run("a", step()))
+            await asyncio.sleep(0)
+            assert only.done()
+
+        run(whole)
+
+
+class TestCheckpoint:
+    def test_a_step_ends_at_the_first_checkpoint_after_its_time(self) -> None:
+        async def whole() -> None:
+            worked = Clock()
+            scheduler = FairScheduler(lambda: 0.0, worked)
+            ended = []
+
+            async def work() -> None:
+                for seconds in (0.6, 0.6, 0.6, 0.6, 0.6):
+                    worked.now += seconds * STEP_SECONDS
+                    before = iterations
+                    await scheduler.checkpoint()
+                    ended.append(iterations > before)
+
+            iterations = 0
+            task = asyncio.create_task(scheduler.run("", work()))
+            while not task.done():
+                await asyncio.sleep(0)
+                iterations += 1
+            assert ended == [False, True, False, True, False]
+
+        run(whole)
+
 
 @pytest.mark.requirement("serve:alive:fair-steps")
 class TestOrder:
@@ -126,7 +195,9 @@ class TestOrder:
 
         run(whole)
 
-    def test_who_used_little_goes_before_who_used_much(self) -> None:
+    def test_steps_are_in_inverse_proportion_to_their_length(self) -> None:
+        """A partition with steps four times as long gets a quarter as many of them."""
+
         async def whole() -> None:
             clock = Clock()
             scheduler = FairScheduler(lambda: 0.0, clock)
@@ -138,16 +209,63 @@ class TestOrder:
                     clock.now += seconds
                     await asyncio.sleep(0)
 
-            greedy = [
-                asyncio.create_task(scheduler.run("greedy", work("greedy", 4e-5, 10)))
-                for _ in range(4)
-            ]
+            async def own() -> None:
+                while not all(task.done() for task in modest):
+                    clock.now += 1e-3
+                    await asyncio.sleep(0)
+
+            def start(name: str, seconds: float) -> list[asyncio.Task[None]]:
+                return [
+                    asyncio.create_task(scheduler.run(name, work(name, seconds, 20)))
+                    for _ in range(4)
+                ]
+
+            greedy = start("greedy", 4e-5)
             await asyncio.sleep(0)
-            modest = asyncio.create_task(scheduler.run("modest", work("modest", 1e-5, 10)))
-            await modest
-            # Each step of the modest one waits for the step that runs, and for no second one.
-            assert order.count("greedy") <= 14, "in the order of their coming it would be 40"
-            await asyncio.gather(*greedy)
+            modest = start("modest", 1e-5)
+            built_in = asyncio.create_task(scheduler.run("", own()))
+            await asyncio.gather(*modest)
+            assert order.count("modest") == 80
+            assert order.count("greedy") in range(15, 30), "in the order of their coming it is 80"
+            await asyncio.gather(*greedy, built_in)
+
+        run(whole)
+
+    def test_a_partition_that_was_idle_has_saved_nothing(self) -> None:
+        async def whole() -> None:
+            clock = Clock()
+            scheduler = FairScheduler(lambda: 0.0, clock)
+            order: list[str] = []
+
+            async def work(name: str, steps: int) -> None:
+                for _ in range(steps):
+                    order.append(name)
+                    clock.now += 1e-5
+                    await asyncio.sleep(0)
+
+            await scheduler.run("late", work("late", 1))
+            steady = asyncio.create_task(scheduler.run("steady", work("steady", 400)))
+            for _ in range(200):
+                await asyncio.sleep(0)
+            late = asyncio.create_task(scheduler.run("late", work("late", 10)))
+            new = asyncio.create_task(scheduler.run("new", work("new", 10)))
+            del order[:]
+            await asyncio.gather(late, new)
+            assert order.count("steady") in range(8, 13), "each of the three has every third step"
+            await steady
+
+        run(whole)
+
+    def test_steps_of_one_partition_run_in_the_order_in_which_they_fell_due(self) -> None:
+        async def whole() -> None:
+            scheduler = FairScheduler(lambda: 0.0, lambda: 0.0)
+            order: list[int] = []
+
+            async def note(number: int) -> None:
+                order.append(number)
+
+            await asyncio.gather(*(scheduler.run("a", note(number)) for number in range(6)))
+            assert order == [0, 1, 2, 3, 4, 5]
 
         run(whole)
 
@@ -158,6 +276,7 @@ class TestShare:
         async def whole() -> None:
             now = 0.0
             scheduler = FairScheduler(lambda: now)
+            assert scheduler.charge("a", 0) == 0
             assert scheduler.charge("a", BURST_SECONDS) == 0, "a few milliseconds are free"
             assert scheduler.charge("a", 0.001) == pytest.approx(0.001 / SHARE)
             now += 0.001 / SHARE
@@ -167,6 +286,14 @@ class TestShare:
                 assert scheduler.charge("a", 0.001) == pytest.approx(0.002 / SHARE)
 
             await scheduler.run("b", beside())
+            now += 1000
+            assert scheduler.charge("a", BURST_SECONDS) == 0
+
+            async def alone() -> None:
+                assert scheduler.charge("a", 0.001) == pytest.approx(0.001 / SHARE)
+
+            built_in = scheduler.run("", scheduler.run("a", alone()))
+            await built_in
             now += 1000
             assert scheduler.charge("a", BURST_SECONDS) == 0
             assert scheduler.charge("a", 0.001) == pytest.approx(0.001 / SHARE), "nothing is saved"
@@ -208,5 +335,23 @@ class TestShare:
             await scheduler.run("a", work())
             assert scheduler.charge("a", BURST_SECONDS - MOST_SECONDS) == 0
             assert scheduler.charge("a", 0.001) > 0
+
+        run(whole)
+
+    def test_free_work_is_not_charged_and_what_exceeds_it_is(self) -> None:
+        async def whole() -> None:
+            worked = Clock()
+            scheduler = FairScheduler(lambda: 0.0, worked)
+            scheduler.charge("a", BURST_SECONDS)
+            owed = []
+
+            async def work() -> None:
+                for seconds in (0.0015, 0.0007, 0.0001):
+                    worked.now += seconds
+                    await asyncio.sleep(0)
+                    owed.append(scheduler.charge("a", 0) * SHARE)
+
+            await scheduler.run("a", work(), free=0.002)
+            assert owed == pytest.approx([0, 0.0002, 0.0003])
 
         run(whole)
