@@ -147,7 +147,7 @@ class TestCheckpoint:
         async def whole() -> None:
             worked = Clock()
             scheduler = FairScheduler(lambda: 0.0, worked)
-            ended = []
+            ended: list[bool] = []
 
             async def work() -> None:
                 for seconds in (0.6, 0.6, 0.6, 0.6, 0.6):
@@ -343,7 +343,7 @@ class TestShare:
             worked = Clock()
             scheduler = FairScheduler(lambda: 0.0, worked)
             scheduler.charge("a", BURST_SECONDS)
-            owed = []
+            owed: list[float] = []
 
             async def work() -> None:
                 for seconds in (0.0015, 0.0007, 0.0001):
