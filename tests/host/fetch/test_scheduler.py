@@ -343,7 +343,7 @@ class TestShare:
             worked = Clock()
             scheduler = FairScheduler(lambda: 0.0, worked)
             scheduler.charge("a", BURST_SECONDS)
-            owed = []
+            owed: list[float] = []
 
             async def work() -> None:
                 for seconds in (0.0015, 0.0007, 0.0001):
