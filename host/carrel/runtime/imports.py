@@ -1,9 +1,7 @@
-"""The functions a guest may call, and no others.
+"""Defines the functions that a guest may call, and refuses components that import others.
 
-Two things live here: the check that refuses a component by the name of an import, and the host's
-side of the contract's imports. A host function never raises, see `guarded`. What goes to the
-guest is shaped so that every variant is tagged (see `contract/v1/plugin.wit`), because wasmtime-py
-lowers untagged ones through a shared scratch set.
+A host function never raises; see `guarded`. Every variant passed to a guest is tagged (see
+`contract/v1/plugin.wit`), because wasmtime-py lowers untagged ones through shared state.
 """
 
 from __future__ import annotations
@@ -58,8 +56,9 @@ CONTRACT_IMPORTS: dict[str, frozenset[str]] = {
     _CONFIG: frozenset({"get"}),
 }
 
-#: The inert part of WASI 0.2: with nothing configured these reach no file, variable, argument or
-#: peer. A compiler's standard library drags them in, whether a plugin uses them or not.
+#: The inert part of WASI 0.2: with nothing configured these give no access to files, variables,
+#: arguments or sockets. A compiler's standard library imports them even if a plugin does not use
+#: them.
 INERT_WASI: frozenset[str] = frozenset(
     {
         "wasi:cli/environment",
@@ -85,13 +84,13 @@ INERT_WASI: frozenset[str] = frozenset(
     }
 )
 
-#: Functions of those interfaces that are not inert: a guest asleep in the host cannot be
-#: interrupted, and waiting belongs to the host.
+#: Functions of those interfaces that are refused: a guest that sleeps in a host function cannot be
+#: interrupted.
 _SLEEPING: dict[str, frozenset[str]] = {
     "wasi:clocks/monotonic-clock": frozenset({"subscribe-duration", "subscribe-instant"}),
 }
 
-#: Lines of log and steps of progress that one call may send; the rest is dropped.
+#: Maximum number of log lines and progress reports of one call; the rest is dropped.
 _MAX_MESSAGES = 1000
 
 
@@ -104,7 +103,7 @@ def check_imports(
         engine: that the component was loaded into.
         component: to be checked.
         plugin: for error messages.
-        own: an interface that the host itself wrapped the plugin's code with.
+        own: an interface that Carrel's wrapper imports, also allowed.
 
     Raises:
         LoadError: names every such import; or the contract's export is missing.
@@ -132,7 +131,7 @@ def check_imports(
 
 
 def imports_contract_only(code: Code) -> bool:
-    """Whether a component imports the contract's interfaces and nothing else."""
+    """Returns whether a component imports the contract's interfaces and nothing else."""
     return all(name in CONTRACT_IMPORTS for name in code.imports())
 
 

@@ -1,4 +1,4 @@
-"""Memory of the host's own that calls make it take: given back, or kept for the next."""
+"""Tunes the C allocator: when freed memory of the host is returned to the system."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SHOWN = 8 * 2**20
 
 
 def give_back() -> None:
-    """Returns freed memory to the system, where the C library keeps it for itself otherwise.
+    """Returns freed memory to the system, if the C library is glibc.
 
-    A list of a hundred thousand requests becomes a hundred megabytes of small blocks before it can
-    be refused. They are freed at once, but glibc keeps them for the thread that had them: sixteen
-    workers held 1.5 GB. Costs some milliseconds, so it is for what should not have happened.
+    A guest's list of 100,000 requests takes 100 MB in small blocks before it is refused. glibc
+    keeps such freed blocks in the arena of the thread: sixteen workers held 1.5 GB. Takes some
+    milliseconds, so it is called only after such abuse.
     """
     trim = _function("malloc_trim", ctypes.c_int, ctypes.c_size_t)
     if trim is not None:
@@ -29,10 +29,10 @@ def give_back() -> None:
 
 
 def share_arenas() -> None:
-    """Lets the threads that start from now on share two heaps, where the C library is glibc.
+    """Makes threads that start later share two arenas, if the C library is glibc.
 
-    It gives each a heap of its own by default, and keeps what was freed in each. What the workers
-    allocate, they allocate holding the interpreter's lock, so sharing costs them nothing.
+    By default each thread gets its own arena, which keeps freed memory. Workers allocate while they
+    hold the GIL, so sharing costs nothing.
     """
     mallopt = _function("mallopt", ctypes.c_int, ctypes.c_int, ctypes.c_int)
     if mallopt is not None:
@@ -40,12 +40,13 @@ def share_arenas() -> None:
 
 
 def expect_documents() -> None:
-    """Shows the C library a block of a document's size that comes and goes.
+    """Raises glibc's dynamic mmap threshold by allocating and freeing one large block. glibc
+    returns a large block to the system until a block of that size was freed once; then it keeps
+    such blocks, and twice as much free memory in all.
 
-    glibc returns a large block to the system when it is freed, until it has seen one of that size
-    freed: from then on it keeps such blocks, and twice as much free memory in all. A document and
-    its result are four blocks, whose pages the system handed out again for each call: a tenth of
-    parsing 1 MB. The one shown here is never touched, so it costs 10 µs and no memory.
+    Without this, the pages of the four blocks of a document and its result are faulted in again for
+    each call, a tenth of the time of parsing 1 MB. The block is never written to, so it costs 10 µs
+    and no memory.
     """
     malloc = _function("malloc", ctypes.c_void_p, ctypes.c_size_t)
     free = _function("free", None, ctypes.c_void_p)
@@ -54,11 +55,11 @@ def expect_documents() -> None:
 
 
 def keep_freed() -> None:
-    """Keeps what is freed for the next one who asks, where the C library is glibc.
+    """Keeps all freed memory in the process, if the C library is glibc.
 
-    It returns large blocks to the system as soon as they are freed, and a document crosses into
-    a guest and its result out of it in several of them. Each page that the system hands out again
-    costs 2 to 4 µs, which is a tenth of parsing 10 MB. For processes that do nothing else.
+    By default glibc returns large blocks to the system when they are freed. A document and its
+    result take several such blocks, and each page fault costs 2 to 4 µs, a tenth of the time of
+    parsing 10 MB. For processes that do nothing else.
     """
     mallopt = _function("mallopt", ctypes.c_int, ctypes.c_int, ctypes.c_int)
     if mallopt is not None:
@@ -68,7 +69,7 @@ def keep_freed() -> None:
 
 @cache
 def _function(name: str, returns: Any, *takes: Any) -> Any:
-    """A function of the C library with its types; None where there is none of that name."""
+    """Returns a function of the C library with its types; None if it does not exist."""
     try:
         function = getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError, TypeError):  # another C library

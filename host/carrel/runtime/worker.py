@@ -1,7 +1,7 @@
-"""What runs guests, one at a time: a part of wasmtime of its own, and a clock.
+"""Runs guests, one at a time, in one wasmtime engine.
 
-An engine per worker costs 0.2 ms, loading precompiled code into it 40 µs (the pages of the file are
-shared), and makes an epoch increment reach exactly the guest that runs there.
+With one engine per worker an epoch increment interrupts exactly one guest. An engine takes 0.2 ms
+to create, and loading precompiled code into it 40 µs, because the file's pages are shared.
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ from .pool import KEPT, pooled_engine
 from .traps import TABLE_ELEMENTS
 
 FUNCTIONS = ("describe", "call", "parse")
-#: What a component's modules may have in all, far above what compilers emit. Each has its cost
-#: outside the linear memory that a call is limited in.
+#: Maximum totals over a component's modules, far above what compilers emit. Each costs memory that
+#: a call's memory limit does not count.
 _INSTANCES = 100
 _TABLES = 16
 
-#: Makes a worker's linker and defines what guests import, see `define_imports`.
+#: Creates a worker's linker and defines the guests' imports; see `define_imports`.
 Define = Callable[[wasmtime.Engine, Callable[[], Execution]], Linker]
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A component in one worker's engine, with the places of its functions looked up once.
+    """A component loaded into a worker's engine, with the indices of its exports.
 
     Attributes:
-        uses_wasi: whether it imports anything beyond the contract. Most plugins do not, and what
-            WASI is told for each call would be for nobody. wasmtime's library ends the process
-            when a guest calls into a WASI that was told nothing.
+        uses_wasi: whether it imports WASI. Most plugins do not, and then WASI is not configured for
+            each call. wasmtime aborts the process when a guest calls an unconfigured WASI.
     """
 
     code: Code
@@ -49,20 +48,20 @@ class Loaded:
 
 
 class Worker:
-    """What a thread runs guests with. One thread at a time uses it.
+    """Runs guests in one engine. Used by one thread at a time.
 
     Args:
         stack_bytes: wasm stack of a guest.
-        turn: its place among those of its component.
-        define: defines what guests import.
-        kept: bytes of a guest's memory that stay with it.
+        turn: its CPU permit.
+        define: defines the guests' imports.
+        kept: bytes of guest memory that stay resident.
 
     Attributes:
-        clock: seconds of processor time of the thread; of the wall clock where the platform has no
-            clock for threads.
-        exact_clock: whether `clock` is processor time.
+        clock: returns the thread's CPU time in seconds, or wall-clock time on platforms without a
+            CPU clock for threads.
+        exact_clock: whether `clock` returns CPU time.
         turn: see above.
-        memories: linear memories that its component may have; they share a call's limit.
+        memories: maximum number of linear memories; they share a call's limit.
     """
 
     def __init__(
@@ -84,11 +83,11 @@ class Worker:
         self._store: Store | None = None
 
     def move_here(self) -> None:
-        """Makes the thread that calls this the one whose time is counted."""
+        """Counts the CPU time of the calling thread from now on."""
         self.clock, self.exact_clock = _thread_clock()
 
     def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, memoryview]:
-        """Runs an execution of the component that this worker belongs to; `tidy` comes next."""
+        """Runs an execution of this worker's component; the caller calls `tidy` afterwards."""
         if self._loaded is None:
             self._loaded = self._load(code)
         self._execution = execution
@@ -98,10 +97,10 @@ class Worker:
             self.turn.give()
 
     def new_store(self, memory_bytes: int) -> Store:
-        """A store for the execution that runs, in place of any that it had before.
+        """Creates a store for the running execution, in place of any earlier one.
 
         Args:
-            memory_bytes: of all linear memories together.
+            memory_bytes: limit of all linear memories together.
         """
         if self._store is not None:
             self._store.close()
@@ -116,10 +115,10 @@ class Worker:
         return self._store
 
     def tidy(self) -> None:
-        """Takes away what the last execution leaves.
+        """Frees the last execution's store.
 
-        Apart from `run`, because emptying the memory of a guest that has read a large document
-        takes a while, and whoever waits for its result need not wait for that.
+        Separate from `run`, because clearing the memory of a guest that read a large document takes
+        a while, and the call's result does not need to wait for it.
         """
         store, self._store = self._store, None
         execution, self._execution = self._execution, None
@@ -129,7 +128,9 @@ class Worker:
             give_back()
 
     def close(self) -> None:
-        """Lets go of the engine at once: worker and linker refer to each other."""
+        """Frees the engine immediately, without the garbage collector; worker and linker form a
+        cycle.
+        """
         self._loaded = None
         self.linker.close()
         self.engine.close()
@@ -146,7 +147,7 @@ class Worker:
         try:
             loaded = Code(self.engine, code)
         except wasmtime.WasmtimeError:
-            # Larger than the pool provides for, in tables or instances: without one, then.
+            # Has more tables or instances than the pool allows, so it runs without a pool.
             self._use(new_engine(self._stack_bytes))
             loaded = Code(self.engine, code)
         source = loaded.export(SOURCE)
@@ -159,7 +160,7 @@ class Worker:
 
 
 def _thread_clock() -> tuple[Callable[[], float], bool]:
-    """A clock of this thread's processor time that other threads can read."""
+    """Returns a clock of this thread's CPU time that other threads can read."""
     try:
         clock = time.pthread_getcpuclockid(threading.get_ident())
         time.clock_gettime(clock)
