@@ -1,6 +1,6 @@
-"""MCP tool ⇄ plugin tool: names, argument checks, result or error.
+"""Maps MCP tools to plugins' tools: names, argument checks, results, errors.
 
-The same toolbox serves the MCP server, the command line and the Python API.
+Used by the MCP server, the command line and the Python API.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _log = logging.getLogger("carrel.tools")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A tool, its name in the plugin, and what runs it when no plugin does."""
+    """A tool, its name in the plugin, and the host tool if no plugin implements it."""
 
     tool: Tool
     own_name: str
@@ -55,13 +55,13 @@ class _Entry:
 
 
 class Toolbox:
-    """All tools of a configuration, and the way to call them. Thread-safe.
+    """Lists and calls all tools of a configuration. Thread-safe.
 
     Args:
-        config: names the plugins and what they are granted.
-        registry: the plugins; made when None.
-        on_pulled: called from a thread when a plugin has come from its registry; without it,
-            whoever needs such a plugin waits for it.
+        config: the plugins and their grants.
+        registry: the plugins; created if None.
+        on_pulled: called from a thread when a plugin was pulled from its registry; without it, a
+            call of such a plugin waits until it is pulled.
     """
 
     def __init__(
@@ -83,26 +83,28 @@ class Toolbox:
         self._resources: list[Resource] | None = None
 
     def successor(self, config: Config) -> Toolbox:
-        """The toolbox of another configuration, loaded beside this one; both are closed."""
+        """Returns the toolbox of another configuration, which shares unchanged plugins; the caller
+        closes both.
+        """
         return Toolbox(config, registry=self._registry.successor(config))
 
     def precompile(self) -> None:
-        """Begins to compile the built-in plugins in the background, at low priority.
+        """Starts compiling the built-in plugins in the background, at low priority.
 
-        For a process that stays: what is compiled when the first call comes need not be then.
+        For a long-running process, so that the first call does not wait for the compiler.
         """
         self._registry.precompile()
 
     def tools(self) -> Sequence[Tool]:
-        """What is on offer, in the configuration's order; runs no guest code of built-in plugins.
+        """Returns the tools, in the configuration's order; runs no guest code of built-in plugins.
 
-        The host's own tools come last. The tools of a plugin that cannot be loaded are missing;
-        `health` says why.
+        Host tools come last. The tools of a plugin that cannot be loaded are missing; `health`
+        gives the reason.
         """
         return [entry.tool for entry in self._tools().values()]
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name.
+        """Returns the tool of that name.
 
         Raises:
             UnknownNameError: no such tool, or the configuration hides it.
@@ -121,14 +123,14 @@ class Toolbox:
 
         Args:
             name: as listed.
-            arguments: as the client sent them, None when it sent none; blank optional ones count as
-                absent, except for a module.
+            arguments: from the client, None if it sent none; blank optional ones count as absent,
+                except for a module.
             on_progress: called from worker threads with done, total or None, and a message.
-            call_started: is given the call as soon as its clocks run.
+            call_started: called with the call when its deadline starts.
 
         Raises:
             UnknownNameError: no such tool.
-            CarrelError: everything else that can go wrong, with a code for clients.
+            CarrelError: any other failure, with a code for clients.
         """
         if self._entries is None or name not in self._entries:
             await run_in_thread(self._require, name)
@@ -139,9 +141,9 @@ class Toolbox:
         return await running.wait()
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> RunningCall[Result] | None:
-        """Starts a call; None for one that cannot start at once, which `call` is for.
+        """Starts a call; returns None if that would block, and then `call` must be used.
 
-        A host tool runs in a thread of its own, and a plugin that is not loaded has to be.
+        That is so for host tools, which run in a thread, and for plugins that are not loaded yet.
 
         Raises:
             UnknownNameError: no such tool.
@@ -175,7 +177,7 @@ class Toolbox:
         return self._start(entry, name, arguments, on_progress, started).result()
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; found once. Of a replay, those it holds."""
+        """Returns the resources of plugins; listed once. When replaying, only recorded ones."""
         if self._resources is None:
             from .resources import find_resources
 
@@ -184,7 +186,7 @@ class Toolbox:
         return self._resources
 
     def _is_readable(self, resource: Resource) -> bool:
-        """Whether a document can be read: of a replay, whether it was recorded."""
+        """Returns whether a resource can be read; when replaying, whether it was recorded."""
         if self._config.replay_dir is None:
             return True
         from .resources import start_reading
@@ -194,7 +196,7 @@ class Toolbox:
             running = start_reading(self._registry, resource.plugin, resource.uri)
             running.result()
         except SourceError as error:
-            # The source has an answer, and reading the resource says what is wrong with it.
+            # There is a response; reading the resource reports what is wrong with it.
             _log.debug("%s: %s", resource.uri, error)
             return running is not None and not running.call.has_ended()
         except CarrelError:
@@ -204,7 +206,8 @@ class Toolbox:
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
     ) -> Result:
-        """The document at a URI. Cancelling the awaiting task cancels the call and its guest.
+        """Returns the resource at a URI. Cancelling the awaiting task cancels the call and its
+        guest.
 
         Raises:
             UnknownNameError: no plugin offers it.
@@ -235,16 +238,16 @@ class Toolbox:
         return self._offers
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
-        """Has changes told, see `plugins.extism.changes.Changes`; from a worker thread."""
+        """Sets the listener for changed lists; called from a worker thread."""
         self._registry.changed.listener = listener
 
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:
-        """Has the URIs of documents told that modules say have changed; from a worker thread."""
+        """Sets the listener for URIs of changed resources; called from a worker thread."""
         self._registry.updated.listener = listener
 
     @property
     def lookup(self) -> Lookup:
-        """Looks up works in every plugin that resolves their identifiers."""
+        """The lookup of works in every plugin that resolves their identifiers."""
         if self._lookup is None:
             from carrel.lookup import Lookup
 
@@ -252,7 +255,7 @@ class Toolbox:
         return self._lookup
 
     def parse_text(self, plugin: str, document_format: str, document: Document) -> str:
-        """A document through a plugin's sandboxed parser, as JSON text."""
+        """Returns the JSON text of a document, parsed in a plugin's sandbox."""
         return self.parse_utf8(plugin, document_format, document).decode()
 
     def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
@@ -260,11 +263,11 @@ class Toolbox:
         return bytes(self.parse_view(plugin, document_format, document))
 
     def parse_view(self, plugin: str, document_format: str, document: Document) -> memoryview:
-        """As `parse_utf8`, but where it came to stand."""
+        """As `parse_utf8`, but returns a view of the memory that holds the text, without a copy."""
         return self._parsed(self._registry.plugin(plugin), document_format, document)
 
     def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
-        """A document through a plugin's sandboxed parser, decoded and checked."""
+        """Returns the result of a document, parsed in a plugin's sandbox, decoded and validated."""
         ready = self._registry.plugin(plugin)
         return ready.checked_document(
             document_format, self._parsed(ready, document_format, document)
@@ -277,11 +280,11 @@ class Toolbox:
         return plugin.parse(document_format, text)
 
     def plugins(self) -> list[PluginState]:
-        """The state of every configured plugin."""
+        """Returns the state of every configured plugin."""
         return self._registry.states()
 
     def health(self) -> dict[str, Any]:
-        """What is configured, loaded and writable; nothing secret."""
+        """Returns the state of configuration, plugins and folders, without secrets."""
         from .health import health
 
         return health(self._config, self._registry)
@@ -308,7 +311,8 @@ class Toolbox:
                         self._hidden[name] = (plugin, grant)
                         continue
                     known = entries.get(name)
-                    # A built-in plugin's name is its own; else the configuration's order decides.
+                    # A built-in plugin keeps its tools' names; else the first in the configuration
+                    # is used.
                     if known is None or self._yields(known.tool.plugin, plugin):
                         entries[name] = _Entry(listed_tool(name, spec, plugin), spec.name)
                     else:
@@ -327,7 +331,7 @@ class Toolbox:
         return self._entries
 
     def _yields(self, holder: str, claimant: str) -> bool:
-        """Whether a tool's name goes from a stranger's plugin to a built-in one."""
+        """Returns whether a tool's name passes from another plugin to a built-in one."""
         before, after = self._config.plugin(holder), self._config.plugin(claimant)
         if before is None or after is None or before.url.startswith("builtin:"):
             return False
@@ -343,7 +347,8 @@ class Toolbox:
         return entries[name]
 
     def _require(self, name: str) -> None:
-        """Says why a tool is not there; reads the plugins that failed, so not on the event loop.
+        """Raises the reason why a tool is missing; loads plugins, so do not call it on the event
+        loop.
 
         Raises:
             UnknownNameError: no such tool; with the plugins that could not be loaded.
@@ -363,7 +368,7 @@ class Toolbox:
         self._entry(name)
 
     async def _ready(self, name: str, on_progress: ProgressHandler | None) -> Plugin:
-        """The plugin of a tool; loading it, which may compile, leaves the event loop alone."""
+        """Returns the plugin of a tool; loads it in a thread, because that may compile."""
         plugin = self._entry(name).tool.plugin
         ready = self._registry.loaded(plugin)
         if ready is None:
@@ -402,5 +407,5 @@ class Toolbox:
 
 
 def _compile_teller(on_progress: ProgressHandler | None) -> Callable[[], None] | None:
-    """What tells a client that its call waits for the compiler."""
+    """Returns a function that reports to the client that its call waits for the compiler."""
     return None if on_progress is None else lambda: on_progress(0, None, COMPILING)
