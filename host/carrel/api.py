@@ -1,10 +1,10 @@
-"""Carrel from Python: the same calls as from a client, in-process.
+"""Calls tools and parses documents from Python, in-process.
 
     >>> import carrel
     >>> with carrel.Carrel() as desk:
     ...     feed = desk.parse("arxiv", "feed", text)
 
-`Carrel` waits, `AsyncCarrel` awaits; both hold the plugins of one configuration.
+`Carrel` blocks, `AsyncCarrel` is for asyncio; both load the plugins of one configuration.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class Carrel:
-    """The plugins of a configuration, ready to be called. A context manager; thread-safe.
+    """Calls the tools and parsers of a configuration. A context manager; thread-safe.
 
     Args:
-        config: the user's own configuration when None, see `carrel.config.load_config`.
+        config: the user's configuration when None; see `carrel.config.load_config`.
     """
 
     def __init__(self, config: Config | None = None) -> None:
@@ -45,15 +45,15 @@ class Carrel:
 
     @property
     def toolbox(self) -> Toolbox:
-        """The tools themselves, for who serves them on."""
+        """The toolbox, for programs that serve the tools."""
         return self._toolbox
 
     def tools(self) -> Sequence[Tool]:
-        """What is on offer."""
+        """Returns the offered tools."""
         return self._toolbox.tools()
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name.
+        """Returns the tool of that name.
 
         Raises:
             carrel.CarrelError: no such tool, or the configuration hides it.
@@ -74,7 +74,7 @@ class Carrel:
             name: as listed, such as `arxiv_query`.
             arguments: as the tool's input schema says.
             on_progress: called from another thread with done, total or None, and a message.
-            refresh: ask the sources even where a kept answer is fresh.
+            refresh: bypass the cache.
 
         Raises:
             carrel.CarrelError: with `code`, `retryable` and `action`; see `carrel.errors`.
@@ -92,28 +92,29 @@ class Carrel:
 
         Args:
             ids: 1 to 100 DOIs, arXiv ids, PMIDs and PMCIDs in any mix.
-            sources: names of the only plugins to ask.
+            sources: names of the plugins to query; all when None.
             on_progress: called with done, total and a message.
 
         Returns:
-            The works, merged over sources, and for each identifier what every source said of it.
+            The works, merged over sources, and for each identifier the outcome at every source.
 
         Raises:
-            carrel.CarrelError: nothing could be asked; a source's failure is in the result.
+            carrel.CarrelError: no source could be queried; a single source's failure is in the
+                result.
         """
         lookup = self._toolbox.lookup
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; of a replay, those that were recorded."""
+        """Returns the plugins' resources; when replaying, only recorded ones."""
         return self._toolbox.resources()
 
     def resource_templates(self) -> Sequence[Template]:
-        """The patterns of further URIs that plugins read."""
+        """Returns the plugins' resource templates."""
         return self._toolbox.offers.templates()
 
     def read_resource(self, uri: str) -> Result:
-        """Reads the document at a URI: one that is listed, or that a template covers.
+        """Reads the resource at a URI that is listed or matches a template.
 
         Raises:
             carrel.CarrelError: no plugin offers it, or its plugin or source failed.
@@ -121,41 +122,41 @@ class Carrel:
         return self._toolbox.read_resource_sync(uri)
 
     def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
-        """A document through a plugin's sandboxed parser; no network takes part.
+        """Parses a document in a plugin's sandbox, without network access.
 
         Args:
             plugin: such as `arxiv`.
             document_format: one of the plugin's formats, such as `feed`.
-            document: text, or bytes: they are text by their byte order mark, their XML
-                declaration, or else UTF-8.
+            document: text, or bytes in the charset of their byte order mark or XML declaration,
+                else UTF-8.
 
         Raises:
-            carrel.CarrelError: `invalid_document` names the place.
+            carrel.CarrelError: `invalid_document` gives the position.
         """
         return self._toolbox.parse(plugin, document_format, document)
 
     def parse_text(self, plugin: str, document_format: str, document: Document) -> str:
-        """As `parse`, but the component's own JSON text."""
+        """As `parse`, but returns the component's JSON text."""
         return self._toolbox.parse_text(plugin, document_format, document)
 
     def parse_utf8(self, plugin: str, document_format: str, document: Document) -> bytes:
-        """As `parse_text`, but in UTF-8, as it left the sandbox."""
+        """As `parse_text`, but returns UTF-8 bytes."""
         return self._toolbox.parse_utf8(plugin, document_format, document)
 
     def parse_view(self, plugin: str, document_format: str, document: Document) -> memoryview:
-        """As `parse_utf8`, but where the sandbox left it: no copy is made of a large result."""
+        """As `parse_utf8`, but returns a view of the sandbox's result, without a copy."""
         return self._toolbox.parse_view(plugin, document_format, document)
 
     def plugins(self) -> list[PluginState]:
-        """The state of every configured plugin."""
+        """Returns the state of every configured plugin."""
         return self._toolbox.plugins()
 
     def health(self) -> dict[str, Any]:
-        """What is configured, loaded and writable; nothing secret."""
+        """Returns the state of configuration, plugins and folders, without secrets."""
         return self._toolbox.health()
 
     def close(self) -> None:
-        """Ends threads and connections."""
+        """Closes threads and connections."""
         self._toolbox.close()
 
     def __enter__(self) -> Self:
@@ -177,7 +178,7 @@ class AsyncCarrel:
         self._carrel = Carrel(config)
 
     def tools(self) -> Sequence[Tool]:
-        """What is on offer."""
+        """Returns the offered tools."""
         return self._carrel.tools()
 
     async def call(
@@ -216,11 +217,11 @@ class AsyncCarrel:
             raise
 
     async def parse(self, plugin: str, document_format: str, document: Document) -> dict[str, Any]:
-        """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
+        """Parses a document in a plugin's sandbox; see `Carrel.parse`."""
         return await run_in_thread(self._carrel.parse, plugin, document_format, document)
 
     async def aclose(self) -> None:
-        """Ends threads and connections."""
+        """Closes threads and connections."""
         await run_in_thread(self._carrel.close)
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The group `carrel`: its commands, each loaded from its module when it is used."""
+"""Defines the command group `carrel`; each command's module is imported when it is used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Commands(ExampleGroup):
     """A group that imports a command's module when the command is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's seam
-        """The names, in the order of the help."""
+        """Returns the names, in the order of the help."""
         return list(_COMMANDS)
 
     def get_command(
@@ -40,7 +40,7 @@ class _Commands(ExampleGroup):
         ctx: click.Context,  # noqa: ARG002 - click's seam
         cmd_name: str,
     ) -> click.Command | None:
-        """The command, imported now."""
+        """Imports and returns the command."""
         if cmd_name not in _COMMANDS:
             return None
         module, attribute = _COMMANDS[cmd_name]
@@ -50,7 +50,7 @@ class _Commands(ExampleGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the words name, or an error with the nearest name."""
+        """Returns the command that the words name, or an error with the nearest name."""
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             raise click.exceptions.NoSuchCommand(args[0], possibilities=list(_COMMANDS), ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -69,10 +69,10 @@ _VERSION = click.Option(
     help="Show the version and exit.",
 )  # fmt: skip
 
-_HELP = "Scholarly sources as tools, each parsed in a WebAssembly sandbox of its own."
+_HELP = "Scholarly sources as tools, each parsed in its own WebAssembly sandbox."
 
-_EPILOG = """Exit codes: 0 ok, 1 failed, 2 misuse, 3 denied, 130 interrupted, 141 whoever read the
-output went away.
+_EPILOG = """Exit codes: 0 ok, 1 failed, 2 misuse, 3 denied, 130 interrupted, 141 the reader of the
+output is gone.
 
 Results go to stdout, as JSON when it is not a terminal; errors go to stderr."""
 
@@ -112,7 +112,7 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "carrel"
-        if "--json-errors" in arguments:  # the words were not understood, so neither was this one
+        if "--json-errors" in arguments:  # unparsed words: the option was not applied
             report(ArgumentError([f"{error.format_message()} See '{path} --help'"]), as_json=True)
         else:
             complain(f"carrel: {error.format_message()}\n  what to do: see '{path} --help'")

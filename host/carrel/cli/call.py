@@ -1,4 +1,4 @@
-"""`carrel call` and `carrel record`: one tool call."""
+"""Implements `carrel call` and `carrel record`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> int:
     """Call one tool and print its result.
 
-    Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are read as
-    the tool's input schema says; key:=json gives a value as JSON. An array's key may be repeated.
-    `carrel call TOOL --help` shows them. An identifier that no source has is named on stderr; exit
-    code 1 means that none of those asked for was found.
+    Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are parsed by
+    the tool's input schema; key:=json gives a value as JSON. An array's key may be repeated.
+    `carrel call TOOL --help` shows them. Identifiers that no source has are named on stderr; exit
+    code 1 means that none was found.
     """
     if HELP_OF in click.get_current_context().meta:
         return _show_help(session, tool)
@@ -66,7 +66,7 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
     help="The folder of a new fixture for `carrel plugin test`.",
 )
 @click.option("--replace", is_flag=True, help="Record a fixture of a call again.")
-@click.option("--keep-failure", is_flag=True, help="Make a fixture though a request had no answer.")
+@click.option("--keep-failure", is_flag=True, help="Make a fixture of a failed request too.")
 def record(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
     tool: str,
@@ -77,13 +77,13 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     keep_failure: bool,
     as_json: bool,
 ) -> int:
-    """Call one tool and keep its exchanges with upstreams, to be replayed later.
+    """Call one tool and record its exchanges with upstreams, to replay them later.
 
     With --into, the same as `carrel call TOOL … --record DIR`. With --fixture, the arguments and
-    the result are kept as well, for `carrel plugin test`; inside a plugin's project its own
-    component is called, and may reach the hosts of its manifest. With --fixture, `lookup ID…` and
-    `resource URI` make the calls that else only the host makes. A call with a request that had no
-    answer makes no fixture, and the exit code is 1. Recordings hold no secrets.
+    the result are recorded too, for `carrel plugin test`; inside a plugin's project its component
+    is called, and may fetch from the hosts of its manifest. With --fixture, `lookup ID…` and
+    `resource URI` make calls that otherwise only the host makes. If a request has no response, no
+    fixture is made, and the exit code is 1. Recordings hold no secrets.
     """
     if HELP_OF in click.get_current_context().meta:
         return _show_help(session, tool)
@@ -124,12 +124,12 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
 
 
 def read_words(words: tuple[str, ...], host: Host, tool: str) -> dict[str, Any]:
-    """The arguments for a tool, as they were typed."""
+    """Returns the arguments for a tool, as they were typed."""
     return read_arguments(words, lambda: _input_schema(host, tool), read_stdin)
 
 
 def show(result: Result, *, as_json: bool) -> None:
-    """Prints a result: for a person on a terminal, else as it came."""
+    """Prints a result: formatted on a terminal, else unchanged."""
     if as_json or not stdout_is_terminal():
         write_json_text(result.text)
     else:
@@ -139,7 +139,7 @@ def show(result: Result, *, as_json: bool) -> None:
 
 
 def tell_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> int:
-    """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
+    """Names on stderr what was not found; returns exit code 1 when nothing was found, else 0."""
     missing = find_missing(result, arguments)
     for identifier, reason in missing.told:
         complain(f"carrel: {printable(identifier, 100)}: {reason}")
@@ -151,4 +151,4 @@ def _input_schema(host: Host, name: str) -> dict[str, Any]:
         if tool.name == name:
             schema: dict[str, Any] = tool.input_schema
             return schema
-    return {"type": "object"}  # the call says that there is none, or what hides it
+    return {"type": "object"}  # the call raises the error

@@ -1,4 +1,4 @@
-"""The identifiers that a call asked for and no source has, by what the result says of them."""
+"""Finds the requested identifiers that no source has, from a call's result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from carrel.text.printable import printable
 
-#: Members that list such identifiers, each with what is said of one.
+#: Members that list such identifiers, each with its reason.
 _MEMBERS = {
     "not_found_pmids": "not found",
     "not_found": "not found",
@@ -16,11 +16,11 @@ _MEMBERS = {
 
 
 class Missing(NamedTuple):
-    """What was asked for and not found.
+    """The identifiers that were not found.
 
     Attributes:
         told: each identifier with the reason, in the result's order.
-        is_all: whether nothing that was asked for was found.
+        is_all: whether none was found.
     """
 
     told: list[tuple[str, str]]
@@ -28,7 +28,7 @@ class Missing(NamedTuple):
 
 
 def find_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> Missing:
-    """Returns what a result says is missing; of another result, nothing."""
+    """Returns the missing identifiers of a result; empty if it does not list any."""
     told = [
         (str(identifier), reason)
         for member, reason in _MEMBERS.items()
@@ -41,7 +41,7 @@ def find_missing(result: Mapping[str, Any], arguments: Mapping[str, Any]) -> Mis
         told += [(str(one["given"]), why_not_found(one)) for one in lost]
         return Missing(told, len(lost) == len(items))
     if _asks_by_id_list(arguments) and result.get("entries") == []:
-        return Missing(told, is_all=True)  # a notice of arXiv's names them
+        return Missing(told, is_all=True)  # a notice in arXiv's result names them
     return Missing(told, is_all=bool(told) and not found)
 
 
@@ -58,7 +58,9 @@ def why_not_found(item: Mapping[str, Any]) -> str:
 
 
 def _asks_by_id_list(arguments: Mapping[str, Any]) -> bool:
-    """Whether a query of arXiv names e-prints from the first on, and searches for none."""
+    """Returns whether a query of arXiv only lists ids, without a search, from the first result
+    on.
+    """
     by_id = arguments.get("id_list") and not arguments.get("search_query")
     return bool(by_id) and not arguments.get("start")
 

@@ -154,7 +154,7 @@ def test_a_trust_that_names_nobody_asks_for_no_signature_and_so_accepts_none(
 ) -> None:
     done = trusting.verify("lists", top="carrel", lists="")
     assert done.code == 2
-    assert "nobody is accepted" in done.err
+    assert "no signer is given" in done.err
 
 
 def test_options_win_over_a_plugin_s_own_trust(trusting: Trusting) -> None:
@@ -186,10 +186,10 @@ def test_existing_keys_are_left_alone(line: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["verify", "r.example.org/x:1"], "nobody is accepted"),
+        (["verify", "r.example.org/x:1"], "no signer is given"),
         (["verify", "r.example.org/x:1", "--identity", "a@b"], "go together"),
         (["verify", "no reference", "--key", "k.pub"], "no reference"),
-        (["verify", "arxiv", "--key", "k.pub"], "builtin:arxiv is in no registry"),
+        (["verify", "arxiv", "--key", "k.pub"], "builtin:arxiv is not in a registry"),
         (["verify", "arxvi", "--key", "k.pub"], "did you mean 'arxiv'?"),
         (["sign", "r.example.org/x:1", "--key", "k.pub"], "cannot be read"),
         (["sign", "r.example.org/x:1", "--key", "k.key"], "COSIGN_PASSWORD"),
