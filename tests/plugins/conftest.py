@@ -14,7 +14,7 @@ from carrel.config import Config, PluginConfig, builtin
 from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Result, Toolbox
-from support.boxes import HOSTS, MakeBox
+from support.toolboxes import HOSTS, MakeToolbox
 from support.upstream import SkippingClock, Upstream
 
 
@@ -31,8 +31,8 @@ def upstream(authority: trustme.CA) -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[MakeBox]:
-    boxes: list[Toolbox] = []
+def make_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[MakeToolbox]:
+    toolboxes: list[Toolbox] = []
 
     def make(*plugins: str | PluginConfig, keep: bool = False, **changes: Any) -> Toolbox:
         client = FetchClient(
@@ -47,20 +47,20 @@ def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Mak
         )
         entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
         changed = replace(config, plugins=entries, **changes)
-        boxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
-        return boxes[-1]
+        toolboxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
+        return toolboxes[-1]
 
     yield make
-    for box in boxes:
-        box.close()
+    for toolbox in toolboxes:
+        toolbox.close()
 
 
 @pytest.fixture
-def pubmed(make_box: MakeBox) -> Callable[..., Result]:
+def pubmed(make_toolbox: MakeToolbox) -> Callable[..., Result]:
     """Calls a tool of PubMed's by its name without the prefix."""
-    box = make_box("eutils")
+    toolbox = make_toolbox("eutils")
 
     def call(tool: str, **arguments: Any) -> Result:
-        return box.call_sync(f"pubmed_{tool}", arguments)
+        return toolbox.call_sync(f"pubmed_{tool}", arguments)
 
     return call

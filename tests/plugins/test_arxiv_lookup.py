@@ -11,7 +11,7 @@ from carrel.exchange import Call
 from carrel.lookup import LookupResult
 from carrel.records import Link
 from carrel.tools import Toolbox
-from support.boxes import MakeBox
+from support.toolboxes import MakeToolbox
 from support.upstream import Reply, Seen, Upstream
 
 Look = Callable[[Sequence[str]], LookupResult]
@@ -40,8 +40,8 @@ def asked(seen: Seen) -> list[str]:
 
 
 @pytest.fixture
-def toolbox(make_box: MakeBox) -> Toolbox:
-    return make_box("arxiv")
+def toolbox(make_toolbox: MakeToolbox) -> Toolbox:
+    return make_toolbox("arxiv")
 
 
 @pytest.fixture
