@@ -1,8 +1,8 @@
 """Calls tools and parses documents from Python, in-process.
 
     >>> import carrel
-    >>> with carrel.Carrel() as desk:
-    ...     feed = desk.parse("arxiv", "feed", text)
+    >>> with carrel.Carrel() as api:
+    ...     feed = api.parse("arxiv", "feed", text)
 
 `Carrel` blocks, `AsyncCarrel` is for asyncio; both load the plugins of one configuration.
 """
