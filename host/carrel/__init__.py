@@ -1,6 +1,7 @@
-"""Carrel: scholarly sources behind sandboxed parsers, as MCP tools and from Python.
+"""Carrel: an MCP server and a library for scholarly sources with sandboxed parsers.
 
-Names are imported when they are first used, so that `import carrel` costs nothing.
+`Carrel` and `AsyncCarrel` call tools and parse documents in-process; see `carrel.api`. Names are
+imported on first use, so that `import carrel` is cheap.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Args:
         package: its `__name__`.
-        homes: each name with the module of the package that has it, or with an absolute one.
+        homes: maps each name to the module that defines it, relative to the package or absolute.
     """
 
     def get(name: str) -> Any:

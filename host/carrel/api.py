@@ -1,10 +1,10 @@
-"""Carrel from Python: the same calls as from a client, in-process.
+"""Calls tools and parses documents from Python, in-process.
 
     >>> import carrel
-    >>> with carrel.Carrel() as desk:
-    ...     feed = desk.parse("arxiv", "feed", text)
+    >>> with carrel.Carrel() as api:
+    ...     feed = api.parse("arxiv", "feed", text)
 
-`Carrel` waits, `AsyncCarrel` awaits; both hold the plugins of one configuration.
+`Carrel` blocks, `AsyncCarrel` is for asyncio; both load the plugins of one configuration.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Carrel:
-    """The plugins of a configuration, ready to be called. A context manager; thread-safe.
+    """Calls the tools and parsers of a configuration. A context manager; thread-safe.
 
     Args:
-        config: the user's own configuration when None, see `carrel.config.load_config`.
+        config: the user's configuration when None; see `carrel.config.load_config`.
     """
 
     def __init__(self, config: Config | None = None) -> None:
@@ -45,15 +45,15 @@ class Carrel:
 
     @property
     def toolbox(self) -> Toolbox:
-        """The tools themselves, for who serves them on."""
+        """The toolbox, for programs that serve the tools."""
         return self._toolbox
 
     def tools(self) -> Sequence[Tool]:
-        """What is on offer."""
+        """Returns the offered tools."""
         return self._toolbox.tools()
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name.
+        """Returns the tool of that name.
 
         Raises:
             carrel.CarrelError: no such tool, or the configuration hides it.
@@ -74,7 +74,7 @@ class Carrel:
             name: as listed, such as `arxiv_query`.
             arguments: as the tool's input schema says.
             on_progress: called from another thread with done, total or None, and a message.
-            refresh: ask the sources even where a kept answer is fresh.
+            refresh: bypass the cache.
 
         Raises:
             carrel.CarrelError: with `code`, `retryable` and `action`; see `carrel.errors`.
@@ -92,28 +92,29 @@ class Carrel:
 
         Args:
             ids: 1 to 100 DOIs, arXiv ids, PMIDs and PMCIDs in any mix.
-            sources: names of the only plugins to ask.
+            sources: names of the plugins to query; all when None.
             on_progress: called with done, total and a message.
 
         Returns:
-            The works, merged over sources, and for each identifier what every source said of it.
+            The works, merged over sources, and for each identifier the outcome at every source.
 
         Raises:
-            carrel.CarrelError: nothing could be asked; a source's failure is in the result.
+            carrel.CarrelError: no source could be queried; a single source's failure is in the
+                result.
         """
         lookup = _make_lookup(self._toolbox)
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; of a replay, those that were recorded."""
+        """Returns the plugins' resources; when replaying, only recorded ones."""
         return self._toolbox.resources()
 
     def resource_templates(self) -> Sequence[Template]:
-        """The patterns of further URIs that plugins read."""
+        """Returns the plugins' resource templates."""
         return self._toolbox.offers.templates()
 
     def read_resource(self, uri: str) -> Result:
-        """Reads the document at a URI: one that is listed, or that a template covers.
+        """Reads the resource at a URI that is listed or matches a template.
 
         Raises:
             carrel.CarrelError: no plugin offers it, or its plugin or source failed.
@@ -138,7 +139,7 @@ class Carrel:
             options: of a format of bytes, its own; a format of text has none.
 
         Raises:
-            carrel.CarrelError: `invalid_document` names the place.
+            carrel.CarrelError: `invalid_document` gives the position.
         """
         return self._toolbox.parse(plugin, document_format, document, options)
 
@@ -161,15 +162,15 @@ class Carrel:
         return self._toolbox.parse_view(plugin, document_format, document, options)
 
     def plugins(self) -> list[PluginState]:
-        """The state of every configured plugin."""
+        """Returns the state of every configured plugin."""
         return self._toolbox.plugins()
 
     def health(self) -> dict[str, Any]:
-        """What is configured, loaded and writable; nothing secret."""
+        """Returns the state of configuration, plugins and folders, without secrets."""
         return self._toolbox.health()
 
     def close(self) -> None:
-        """Ends threads and connections."""
+        """Closes threads and connections."""
         self._toolbox.close()
 
     def __enter__(self) -> Self:
@@ -198,7 +199,7 @@ class AsyncCarrel:
         self._carrel = Carrel(config)
 
     def tools(self) -> Sequence[Tool]:
-        """What is on offer."""
+        """Returns the offered tools."""
         return self._carrel.tools()
 
     async def call(
@@ -243,7 +244,7 @@ class AsyncCarrel:
         return await run_in_thread(self._carrel.parse, plugin, document_format, document, options)
 
     async def aclose(self) -> None:
-        """Ends threads and connections."""
+        """Closes threads and connections."""
         await run_in_thread(self._carrel.close)
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Waiting for a call or a thread from an event loop, without blocking it."""
+"""Waits for calls and threads from an event loop, without blocking it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class Ending(Protocol):
-    """Something that will end."""
+    """An operation that will end."""
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Calls `callback` at the end, from any thread, or at once."""
+        """Calls `callback` when it ends, from any thread; immediately if it has ended."""
         ...
 
 
@@ -38,7 +38,7 @@ async def wait_until_done(pending: Ending, call: Call) -> None:
     def wake_from_worker() -> None:
         try:
             loop.call_soon_threadsafe(wake)
-        except RuntimeError:  # the loop is gone, and whoever waited with it
+        except RuntimeError:  # the event loop has ended
             pass
 
     pending.when_done(wake_from_worker)
@@ -50,10 +50,10 @@ async def wait_until_done(pending: Ending, call: Call) -> None:
 
 
 def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Runs `function` in a daemon thread of its own and returns a future of what it gives.
+    """Runs `function` in a new daemon thread and returns a future of its result.
 
-    Not the loop's executor: its threads are joined at exit, so one that hangs would keep the
-    process alive.
+    The loop's executor is not used, because its threads are joined at exit and a hang would keep
+    the process alive.
     """
     import asyncio
 
@@ -80,7 +80,7 @@ def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         try:
             loop.call_soon_threadsafe(settle, *outcome)
         except RuntimeError:
-            pass  # the loop has ended; nobody waits any more
+            pass  # the event loop has ended
 
     threading.Thread(target=work, name="carrel-work", daemon=True).start()
     return future

@@ -1,4 +1,4 @@
-"""Where the contract's files are: beside the package when installed, at the root in a checkout."""
+"""Finds the contract's files: in the package when installed, at the root in a checkout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def contract_file(name: str) -> Path:
-    """The path of a file of `contract/v1`, such as `manifest.schema.json`."""
+    """Returns the path of a file of `contract/v1`, such as `manifest.schema.json`."""
     installed = Path(__file__).parent / "contract" / "v1" / name
     if installed.exists():
         return installed

@@ -1,8 +1,8 @@
-"""Secrets: found in the environment or a keyring when a request needs one, kept nowhere.
+"""Reads secrets from the environment or a keyring when a request needs one; does not store them.
 
-A secret belongs to a plugin: `CARREL_SECRET_<PLUGIN>_<NAME>` wins; otherwise it is the keyring's
-entry of the service `carrel` and the user `<plugin>/<name>`, when the extra `keyring` is installed.
-The built-in plugins' may also be set by shorter names, which no other plugin is given.
+A secret belongs to a plugin. The variable `CARREL_SECRET_<PLUGIN>_<NAME>` takes precedence over the
+keyring's entry of service `carrel` and user `<plugin>/<name>`, which needs the extra `keyring`.
+Secrets of built-in plugins can also be set by shorter names, which other plugins cannot use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 SERVICE = "carrel"
 PREFIX = "CARREL_SECRET_"
 
-#: Variables that those who ran a source's own server have set already, by plugin and secret.
+#: Variables that other servers for these sources use, by plugin and secret.
 _USUAL = {
     ("eutils", "api_key"): "NCBI_API_KEY",
     ("eutils", "contact"): "NCBI_ADMIN_EMAIL",
@@ -23,15 +23,15 @@ _USUAL = {
 
 
 class Keyring(Protocol):
-    """What is asked of the `keyring` package."""
+    """The part of the `keyring` package that is used."""
 
     def get_password(self, service: str, username: str, /) -> str | None:
-        """The password kept for a user of a service; None when there is none."""
+        """Returns the password of a user of a service; None if there is none."""
         ...
 
 
 def variable(plugin: str, name: str) -> str:
-    """The environment variable of a plugin's secret.
+    """Returns the environment variable of a plugin's secret.
 
     Args:
         plugin: the plugin's name in the configuration.
@@ -41,7 +41,7 @@ def variable(plugin: str, name: str) -> str:
 
 
 def variables(plugin: str, name: str, *, builtin: bool) -> Sequence[str]:
-    """Every environment variable that sets a plugin's secret; the first that is set wins."""
+    """Returns the environment variables of a plugin's secret; the first that is set is used."""
     names = [variable(plugin, name)]
     if builtin:
         names.append(PREFIX + name.upper())
@@ -51,7 +51,7 @@ def variables(plugin: str, name: str, *, builtin: bool) -> Sequence[str]:
 
 
 def usual_variables() -> Sequence[str]:
-    """The variables without a prefix of Carrel's that set a secret of a built-in plugin."""
+    """Returns the variables without Carrel's prefix that set a secret of a built-in plugin."""
     return tuple(_USUAL.values())
 
 
@@ -63,13 +63,13 @@ def find_secret(
     env: Mapping[str, str] | None = None,
     keyring: Keyring | None = None,
 ) -> str | None:
-    """A plugin's secret, or None when nobody set it.
+    """Returns a plugin's secret, or None if it is not set.
 
     Args:
         plugin: the plugin's name in the configuration.
         name: as its manifest's `secrets` spell it.
-        builtin: whether the plugin is built in, and goes by the shorter names too.
-        env: the environment; the process's own when None.
+        builtin: whether the plugin is built in, so that the shorter names apply too.
+        env: the environment; that of the process when None.
         keyring: the installed one when None.
     """
     environment = os.environ if env is None else env
@@ -82,11 +82,11 @@ def find_secret(
 
 
 def find_keyring_entry(service: str, user: str, keyring: Keyring | None = None) -> str | None:
-    """The keyring's entry for a user of a service; None when there is none, or no keyring.
+    """Returns the keyring's entry for a user of a service; None without an entry or a keyring.
 
     Args:
-        service: as the keyring calls it.
-        user: likewise.
+        service: the keyring's service name.
+        user: the keyring's user name.
         keyring: the installed one when None.
     """
     keyring = keyring or _installed_keyring()

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree.
+"""Defines the exceptions that Carrel raises.
 
     CarrelError
     ├── ConfigError            the configuration cannot be used            config
@@ -13,22 +13,22 @@
     │   │   └── LockError      not what was approved
     │   ├── BuildError         its sources did not become a component      plugin_unavailable
     │   ├── Trap               the guest trapped or exited                 plugin_failed
-    │   ├── LimitExceeded      one of the call's limits was passed         limit_exceeded
+    │   ├── LimitExceeded      the call exceeded one of its limits         limit_exceeded
     │   ├── DeadlineExceeded   the wall-clock deadline passed              timeout
-    │   ├── Cancelled          the client gave up                          cancelled
-    │   └── ContractViolation  the guest returned what it must not         contract_violation
-    ├── SourceError            the plugin's own, well-behaved report       any code open to plugins
-    │   └── ModuleError        an Extism module's own words                upstream_error
+    │   ├── Cancelled          the client cancelled the call               cancelled
+    │   └── ContractViolation  the guest broke the contract                contract_violation
+    ├── SourceError            an error that the plugin reported           any code open to plugins
+    │   └── ModuleError        an error that an Extism module reported     upstream_error
     ├── NotRecordedError       a replay has no such exchange               not_recorded
     ├── StorageError           a file of Carrel's own                      storage
     ├── BusyError              too many calls in flight                    busy
-    └── InternalError          a fault of Carrel's own                     internal
+    └── InternalError          a bug in Carrel                             internal
 
-What an upstream or a policy does to a single request is not an exception but a value,
-`carrel.exchange.Failure`: it crosses the sandbox and the plugin decides what it means.
+The failure of a single request is a value, `carrel.exchange.Failure`, not an exception: it is
+passed to the plugin, which decides what it means.
 
-Every error carries its facts as attributes and builds its message from them; nothing parses a
-message back. Codes, actions and their meanings are those of `contract/v1/errors.json`.
+Every error has its facts as attributes and builds its message from them; no code parses messages.
+Codes, actions and their meanings are those of `contract/v1/errors.json`.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ ACTIONS: Mapping[str, str] = {
 
 
 class CarrelError(Exception):
-    """Base of every error that Carrel raises on purpose.
+    """Base class of all errors that Carrel raises.
 
     Attributes:
         code: one of `CODES`.
-        plugin: the plugin concerned, if one is.
-        tool: the tool or format concerned, if one is.
+        plugin: the plugin concerned, if any.
+        tool: the tool or format concerned, if any.
     """
 
     code: ClassVar[str] = "internal"
@@ -102,7 +102,7 @@ class CarrelError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call can succeed later."""
+        """Whether the same call may succeed later."""
         return CODES[self.error_code][0]
 
     @property
@@ -121,7 +121,7 @@ class CarrelError(Exception):
         return ACTIONS[self.action]
 
     def to_dict(self) -> dict[str, Any]:
-        """The error object of a failed call, as `contract/v1/errors.json` describes it."""
+        """Returns the error object of a failed call, as `contract/v1/errors.json` describes it."""
         error: dict[str, Any] = {
             "code": self.error_code,
             "message": self.message,
@@ -135,7 +135,7 @@ class CarrelError(Exception):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Paths of this machine that the message names; clients of a server do not see them."""
+        """Paths of this machine in the message; a server removes them for clients."""
         return ()
 
     def details(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _rebuild(kind: type[CarrelError], args: tuple[Any, ...], state: dict[str, An
 
 
 class ConfigError(CarrelError):
-    """The configuration cannot be used. `faults` lists every fault found, with its place."""
+    """The configuration is invalid. `faults` lists all faults with their places."""
 
     code = "config"
 
@@ -171,7 +171,7 @@ class ConfigError(CarrelError):
 
 
 class ArgumentError(CarrelError):
-    """Arguments that do not fit. `faults` lists all of them."""
+    """The arguments are invalid. `faults` lists all faults."""
 
     code = "invalid_arguments"
 
@@ -182,12 +182,12 @@ class ArgumentError(CarrelError):
         super().__init__("; ".join(self.faults), plugin=plugin, tool=tool)
 
 
-#: Plugins that failed, of which an error gives the reason.
+#: Maximum number of failed plugins whose reason an error gives.
 _TOLD = 5
 
 
 class UnknownNameError(CarrelError):
-    """Nothing of that name is on offer; `nearest` is what may have been meant."""
+    """Unknown name; `nearest` is a similar known one."""
 
     code = "unknown_tool"
 
@@ -229,10 +229,10 @@ class HiddenToolError(UnknownNameError):
 
 
 class MissingPluginsError(UnknownNameError):
-    """No tool of that name, which may belong to a plugin that could not be loaded.
+    """Unknown tool, possibly of a plugin that could not be loaded.
 
     Attributes:
-        failed: why each plugin that is missing could not be loaded.
+        failed: the plugins that could not be loaded, with reasons.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class MissingPluginsError(UnknownNameError):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Those of the plugins' errors."""
+        """Paths in the plugins' errors."""
         return tuple(path for one in self.failed.values() for path in one.paths)
 
     def details(self) -> dict[str, Any]:
@@ -261,24 +261,24 @@ class MissingPluginsError(UnknownNameError):
 
 
 class PluginError(CarrelError):
-    """A plugin is at fault, or is kept from running."""
+    """A plugin failed or cannot run."""
 
     code = "plugin_failed"
 
 
 class LoadError(PluginError):
-    """A plugin that cannot be loaded: missing, refused, or not what the lock says."""
+    """A plugin cannot be loaded: it is missing, refused, or differs from the lock."""
 
     code = "plugin_unavailable"
 
 
 class RegistryError(LoadError):
-    """A registry could not be reached, refused, or handed out something else than was asked for.
+    """A registry was unreachable, refused a request, or returned wrong content.
 
-    The message says what to do where anything can be done.
+    The message says what to do, if anything.
 
     Attributes:
-        status: the HTTP status; None when there was no answer, or the answer was false.
+        status: the HTTP status; None without a response, or if its content was wrong.
     """
 
     def __init__(
@@ -289,15 +289,15 @@ class RegistryError(LoadError):
 
     @property
     def advice(self) -> str:
-        """Empty: the message has it."""
+        """Empty, because the message contains the advice."""
         return ""
 
 
 class SignatureError(LoadError):
-    """A plugin carries no signature that the policy accepts.
+    """A plugin has no signature that the policy accepts.
 
     Attributes:
-        tried: what was found and why each was refused.
+        tried: the signatures found, each with the reason for refusal.
     """
 
     def __init__(
@@ -308,7 +308,7 @@ class SignatureError(LoadError):
 
 
 class LockError(LoadError):
-    """A plugin is not what was approved, or was never approved.
+    """A plugin differs from what was approved, or was never approved.
 
     Attributes:
         changes: one line for each difference from the lock; empty when there is no entry.
@@ -322,7 +322,7 @@ class LockError(LoadError):
 
 
 class BuildError(PluginError):
-    """A plugin's sources did not become a component. `remedy` is what its author can do."""
+    """Building a plugin failed. `remedy` is what its author can do."""
 
     code = "plugin_unavailable"
 
@@ -332,7 +332,7 @@ class BuildError(PluginError):
 
     @property
     def advice(self) -> str:
-        """What the author can do; what the code says when that is not known."""
+        """The remedy, or the code's advice without one."""
         return self.remedy or super().advice
 
 
@@ -361,11 +361,11 @@ _IN_BYTES = frozenset({"memory", "stack", "output", "fetched_bytes"})
 
 
 class LimitExceeded(PluginError):
-    """One of the call's limits was passed.
+    """The call exceeded one of its limits.
 
     Attributes:
-        limit: `cpu`, `memory`, `stack`, `output`, `fetches`, `fetched_bytes`, `reports`, or what a
-            component has too many of: `memories`, `tables`, `table_elements`, `instances`.
+        limit: `cpu`, `memory`, `stack`, `output`, `fetches`, `fetched_bytes`, `reports`, or, for a
+            component with too many of them: `memories`, `tables`, `table_elements`, `instances`.
         allowed: the limit's value in its unit.
         grant: the setting that would allow more; empty for a limit that cannot be set.
     """
@@ -402,14 +402,16 @@ _SETTINGS: Mapping[str, str] = {
 
 
 def limit_grant(plugin: str, field: str) -> str:
-    """The setting of a limit, in the configuration's words; the stack is one for all plugins."""
+    """Returns the setting of a limit, as written in the configuration; the stack limit applies to
+    all plugins.
+    """
     if field == "stack_bytes":
         return f"limits.{field}"
     return f"plugins.{plugin}.runtime_config.limits.{field}"
 
 
 class DeadlineExceeded(PluginError):
-    """The call's wall-clock deadline passed."""
+    """The call exceeded its wall-clock limit."""
 
     code = "timeout"
 
@@ -437,13 +439,13 @@ class Cancelled(PluginError):
 
 
 class ContractViolation(PluginError):
-    """The guest returned something the contract does not allow."""
+    """The guest returned a value that the contract does not allow."""
 
     code = "contract_violation"
 
 
 class SourceError(CarrelError):
-    """The plugin's own, well-behaved report: the source said no, or could not be read.
+    """An error that the plugin reported: the source refused, or its response could not be read.
 
     Attributes:
         extra: members beyond code and message: position, retry_after_seconds, denial_context.
@@ -473,14 +475,14 @@ class SourceError(CarrelError):
 
     @property
     def retryable(self) -> bool:
-        """What the plugin says, else what the code says."""
+        """The plugin's value, else the code's."""
         return CODES[self._code][0] if self._retryable is None else self._retryable
 
     @property
     def action(self) -> str:
-        """What the plugin says, else what the code says, unless a retry can succeed: then it waits.
+        """The plugin's action, else the code's; for a retryable error, always a retry.
 
-        Other arguments are no advice for a call that can succeed as it is.
+        Other arguments are not advised if the same call may succeed.
         """
         if self._action is not None:
             return self._action
@@ -490,17 +492,17 @@ class SourceError(CarrelError):
         return action
 
     def details(self) -> dict[str, Any]:
-        """Adds what the plugin and the host told further."""
+        """Adds further members from the plugin and the host."""
         return self.extra
 
 
 class ModuleError(SourceError):
-    """What an Extism module reports: its own words, and no advice.
+    """An error that an Extism module reported; without advice.
 
-    A module's interface has no codes, so nothing is known of the fault beyond its text.
+    Modules report no error codes, so only the text is known.
 
     Attributes:
-        content: the content blocks of a result that says it failed; empty for an error text.
+        content: the content blocks of a result with `isError`; empty for an error text.
     """
 
     def __init__(
@@ -519,7 +521,7 @@ class ModuleError(SourceError):
 
 
 class NotRecordedError(CarrelError):
-    """A replay was asked for an exchange that was never recorded."""
+    """A replay has no recording of the requested exchange."""
 
     code = "not_recorded"
 

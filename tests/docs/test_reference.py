@@ -141,23 +141,23 @@ def test_no_page_names_a_variable_that_is_not_read() -> None:
 
 @pytest.fixture(scope="module")
 def tools(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    desk = carrel.Carrel(
+    api = carrel.Carrel(
         configuration.Config(
             cache_dir=code_folder,
             data_dir=tmp_path_factory.mktemp("data"),
             plugins=tuple(configuration.builtin(name) for name in configuration.BUILTIN_PLUGINS),
         )
     )
-    with desk:
-        listed = {tool.name: tool for tool in desk.tools()}
+    with api:
+        listed = {tool.name: tool for tool in api.tools()}
         formats = {
             state.name: [one.name for one in state.manifest.formats]
-            for state in desk.plugins()
+            for state in api.plugins()
             if state.manifest is not None
         }
         limits = {
             state.name: state.manifest.limits
-            for state in desk.plugins()
+            for state in api.plugins()
             if state.manifest is not None
         }
     return {"tools": listed, "formats": formats, "limits": limits}

@@ -45,7 +45,7 @@ def ids(one: Page) -> str:
     return one.path.as_posix()
 
 
-class Desk:
+class Workspace:
     """A home directory with a clone, as far as one page's commands look at it."""
 
     def __init__(self, folder: Path, code_folder: Path, registry: str) -> None:
@@ -114,9 +114,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, code_folder: Path) -> Iterator[Desk]:
+def workspace(tmp_path: Path, code_folder: Path) -> Iterator[Workspace]:
     with tiny_registry() as registry:
-        yield Desk(tmp_path, code_folder, registry.host)
+        yield Workspace(tmp_path, code_folder, registry.host)
 
 
 def lists_component(
@@ -163,15 +163,15 @@ def lists_component(
 
 @posix
 @pytest.mark.parametrize("one", with_blocks("console"), ids=ids)
-def test_commands_print_what_is_shown(one: Page, desk: Desk) -> None:
+def test_commands_print_what_is_shown(one: Page, workspace: Workspace) -> None:
     for block in one.blocks:
         if "file" in block.marks:
-            desk.write(block.marks["file"], block.text)
+            workspace.write(block.marks["file"], block.text)
         if block.info != "console" or "not run" in block.marks:
             continue
         for command, shown, expected in commands(block):
             run: Callable[[str], tuple[int, str]]
-            run = desk.terminal if "terminal" in block.marks else desk.shell
+            run = workspace.terminal if "terminal" in block.marks else workspace.shell
             code, real = run(command)
             place = f"{one.path}, block of line {block.line}: $ {command}\n{real[-2000:]}"
             assert code == expected, place
@@ -188,17 +188,17 @@ def test_only_what_needs_more_than_this_machine_is_not_run(one: Page) -> None:
 
 @posix
 @pytest.mark.parametrize("one", with_blocks("python"), ids=ids)
-def test_python_snippets_run_and_print_what_is_shown(one: Page, desk: Desk) -> None:
+def test_python_snippets_run_and_print_what_is_shown(one: Page, workspace: Workspace) -> None:
     blocks = one.blocks
     for block, following in zip(blocks, (*blocks[1:], None), strict=True):
         if "file" in block.marks:
-            desk.write(block.marks["file"], block.text)
+            workspace.write(block.marks["file"], block.text)
         elif block.info == "python" and "not run" not in block.marks:
-            done = desk.python(block.text)
+            done = workspace.python(block.text)
             place = f"{one.path}, block of line {block.line}:\n{done.stdout}{done.stderr}"
             assert done.returncode == 0, place
             if following is not None and "output" in following.marks:
-                assert shows(following.text, desk.read(done.stdout)), place
+                assert shows(following.text, workspace.read(done.stdout)), place
 
 
 # Configurations

@@ -17,9 +17,9 @@ TITLE = "naïve €"
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[carrel.Carrel]:
-    with carrel.Carrel() as desk:
-        yield desk
+def api() -> Iterator[carrel.Carrel]:
+    with carrel.Carrel() as api:
+        yield api
 
 
 def in_charset(charset: str) -> bytes:
@@ -41,16 +41,16 @@ def in_charset(charset: str) -> bytes:
     ],
     ids=["text", "utf-8", "known", "bytearray", "view", "bom", "utf-16", "latin", "windows"],
 )
-def test_text_and_bytes_say_the_same(desk: carrel.Carrel, document: Any) -> None:
-    assert desk.parse("arxiv", "feed", document)["entries"][0]["title"] == TITLE
-    assert TITLE.encode() in desk.parse_utf8("arxiv", "feed", document)
-    assert TITLE in desk.parse_text("arxiv", "feed", document)
-    assert TITLE.encode() in bytes(desk.parse_view("arxiv", "feed", document))
+def test_text_and_bytes_say_the_same(api: carrel.Carrel, document: Any) -> None:
+    assert api.parse("arxiv", "feed", document)["entries"][0]["title"] == TITLE
+    assert TITLE.encode() in api.parse_utf8("arxiv", "feed", document)
+    assert TITLE in api.parse_text("arxiv", "feed", document)
+    assert TITLE.encode() in bytes(api.parse_view("arxiv", "feed", document))
 
 
 @pytest.mark.parametrize("collecting", [True, False])
 def test_the_collector_goes_on_as_it_was(
-    desk: carrel.Carrel, collecting: bool, monkeypatch: pytest.MonkeyPatch
+    api: carrel.Carrel, collecting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ContractViolation("not JSON")
@@ -58,11 +58,11 @@ def test_the_collector_goes_on_as_it_was(
     large = FEED.replace("<entry>", "<entry>" + "<author><name>A</name></author>" * 20_000)
     (gc.enable if collecting else gc.disable)()
     try:
-        desk.parse("arxiv", "feed", large)
+        api.parse("arxiv", "feed", large)
         assert gc.isenabled() == collecting
         monkeypatch.setattr("carrel.plugins.plugin.decode_own_object", refuse)
         with pytest.raises(ContractViolation):
-            desk.parse("arxiv", "feed", FEED)
+            api.parse("arxiv", "feed", FEED)
         assert gc.isenabled() == collecting
     finally:
         gc.enable()
@@ -79,10 +79,10 @@ def test_the_collector_goes_on_as_it_was(
     ids=["bytes", "behind a bom", "text", "charset"],
 )
 def test_what_is_not_text_is_refused_with_its_place(
-    desk: carrel.Carrel, document: Any, says: str, offset: int | None
+    api: carrel.Carrel, document: Any, says: str, offset: int | None
 ) -> None:
     with pytest.raises(carrel.CarrelError, match=says) as refused:
-        desk.parse("arxiv", "feed", document)
+        api.parse("arxiv", "feed", document)
     assert refused.value.error_code == "invalid_document"
     position = refused.value.details().get("position")
     assert position == (None if offset is None else {"offset": offset})
@@ -90,7 +90,7 @@ def test_what_is_not_text_is_refused_with_its_place(
 
 @pytest.mark.parametrize("document", [None, 5, ["<feed/>"]])
 def test_what_is_neither_text_nor_bytes_is_an_error_of_the_caller(
-    desk: carrel.Carrel, document: Any
+    api: carrel.Carrel, document: Any
 ) -> None:
     with pytest.raises(carrel.errors.ArgumentError, match="document: expected text or bytes but"):
-        desk.parse("arxiv", "feed", document)
+        api.parse("arxiv", "feed", document)

@@ -11,9 +11,9 @@ from carrel.errors import ArgumentError
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[carrel.Carrel]:
-    with carrel.Carrel() as desk:
-        yield desk
+def api() -> Iterator[carrel.Carrel]:
+    with carrel.Carrel() as api:
+        yield api
 
 
 @pytest.mark.parametrize(
@@ -25,24 +25,24 @@ def desk() -> Iterator[carrel.Carrel]:
     ],
 )
 def test_an_argument_that_is_no_text_is_named_by_what_stands_before_it(
-    desk: carrel.Carrel, tool: str, arguments: dict[str, object], behind: str
+    api: carrel.Carrel, tool: str, arguments: dict[str, object], behind: str
 ) -> None:
     with pytest.raises(ArgumentError, match=f"half of a character .* behind '.*{behind}'"):
-        desk.call(tool, arguments)
+        api.call(tool, arguments)
 
 
-def test_a_format_that_is_no_text_is_an_error_of_the_caller(desk: carrel.Carrel) -> None:
+def test_a_format_that_is_no_text_is_an_error_of_the_caller(api: carrel.Carrel) -> None:
     with pytest.raises(ArgumentError, match="half of a character"):
-        desk.parse("arxiv", "feed\ud800", "<feed/>")
+        api.parse("arxiv", "feed\ud800", "<feed/>")
 
 
-def test_an_identifier_that_is_no_text_is_one_items_fault(desk: carrel.Carrel) -> None:
+def test_an_identifier_that_is_no_text_is_one_items_fault(api: carrel.Carrel) -> None:
     ids = ["10.1000/\udcff", "neither"]
-    one, other = desk.lookup(ids).items
+    one, other = api.lookup(ids).items
     assert (one.outcome, one.given) == ("failed", "10.1000/\udcff")
     assert one.problem is not None
     assert one.problem.code == "invalid_arguments"
     assert other.given == "neither"
-    told = desk.call("work_lookup", {"ids": ids}).data["items"]
+    told = api.call("work_lookup", {"ids": ids}).data["items"]
     assert [item["given"] for item in told] == ["10.1000/?", "neither"]
     assert [item["error"]["code"] for item in told] == ["invalid_arguments"] * 2

@@ -43,7 +43,7 @@ def offering(result: str = '{"count": 3}', body: str = "", **changes: Any) -> Gu
 
 
 @pytest.fixture
-def toolbox(tmp_path: Path, code_folder: Path) -> Open:
+def make_toolbox(tmp_path: Path, code_folder: Path) -> Open:
     def make(*guests: Guest, contact: str | None = None, **entry: Any) -> Toolbox:
         plugins = []
         for number, one in enumerate(guests):
@@ -62,39 +62,41 @@ def toolbox(tmp_path: Path, code_folder: Path) -> Open:
     return make
 
 
-def read(box: Toolbox, uri: str = STATS["uri"]) -> Result:
-    return asyncio.run(box.read_resource(uri))
+def read(toolbox: Toolbox, uri: str = STATS["uri"]) -> Result:
+    return asyncio.run(toolbox.read_resource(uri))
 
 
-def test_a_declared_resource_is_listed_and_read(toolbox: Open) -> None:
-    box = toolbox(guest(manifest=manifest_text()), offering())
-    [resource] = box.resources()
+def test_a_declared_resource_is_listed_and_read(make_toolbox: Open) -> None:
+    toolbox = make_toolbox(guest(manifest=manifest_text()), offering())
+    [resource] = toolbox.resources()
     assert (resource.uri, resource.title, resource.plugin) == (
         STATS["uri"],
         "Statistics",
         "plugin1",
     )
-    assert read(box).text == '{"count": 3}'
-    assert read(box).data == {"count": 3}
+    assert read(toolbox).text == '{"count": 3}'
+    assert read(toolbox).data == {"count": 3}
 
 
-def test_the_first_of_two_plugins_with_one_uri_is_read(toolbox: Open) -> None:
-    box = toolbox(offering('{"count": 1}'), offering('{"count": 2}'))
-    assert len(box.resources()) == 1
-    assert read(box).data == {"count": 1}
+def test_the_first_of_two_plugins_with_one_uri_is_read(make_toolbox: Open) -> None:
+    toolbox = make_toolbox(offering('{"count": 1}'), offering('{"count": 2}'))
+    assert len(toolbox.resources()) == 1
+    assert read(toolbox).data == {"count": 1}
 
 
 def test_resources_that_the_operator_switched_off_are_neither_listed_nor_read(
-    toolbox: Open,
+    make_toolbox: Open,
 ) -> None:
-    box = toolbox(offering(), skip_tools=("resource",))
-    assert list(box.resources()) == []
+    toolbox = make_toolbox(offering(), skip_tools=("resource",))
+    assert list(toolbox.resources()) == []
     with pytest.raises(UnknownNameError):
-        read(box)
+        read(toolbox)
 
 
 @pytest.mark.requirement("sandbox:secrets:resource")
-def test_the_plugin_is_told_which_secrets_are_set_and_never_what_they_are(toolbox: Open) -> None:
+def test_the_plugin_is_told_which_secrets_are_set_and_never_what_they_are(
+    make_toolbox: Open,
+) -> None:
     secrets = [
         {"name": name, "hosts": ["api.example.org"], "attach": {"query": name}}
         for name in ("contact", "api_key")
@@ -105,26 +107,28 @@ def test_the_plugin_is_told_which_secrets_are_set_and_never_what_they_are(toolbo
             manifest(secrets=secrets, resources=[{**STATS, "output_schema": {"type": "object"}}])
         ),
     )
-    box = toolbox(echo, contact="someone@example.org", secrets=("contact", "api_key"))
-    assert read(box).data == {"uri": STATS["uri"], "secrets": ["contact"]}
+    toolbox = make_toolbox(echo, contact="someone@example.org", secrets=("contact", "api_key"))
+    assert read(toolbox).data == {"uri": STATS["uri"], "secrets": ["contact"]}
 
 
 @pytest.mark.requirement("result:typed:resource")
 @pytest.mark.parametrize("result", ["nonsense", "{}", '{"count": "three"}'])
-def test_a_resource_outside_its_schema_is_a_contract_violation(toolbox: Open, result: str) -> None:
+def test_a_resource_outside_its_schema_is_a_contract_violation(
+    make_toolbox: Open, result: str
+) -> None:
     with pytest.raises(ContractViolation):
-        read(toolbox(offering(result)))
+        read(make_toolbox(offering(result)))
 
 
-def test_a_plugin_that_traps_is_an_error_of_the_reading(toolbox: Open) -> None:
+def test_a_plugin_that_traps_is_an_error_of_the_reading(make_toolbox: Open) -> None:
     with pytest.raises(CarrelError) as caught:
-        read(toolbox(offering(body="unreachable")))
+        read(make_toolbox(offering(body="unreachable")))
     assert caught.value.error_code == "plugin_failed"
 
 
-def test_a_uri_that_nobody_offers_is_unknown(toolbox: Open) -> None:
+def test_a_uri_that_nobody_offers_is_unknown(make_toolbox: Open) -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
-        read(toolbox(offering()), "sample-data://stats/samples")
+        read(make_toolbox(offering()), "sample-data://stats/samples")
 
 
 @pytest.mark.parametrize(
@@ -139,8 +143,8 @@ def test_a_uri_that_nobody_offers_is_unknown(toolbox: Open) -> None:
     ],
 )
 def test_a_manifest_with_a_resource_that_misleads_is_refused(
-    toolbox: Open, change: dict[str, Any], says: str
+    make_toolbox: Open, change: dict[str, Any], says: str
 ) -> None:
-    [state] = toolbox(offering(**change)).plugins()
+    [state] = make_toolbox(offering(**change)).plugins()
     assert state.error is not None
     assert says in state.error.message

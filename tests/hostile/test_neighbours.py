@@ -100,7 +100,7 @@ def _declared(paths: Sequence[str]) -> str:
 
 
 @dataclass
-class Street:
+class HostileSetup:
     """The plugins under test.
 
     Attributes:
@@ -168,9 +168,9 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int,
 
 
 @pytest.fixture(scope="module")
-def street(
+def hostile_setup(
     ports: tuple[Path, int, int], tmp_path_factory: pytest.TempPathFactory, code_folder: Path
-) -> Iterator[Street]:
+) -> Iterator[HostileSetup]:
     authority, good_port, hostile_port = ports
     folder = tmp_path_factory.mktemp("street")
     entries = [builtin("arxiv")]
@@ -225,7 +225,7 @@ def street(
     gc.freeze()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)
-    yield Street(toolbox)
+    yield HostileSetup(toolbox)
     sys.setswitchinterval(interval)
     gc.unfreeze()
     toolbox.close()
@@ -262,7 +262,7 @@ class Figures:
         )
 
 
-async def measure(street: Street, names: Sequence[str], seconds: float) -> Figures:
+async def measure(hostile_setup: HostileSetup, names: Sequence[str], seconds: float) -> Figures:
     """The figures of one run beside the neighbours of these names."""
     process = psutil.Process()
     most = 0
@@ -277,13 +277,14 @@ async def measure(street: Street, names: Sequence[str], seconds: float) -> Figur
             return time.monotonic() > end
 
         good, arxiv = await asyncio.gather(
-            watch(street.ask_good, over, every=EVERY), watch(street.ask_arxiv, over, every=EVERY)
+            watch(hostile_setup.ask_good, over, every=EVERY),
+            watch(hostile_setup.ask_arxiv, over, every=EVERY),
         )
         return good, arxiv
 
     alone = [percentile(one, 0.99) for one in await both(seconds / 2)]
     ended = asyncio.Event()
-    attacks = [asyncio.create_task(street.attack(name, ended.is_set)) for name in names]
+    attacks = [asyncio.create_task(hostile_setup.attack(name, ended.is_set)) for name in names]
     await asyncio.sleep(0.5)
     good, arxiv = await both(seconds)
     ended.set()
@@ -292,13 +293,13 @@ async def measure(street: Street, names: Sequence[str], seconds: float) -> Figur
     return Figures((alone[0], alone[1]), (beside[0], beside[1]), len(good) + len(arxiv), made, most)
 
 
-async def require_held(street: Street, names: Sequence[str]) -> None:
-    await street.ask_good()
-    await street.ask_arxiv()
-    assert json.loads(street.good) == {"n": 1}
+async def require_held(hostile_setup: HostileSetup, names: Sequence[str]) -> None:
+    await hostile_setup.ask_good()
+    await hostile_setup.ask_arxiv()
+    assert json.loads(hostile_setup.good) == {"n": 1}
     tried = []
     for _ in range(ATTEMPTS):
-        tried.append(await measure(street, names, SECONDS))
+        tried.append(await measure(hostile_setup, names, SECONDS))
         if tried[-1].held:
             break
     told = "\n".join(map(str, tried))
@@ -310,13 +311,13 @@ async def require_held(street: Street, names: Sequence[str]) -> None:
 @pytest.mark.long("flood")
 @pytest.mark.requirement("sandbox:apart:neighbours")
 @pytest.mark.requirement("serve:alive:neighbours")
-def test_thirteen_hostile_neighbours_change_nothing_for_others(street: Street) -> None:
-    asyncio.run(require_held(street, list(NEIGHBOURS)))
+def test_thirteen_hostile_neighbours_change_nothing_for_others(hostile_setup: HostileSetup) -> None:
+    asyncio.run(require_held(hostile_setup, list(NEIGHBOURS)))
 
 
 @pytest.mark.long("flood")
 @pytest.mark.requirement("serve:alive:costly-answers")
 @pytest.mark.parametrize("name", ["chunks", "informational", "members", "records"])
-def test_four_costly_answers_at_once_delay_nobody(street: Street, name: str) -> None:
+def test_four_costly_answers_at_once_delay_nobody(hostile_setup: HostileSetup, name: str) -> None:
     assert NEIGHBOURS[name] == 4
-    asyncio.run(require_held(street, [name]))
+    asyncio.run(require_held(hostile_setup, [name]))

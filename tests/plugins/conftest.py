@@ -15,7 +15,7 @@ from carrel.features import FEATURES
 from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Result, Toolbox
-from support.boxes import HOSTS, MakeBox
+from support.toolboxes import HOSTS, MakeToolbox
 from support.upstream import SkippingClock, Upstream
 
 
@@ -32,8 +32,8 @@ def upstream(authority: trustme.CA) -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[MakeBox]:
-    boxes: list[Toolbox] = []
+def make_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[MakeToolbox]:
+    toolboxes: list[Toolbox] = []
 
     def make(*plugins: str | PluginConfig, keep: bool = False, **changes: Any) -> Toolbox:
         client = FetchClient(
@@ -53,16 +53,16 @@ def make_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Mak
         return boxes[-1]
 
     yield make
-    for box in boxes:
-        box.close()
+    for toolbox in toolboxes:
+        toolbox.close()
 
 
 @pytest.fixture
-def pubmed(make_box: MakeBox) -> Callable[..., Result]:
+def pubmed(make_toolbox: MakeToolbox) -> Callable[..., Result]:
     """Calls a tool of PubMed's by its name without the prefix."""
-    box = make_box("eutils")
+    toolbox = make_toolbox("eutils")
 
     def call(tool: str, **arguments: Any) -> Result:
-        return box.call_sync(f"pubmed_{tool}", arguments)
+        return toolbox.call_sync(f"pubmed_{tool}", arguments)
 
     return call

@@ -41,8 +41,8 @@ def asked(seen: Seen) -> list[str]:
 
 
 @pytest.fixture
-def toolbox(make_box: MakeBox) -> Toolbox:
-    return make_box("arxiv")
+def toolbox(make_toolbox: MakeToolbox) -> Toolbox:
+    return make_toolbox("arxiv")
 
 
 @pytest.fixture

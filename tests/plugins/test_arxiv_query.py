@@ -14,7 +14,7 @@ import pytest
 from carrel.config import Config
 from carrel.errors import CarrelError
 from carrel.tools import Result, Toolbox
-from support.boxes import MakeBox, parameters
+from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Seen, Upstream
 
 Query = Callable[..., Result]
@@ -49,11 +49,11 @@ def error_feed(status: int) -> Reply:
 
 
 @pytest.fixture
-def query(make_box: MakeBox) -> Query:
-    box = make_box("arxiv")
+def query(make_toolbox: MakeToolbox) -> Query:
+    toolbox = make_toolbox("arxiv")
 
     def query(**arguments: Any) -> Result:
-        return box.call_sync("arxiv_query", arguments)
+        return toolbox.call_sync("arxiv_query", arguments)
 
     return query
 
@@ -183,12 +183,12 @@ def test_a_name_that_resolves_inside_is_denied(query: Query, upstream: Upstream)
 
 
 def test_an_ungranted_host_is_denied_with_the_grant_that_would_allow_it(
-    make_box: MakeBox, config: Config, upstream: Upstream
+    make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
     [plugin] = config.plugins
-    box = make_box(replace(plugin, allowed_hosts=("arxiv.org",)))
+    toolbox = make_toolbox(replace(plugin, allowed_hosts=("arxiv.org",)))
     with pytest.raises(CarrelError) as caught:
-        box.call_sync("arxiv_query", {"search_query": "x"})
+        toolbox.call_sync("arxiv_query", {"search_query": "x"})
     assert caught.value.error_code == "denied"
     assert "allowed_hosts" in caught.value.to_dict()["denial_context"]["grant"]
     assert upstream.seen == []
@@ -246,15 +246,15 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
 
 
 def test_sources_that_the_deadline_leaves_unverified_are_omitted_and_told(
-    make_box: MakeBox, config: Config, upstream: Upstream
+    make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
     """Two hundred HEADs at five a second do not fit into ten seconds."""
     ids = [f"2001.{number:05d}v1" for number in range(28)]
     upstream.on("/api/query", Reply(body=feed(*ids)))
     upstream.on("*", Reply(200))
     [plugin] = config.plugins
-    box = make_box(replace(plugin, limits={"wall_seconds": 5.0}))
-    data = box.call_sync("arxiv_query", {"search_query": "x", "max_results": 28}).data
+    toolbox = make_toolbox(replace(plugin, limits={"wall_seconds": 5.0}))
+    data = toolbox.call_sync("arxiv_query", {"search_query": "x", "max_results": 28}).data
     verified = [entry for entry in data["entries"] if "source_url" in entry]
     assert 0 < len(verified) < 28
     assert re.search(rf"not checked for {28 - len(verified)} of 28", data["notices"][0])
@@ -262,13 +262,13 @@ def test_sources_that_the_deadline_leaves_unverified_are_omitted_and_told(
 
 @pytest.mark.requirement("replay:exact:tool")
 def test_a_recorded_call_replayed_offline_gives_the_same_bytes(
-    make_box: MakeBox, config: Config, upstream: Upstream, tmp_path: Path
+    make_toolbox: MakeToolbox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/api/query", Reply(body=feed("2001.00001v1", "2001.00002v1")))
     upstream.on("/e-print/2001.00001v1", Reply(200))
     arguments = {"search_query": "all:desk"}
     folder = tmp_path / "recording"
-    recorded = make_box("arxiv", record_dir=folder).call_sync("arxiv_query", arguments)
+    recorded = make_toolbox("arxiv", record_dir=folder).call_sync("arxiv_query", arguments)
     seen = len(upstream.seen)
     replaying = Toolbox(replace(config, replay_dir=folder))
     assert replaying.call_sync("arxiv_query", arguments).text == recorded.text

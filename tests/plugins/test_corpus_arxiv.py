@@ -22,7 +22,7 @@ FEEDS = sorted((CORPUS / "arxiv").glob("*.xml")) if CORPUS.is_dir() else []
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(config)
 
 
@@ -41,16 +41,16 @@ def test_the_captured_feeds_are_there(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FEEDS, ids=lambda path: path.stem)
-def test_a_captured_feed_reads_as_lxml_reads_it(desk: Carrel, path: Path) -> None:
+def test_a_captured_feed_reads_as_lxml_reads_it(api: Carrel, path: Path) -> None:
     expected = read_feed(path.read_bytes())
     document = path.read_text("utf-8")
     if "error" in expected:
         with pytest.raises(SourceError) as caught:
-            desk.parse("arxiv", "feed", document)
+            api.parse("arxiv", "feed", document)
         assert caught.value.error_code == "upstream_error"
         assert expected["error"] in caught.value.message
         return
-    feed = desk.parse("arxiv", "feed", document)
+    feed = api.parse("arxiv", "feed", document)
     assert [normal(entry) for entry in feed["entries"]] == [
         normal(entry) for entry in expected["entries"]
     ]
@@ -63,10 +63,10 @@ def test_a_captured_feed_reads_as_lxml_reads_it(desk: Carrel, path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", FEEDS, ids=lambda path: path.stem)
-def test_a_captured_feed_has_the_entries_that_feedparser_finds(desk: Carrel, path: Path) -> None:
+def test_a_captured_feed_has_the_entries_that_feedparser_finds(api: Carrel, path: Path) -> None:
     expected = feedparser.parse(path.read_bytes()).entries
     try:
-        entries = desk.parse("arxiv", "feed", path.read_text("utf-8"))["entries"]
+        entries = api.parse("arxiv", "feed", path.read_text("utf-8"))["entries"]
     except SourceError:
         assert len(expected) == 1
         return

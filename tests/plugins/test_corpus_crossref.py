@@ -36,7 +36,7 @@ REFUSED = {
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("crossref"),)))
 
 
@@ -69,18 +69,18 @@ def test_the_captured_answers_are_there(corpus: Path) -> None:
 
 @pytest.mark.requirement("result:typed:no-false-empty")
 @pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
-def test_a_captured_answer_says_what_its_json_says(desk: Carrel, path: Path) -> None:
+def test_a_captured_answer_says_what_its_json_says(api: Carrel, path: Path) -> None:
     document = path.read_text("utf-8")
     expected = read(document)
     if path.name in REFUSED:
         assert expected is None
         code, message = REFUSED[path.name]
         with pytest.raises(SourceError, match=message) as caught:
-            desk.parse("crossref", "works", document)
+            api.parse("crossref", "works", document)
         assert caught.value.error_code == code
         return
     assert expected is not None
-    found = desk.parse("crossref", "works", document)
+    found = api.parse("crossref", "works", document)
     assert len(found["works"]) == len(expected["works"])
     for number, (one, other) in enumerate(zip(expected["works"], found["works"], strict=True)):
         assert list(differences(f"works[{number}]", one, other)) == []
@@ -96,12 +96,12 @@ def test_a_captured_answer_says_what_its_json_says(desk: Carrel, path: Path) -> 
 
 @pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
 def test_every_record_satisfies_the_contract_and_has_no_markup_left(
-    desk: Carrel, path: Path
+    api: Carrel, path: Path
 ) -> None:
     import jsonschema_rs
 
     try:
-        works = desk.parse("crossref", "works", path.read_text("utf-8"))["works"]
+        works = api.parse("crossref", "works", path.read_text("utf-8"))["works"]
     except SourceError:
         return
     validator = jsonschema_rs.validator_for(RECORD, validate_formats=True)
@@ -113,13 +113,13 @@ def test_every_record_satisfies_the_contract_and_has_no_markup_left(
             assert [mark for mark in ("</", "jats:", "mml:", "&lt;") if mark in text] == []
 
 
-def test_a_single_work_is_the_same_in_both_formats(desk: Carrel, corpus: Path) -> None:
+def test_a_single_work_is_the_same_in_both_formats(api: Carrel, corpus: Path) -> None:
     compared = 0
     for path in sorted((corpus / "crossref").glob("*.json")):
         document = path.read_text("utf-8")
         try:
-            [work] = desk.parse("crossref", "works", document)["works"]
-            assert desk.parse("crossref", "work", document) == {"work": work}
+            [work] = api.parse("crossref", "works", document)["works"]
+            assert api.parse("crossref", "work", document) == {"work": work}
         except (SourceError, ValueError):
             continue
         compared += 1

@@ -44,7 +44,7 @@ def files(*formats: str) -> list[Any]:
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("eutils"),)))
 
 
@@ -69,11 +69,11 @@ def test_the_captured_answers_are_there(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
-def test_a_captured_answer_is_a_result_or_a_typed_error(desk: Carrel, path: Path) -> None:
+def test_a_captured_answer_is_a_result_or_a_typed_error(api: Carrel, path: Path) -> None:
     document = path.read_text("utf-8")
     reports = re.search(r"<ERROR>\s*[^<\s]", document)
     try:
-        result = desk.parse("eutils", format_of(path), document)
+        result = api.parse("eutils", format_of(path), document)
     except SourceError as error:
         assert reports is not None
         assert error.error_code == "upstream_error"
@@ -85,9 +85,9 @@ def test_a_captured_answer_is_a_result_or_a_typed_error(desk: Carrel, path: Path
 
 
 @pytest.mark.parametrize("path", files("efetch"))
-def test_captured_articles_read_as_lxml_reads_them(desk: Carrel, path: Path) -> None:
+def test_captured_articles_read_as_lxml_reads_them(api: Carrel, path: Path) -> None:
     expected = oracle.read_efetch(path.read_bytes())
-    articles = desk.parse("eutils", "efetch", path.read_text("utf-8"))["articles"]
+    articles = api.parse("eutils", "efetch", path.read_text("utf-8"))["articles"]
     assert len(articles) == len(expected) > 0
     for ours, theirs in zip(articles, expected, strict=True):
         compared = {key: value for key, value in ours.items() if key not in DERIVED}
@@ -101,9 +101,9 @@ def test_captured_articles_read_as_lxml_reads_them(desk: Carrel, path: Path) -> 
 
 @pytest.mark.parametrize("path", files("efetch"))
 def test_the_abstract_in_one_piece_has_every_section_behind_its_label(
-    desk: Carrel, path: Path
+    api: Carrel, path: Path
 ) -> None:
-    for article in desk.parse("eutils", "efetch", path.read_text("utf-8"))["articles"]:
+    for article in api.parse("eutils", "efetch", path.read_text("utf-8"))["articles"]:
         sections = article.get("abstract_sections", [])
         labelled = [
             f"{one['label'].rstrip(':')}: {one['text']}"
@@ -138,12 +138,12 @@ def _plain(text: object) -> str:
 
 
 @pytest.mark.parametrize("path", files("efetch"))
-def test_captured_articles_read_as_biopython_reads_them(desk: Carrel, path: Path) -> None:
+def test_captured_articles_read_as_biopython_reads_them(api: Carrel, path: Path) -> None:
     theirs = _biopython(path)
     if theirs is None or "PubmedArticle" not in theirs:
         pytest.skip("Biopython has no definition of this document's type")
     document = path.read_text("utf-8")
-    articles = desk.parse("eutils", "efetch", document)["articles"]
+    articles = api.parse("eutils", "efetch", document)["articles"]
     articles = [article for article in articles if "book_info" not in article]
     assert len(articles) == len(theirs["PubmedArticle"])
     for ours, record in zip(articles, theirs["PubmedArticle"], strict=True):
@@ -188,10 +188,10 @@ def test_biopython_reads_enough_of_them_to_count(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("path", files("medline"))
-def test_captured_medline_texts_read_as_biopython_reads_them(desk: Carrel, path: Path) -> None:
+def test_captured_medline_texts_read_as_biopython_reads_them(api: Carrel, path: Path) -> None:
     text = path.read_text("utf-8")
     theirs = list(Medline.parse(io.StringIO(text)))  # type: ignore[no-untyped-call]
-    ours = desk.parse("eutils", "medline", text)["records"]
+    ours = api.parse("eutils", "medline", text)["records"]
     assert [one["pmid"] for one in ours] == [one["PMID"] for one in theirs]
     for mine, record in zip(ours, theirs, strict=True):
         for tag, values in mine["fields"].items():
@@ -241,20 +241,20 @@ COMPARISONS: dict[str, Callable[[dict[str, Any], bytes], None]] = {
 
 
 @pytest.mark.parametrize("path", files(*COMPARISONS))
-def test_other_captured_answers_read_as_lxml_reads_them(desk: Carrel, path: Path) -> None:
+def test_other_captured_answers_read_as_lxml_reads_them(api: Carrel, path: Path) -> None:
     document = path.read_bytes()
     if b"<ERROR>" in document:
         pytest.skip("a report of an error")
     kind = format_of(path)
-    COMPARISONS[kind](desk.parse("eutils", kind, document.decode("utf-8")), document)
+    COMPARISONS[kind](api.parse("eutils", kind, document.decode("utf-8")), document)
 
 
 @pytest.mark.parametrize("path", files("efetch"))
-def test_every_captured_article_becomes_a_record_of_the_contract(desk: Carrel, path: Path) -> None:
+def test_every_captured_article_becomes_a_record_of_the_contract(api: Carrel, path: Path) -> None:
     """The host checks records against the contract; here, that nothing is lost on the way."""
     document = path.read_text("utf-8")
-    articles = desk.parse("eutils", "efetch", document)["articles"]
-    works = desk.parse("eutils", "works", document)["works"]
+    articles = api.parse("eutils", "efetch", document)["articles"]
+    works = api.parse("eutils", "works", document)["works"]
     assert len(works) == len(articles)
     for work, article in zip(works, articles, strict=True):
         assert work["ids"].get("pmid") == article.get("pmid")

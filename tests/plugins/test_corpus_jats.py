@@ -28,7 +28,7 @@ SCHEMA = json.loads(contract_file("document.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("jats"),)))
 
 
@@ -41,14 +41,14 @@ def test_the_captured_articles_are_there(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ARTICLES, ids=lambda path: path.name.split(".")[0])
-def test_a_captured_article_has_everything_that_lxml_sees(desk: Carrel, path: Path) -> None:
+def test_a_captured_article_has_everything_that_lxml_sees(api: Carrel, path: Path) -> None:
     content = gzip.decompress(path.read_bytes())
     if path.name == NOT_AN_ARTICLE:
         with pytest.raises(SourceError) as caught:
-            desk.parse("jats", "jats", content)
+            api.parse("jats", "jats", content)
         assert caught.value.error_code == "invalid_document"
         return
-    document = desk.parse("jats", format_of(path), content)
+    document = api.parse("jats", format_of(path), content)
     assert compile_schema(SCHEMA).is_valid(document)
     read = oracle.read_tei if format_of(path) == "tei" else oracle.read_jats
     missing = oracle.missing(read(content), document)
@@ -56,12 +56,12 @@ def test_a_captured_article_has_everything_that_lxml_sees(desk: Carrel, path: Pa
 
 
 @pytest.mark.parametrize("path", ARTICLES, ids=lambda path: path.name.split(".")[0])
-def test_no_text_of_a_captured_article_is_lost(desk: Carrel, path: Path) -> None:
+def test_no_text_of_a_captured_article_is_lost(api: Carrel, path: Path) -> None:
     """Whatever has text, known or not, is somewhere in the result: 99.5 % of the texts at least."""
     if path.name == NOT_AN_ARTICLE:
         return
     content = gzip.decompress(path.read_bytes())
-    document = desk.parse("jats", format_of(path), content)
+    document = api.parse("jats", format_of(path), content)
     found = "\n".join(oracle.letters(text) for text in _strings(document))
     texts = [oracle.letters(text) for text in oracle.root_of(content).itertext("*")]
     # An ORCID is kept without the address around it.

@@ -62,11 +62,11 @@ REFUSED = Reply(
 
 
 @pytest.fixture
-def ask(make_box: MakeBox) -> Ask:
-    box = make_box("crossref", keep=True)
+def ask(make_toolbox: MakeToolbox) -> Ask:
+    toolbox = make_toolbox("crossref", keep=True)
 
     def ask(tool: str, **arguments: Any) -> Any:
-        return box.call_sync(f"crossref_{tool}", arguments).data
+        return toolbox.call_sync(f"crossref_{tool}", arguments).data
 
     return ask
 
@@ -369,7 +369,7 @@ def test_a_reference_that_nothing_agrees_with_has_no_candidate(
 
 
 def test_a_lookup_gives_records_and_tells_absent_from_failed(
-    make_box: MakeBox, upstream: Upstream
+    make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
     upstream.on("/works", works(item("10.5555/a"), item("10.5555/b")))
     upstream.on("/works/10.5555%2Fgone", MISSING)
@@ -392,12 +392,12 @@ def test_a_lookup_gives_records_and_tells_absent_from_failed(
 
 @pytest.mark.requirement("sandbox:secrets:contact")
 def test_the_contact_address_goes_along_and_nowhere_else(
-    make_box: MakeBox, upstream: Upstream, tmp_path: Path
+    make_toolbox: MakeToolbox, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/works", works(item("10.5555/a")))
     folder = tmp_path / "recording"
-    box = make_box("crossref", fetch=FetchConfig(contact=CONTACT), record_dir=folder)
-    result = box.call_sync("crossref_works", {"query": "x"})
+    toolbox = make_toolbox("crossref", fetch=FetchConfig(contact=CONTACT), record_dir=folder)
+    result = toolbox.call_sync("crossref_works", {"query": "x"})
     assert parameters(upstream.seen[0])["mailto"] == CONTACT
     assert f"mailto:{CONTACT}" in upstream.seen[0].headers["user-agent"]
     assert CONTACT not in result.text
@@ -408,7 +408,7 @@ def test_the_contact_address_goes_along_and_nowhere_else(
 
 @pytest.mark.requirement("replay:exact:tool")
 def test_recorded_calls_replayed_offline_give_the_same_bytes(
-    make_box: MakeBox, config: Config, upstream: Upstream, tmp_path: Path
+    make_toolbox: MakeToolbox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/works", works(item("10.5555/n", **{"update-to": [notice(None, 1)]})))
     upstream.on("/works/10.5555%2Fw", work("10.5555/w"))
@@ -419,7 +419,7 @@ def test_recorded_calls_replayed_offline_give_the_same_bytes(
         ("crossref_citation_match", {"citation": "Núñez 2019 On the habits of quiet readers"}),
     ]
     folder = tmp_path / "recording"
-    recording = make_box("crossref", record_dir=folder)
+    recording = make_toolbox("crossref", record_dir=folder)
     recorded = [recording.call_sync(*call).text for call in calls]
     seen = len(upstream.seen)
     replaying = Toolbox(replace(config, plugins=(builtin("crossref"),), replay_dir=folder))

@@ -94,7 +94,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, str, str]:
 
 
 @pytest.fixture(scope="module")
-def desk(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
+def api(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
     plugins = tuple(builtin(name) for name in SOURCES)
     data = tmp_path_factory.mktemp("data")
     with Carrel(Config(cache_dir=code_folder, data_dir=data, plugins=plugins)) as opened:
@@ -110,14 +110,14 @@ def native() -> ModuleType:
 
 
 def assert_read_alike(
-    desk: Carrel, native: ModuleType, plugin: str, document_format: str, text: str
+    api: Carrel, native: ModuleType, plugin: str, document_format: str, text: str
 ) -> None:
     try:
         expected, reported = native.parse(plugin, document_format, text), None
     except ValueError as error:
         expected, reported = None, json.loads(str(error))
     try:
-        found, told = desk.parse_text(plugin, document_format, text), None
+        found, told = api.parse_text(plugin, document_format, text), None
     except SourceError as error:
         found, told = None, error.to_dict()
     assert found == expected
@@ -132,14 +132,14 @@ def assert_read_alike(
 @settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())
 def test_a_damaged_document_is_read_alike_in_the_sandbox_and_natively(
-    desk: Carrel, native: ModuleType, document: tuple[str, str, str]
+    api: Carrel, native: ModuleType, document: tuple[str, str, str]
 ) -> None:
-    assert_read_alike(desk, native, *document)
+    assert_read_alike(api, native, *document)
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)
 def test_every_piece_is_read_alike_in_every_place(
-    desk: Carrel, native: ModuleType, piece: str
+    api: Carrel, native: ModuleType, piece: str
 ) -> None:
     for at in range(len(SMALL)):
-        assert_read_alike(desk, native, "arxiv", "feed", SMALL[:at] + piece + SMALL[at:])
+        assert_read_alike(api, native, "arxiv", "feed", SMALL[:at] + piece + SMALL[at:])

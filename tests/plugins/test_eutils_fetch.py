@@ -12,8 +12,8 @@ from carrel import __version__
 from carrel.config import Config
 from carrel.errors import CarrelError
 from carrel.tools import Result
-from support.boxes import MakeBox, parameters
 from support.pubmed import ARTICLE, BASE, PROLOG, articles
+from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Upstream
 
 Call = Callable[..., Result]
@@ -213,13 +213,13 @@ def test_an_upstream_that_fails_is_a_typed_error_and_never_no_articles(
 
 @pytest.mark.requirement("replay:exact:pubmed")
 def test_a_recorded_call_replayed_offline_gives_the_same_bytes(
-    make_box: MakeBox, config: Config, upstream: Upstream, tmp_path: Path
+    make_toolbox: MakeToolbox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
     pmids = [str(number) for number in range(1, 150)]
     folder = tmp_path / "recording"
-    recorded = make_box("eutils", record_dir=folder).call_sync("pubmed_fetch", {"pmids": pmids})
+    recorded = make_toolbox("eutils", record_dir=folder).call_sync("pubmed_fetch", {"pmids": pmids})
     seen = len(upstream.seen)
-    replaying = make_box("eutils", replay_dir=folder)
+    replaying = make_toolbox("eutils", replay_dir=folder)
     assert replaying.call_sync("pubmed_fetch", {"pmids": pmids}).text == recorded.text
     assert len(upstream.seen) == seen

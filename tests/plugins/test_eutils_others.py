@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from carrel.tools import Result
-from support.boxes import parameters
 from support.pubmed import BASE, IDCONV, found, summaries
+from support.toolboxes import parameters
 from support.upstream import Reply, Seen, Upstream
 
 Call = Callable[..., Result]

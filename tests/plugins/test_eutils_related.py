@@ -9,8 +9,8 @@ import pytest
 from carrel import __version__
 from carrel.errors import CarrelError
 from carrel.tools import Result
-from support.boxes import parameters
 from support.pubmed import BASE, articles, links, summaries
+from support.toolboxes import parameters
 from support.upstream import Reply, Upstream
 
 Call = Callable[..., Result]

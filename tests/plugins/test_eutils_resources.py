@@ -14,7 +14,7 @@ from carrel import __version__
 from carrel.config import FetchConfig, load_config
 from carrel.errors import UnknownNameError
 from carrel.tools import Toolbox
-from support.boxes import MakeBox, parameters
+from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Upstream
 
 EINFO = b"""<?xml version="1.0" encoding="UTF-8" ?>
@@ -34,13 +34,13 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def toolbox(make_box: MakeBox, upstream: Upstream) -> Toolbox:
+def toolbox(make_toolbox: MakeToolbox, upstream: Upstream) -> Toolbox:
     upstream.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO, headers=DATED))
-    return make_box("eutils", fetch=FetchConfig(contact="someone@example.org"))
+    return make_toolbox("eutils", fetch=FetchConfig(contact="someone@example.org"))
 
 
-def read(box: Toolbox, uri: str) -> dict[str, Any]:
-    return asyncio.run(box.read_resource(uri)).data
+def read(toolbox: Toolbox, uri: str) -> dict[str, Any]:
+    return asyncio.run(toolbox.read_resource(uri)).data
 
 
 def test_both_documents_are_on_offer(toolbox: Toolbox) -> None:
@@ -118,17 +118,17 @@ class TestSoftware:
         assert info["ncbi_compliance"]["tool_identifier"] == f"carrel/{__version__}"
 
     def test_the_variable_of_the_founding_document_sets_it(
-        self, make_box: MakeBox, upstream: Upstream
+        self, make_toolbox: MakeToolbox, upstream: Upstream
     ) -> None:
         upstream.on("/entrez/eutils/einfo.fcgi", Reply(body=EINFO, headers=DATED))
         config = load_config(env={"NCBI_TOOL_IDENTIFIER": "pubmed-desk/2", "HOME": "/nowhere"})
         (entry,) = (one for one in config.plugins if one.name == "eutils")
-        box = make_box(entry)
-        info = read(box, "pubmed-connect://info")
+        toolbox = make_toolbox(entry)
+        info = read(toolbox, "pubmed-connect://info")
         assert parameters(upstream.seen[0])["tool"] == "pubmed-desk/2"
         assert info["ncbi_compliance"]["tool_identifier"] == "pubmed-desk/2"
         # It is no secret: an answer that has the word in it stays whole.
-        assert read(box, "pubmed-connect://stats/pubmed")["database_name"] == "pubmed"
+        assert read(toolbox, "pubmed-connect://stats/pubmed")["database_name"] == "pubmed"
 
 
 def test_reading_without_an_event_loop_gives_the_same(toolbox: Toolbox) -> None:

@@ -12,8 +12,8 @@ from carrel import __version__
 from carrel.config import Config
 from carrel.errors import CarrelError
 from carrel.tools import Result
-from support.boxes import MakeBox, parameters
 from support.pubmed import BASE, found, summaries
+from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Upstream
 
 Call = Callable[..., Result]
@@ -193,10 +193,10 @@ def test_arguments_that_make_no_sense_ask_nobody(
 
 
 def test_the_contact_address_goes_along_and_stays_out_of_the_result(
-    make_box: MakeBox, config: Config, upstream: Upstream
+    make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
-    box = make_box("eutils", fetch=replace(config.fetch, contact="desk@example.org"))
+    toolbox = make_toolbox("eutils", fetch=replace(config.fetch, contact="desk@example.org"))
     upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1")))
-    result = box.call_sync("pubmed_search", {"query_term": "oak"})
+    result = toolbox.call_sync("pubmed_search", {"query_term": "oak"})
     assert parameters(upstream.seen[0])["email"] == "desk@example.org"
     assert "desk@example.org" not in result.text

@@ -70,9 +70,9 @@ def upstream(authority: trustme.CA) -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def open_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Open]:
+def open_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Open]:
     """A toolbox with the built-in arXiv plugin, the module of version 2 and that of version 1."""
-    boxes: list[Toolbox] = []
+    toolboxes: list[Toolbox] = []
 
     def make(
         *, hosts: tuple[str, ...] = (API,), record: Path | None = None, **entry: Any
@@ -87,16 +87,16 @@ def open_box(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Ope
         ror = PluginConfig("ror", (MODULES / "ror.wasm").as_uri(), allowed_hosts=hosts, **entry)
         check = PluginConfig("identifiers", (MODULES / "identifiers.wasm").as_uri())
         changed = replace(config, plugins=(*config.plugins, ror, check), record_dir=record)
-        boxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
-        return boxes[-1]
+        toolboxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
+        return toolboxes[-1]
 
     yield make
-    for box in boxes:
-        box.close()
+    for toolbox in toolboxes:
+        toolbox.close()
 
 
-def test_its_tools_stand_beside_those_of_components(open_box: Open) -> None:
-    tools = {tool.name: tool for tool in open_box().tools()}
+def test_its_tools_stand_beside_those_of_components(open_toolbox: Open) -> None:
+    tools = {tool.name: tool for tool in open_toolbox().tools()}
     assert list(tools)[:3] == ["arxiv_query", "ror_search", "ror_describe"]
     assert "identifiers_check" in tools
     assert tools["ror_search"].read_only
@@ -105,10 +105,10 @@ def test_its_tools_stand_beside_those_of_components(open_box: Open) -> None:
 
 
 def test_a_search_is_structured_content_and_the_modules_own_text(
-    open_box: Open, upstream: Upstream
+    open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on("/v2/organizations", page(record(), record("098765432"), total=31))
-    result = open_box().call_sync("ror_search", {"query": "library of désks", "country": "GB"})
+    result = open_toolbox().call_sync("ror_search", {"query": "library of désks", "country": "GB"})
     assert result.structured
     assert result.data["total"] == 31
     assert result.data["organizations"][0] == {
@@ -133,18 +133,18 @@ def test_a_search_is_structured_content_and_the_modules_own_text(
     assert seen.headers["user-agent"].startswith("carrel/")
 
 
-def test_env_vars_are_its_configuration(open_box: Open, upstream: Upstream) -> None:
+def test_env_vars_are_its_configuration(open_toolbox: Open, upstream: Upstream) -> None:
     upstream.on("/v2/organizations", page(record(), record(), record()))
-    box = open_box(env_vars={"language": "de", "page_size": "1"})
-    [found] = box.call_sync("ror_search", {"query": "x"}).data["organizations"]
+    toolbox = open_toolbox(env_vars={"language": "de", "page_size": "1"})
+    [found] = toolbox.call_sync("ror_search", {"query": "x"}).data["organizations"]
     assert found["name"] == "Bibliothek der Pulte"
 
 
 def test_a_tool_without_output_schema_gives_content_blocks(
-    open_box: Open, upstream: Upstream
+    open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))
-    result = open_box().call_sync("ror_describe", {"id": "https://ror.org/012345678"})
+    result = open_toolbox().call_sync("ror_describe", {"id": "https://ror.org/012345678"})
     assert not result.structured
     assert result.content == (
         {"type": "text", "text": "Library of Desks (Carrelton, GB) is active in ROR."},
@@ -152,32 +152,34 @@ def test_a_tool_without_output_schema_gives_content_blocks(
     )
 
 
-def test_a_module_of_version_1_runs_too(open_box: Open) -> None:
-    box = open_box()
+def test_a_module_of_version_1_runs_too(open_toolbox: Open) -> None:
+    toolbox = open_toolbox()
     for identifier, verdict in (("0317-8471", "valid"), ("0317-8472", "not valid")):
-        result = box.call_sync("identifiers_check", {"identifier": identifier})
+        result = toolbox.call_sync("identifiers_check", {"identifier": identifier})
         assert result.content == ({"type": "text", "text": f"{identifier} is {verdict}"},)
 
 
 @pytest.mark.requirement("result:typed:module-error")
-def test_what_the_module_reports_is_a_tool_error(open_box: Open, upstream: Upstream) -> None:
+def test_what_the_module_reports_is_a_tool_error(open_toolbox: Open, upstream: Upstream) -> None:
     upstream.on("/v2/organizations/000000000", Reply(404))
     upstream.on("/v2/organizations", Reply(body=b"<html>not JSON</html>"))
-    box = open_box()
+    toolbox = open_toolbox()
     for tool, arguments, words in (
         ("ror_describe", {"id": "000000000"}, "no such organisation"),
         ("ror_describe", {"id": "rubbish"}, "no ROR id"),
         ("ror_search", {"query": "x"}, "expected value"),
     ):
         with pytest.raises(CarrelError, match=words) as caught:
-            box.call_sync(tool, arguments)
+            toolbox.call_sync(tool, arguments)
         assert caught.value.error_code == "upstream_error"
 
 
 @pytest.mark.requirement("sandbox:hosts:module")
-def test_the_grant_alone_says_which_hosts_it_reaches(open_box: Open, upstream: Upstream) -> None:
+def test_the_grant_alone_says_which_hosts_it_reaches(
+    open_toolbox: Open, upstream: Upstream
+) -> None:
     with pytest.raises(CarrelError) as caught:
-        open_box(hosts=()).call_sync("ror_search", {"query": "x"})
+        open_toolbox(hosts=()).call_sync("ror_search", {"query": "x"})
     told = caught.value.to_dict()
     assert told["code"] == "denied"
     assert told["denial_context"]["grant"] == (
@@ -188,60 +190,62 @@ def test_the_grant_alone_says_which_hosts_it_reaches(open_box: Open, upstream: U
 
 
 @pytest.mark.requirement("sandbox:hosts:module-redirect")
-def test_a_redirect_does_not_escape_the_grant(open_box: Open, upstream: Upstream) -> None:
+def test_a_redirect_does_not_escape_the_grant(open_toolbox: Open, upstream: Upstream) -> None:
     away = Reply(302, [("Location", "https://elsewhere.example.org/loot")])
     upstream.on("/v2/organizations", away)
     with pytest.raises(CarrelError) as caught:
-        open_box().call_sync("ror_search", {"query": "x"})
+        open_toolbox().call_sync("ror_search", {"query": "x"})
     assert caught.value.error_code == "denied"
     assert "elsewhere.example.org" in caught.value.to_dict()["denial_context"]["grant"]
     assert [seen.host for seen in upstream.seen] == [API]
 
 
 @pytest.mark.requirement("sandbox:hosts:module-private")
-def test_a_granted_name_that_resolves_inside_is_denied(open_box: Open, upstream: Upstream) -> None:
+def test_a_granted_name_that_resolves_inside_is_denied(
+    open_toolbox: Open, upstream: Upstream
+) -> None:
     upstream.names.table[API] = ["169.254.169.254"]
     with pytest.raises(CarrelError) as caught:
-        open_box().call_sync("ror_search", {"query": "x"})
+        open_toolbox().call_sync("ror_search", {"query": "x"})
     assert caught.value.to_dict()["denial_context"]["reason"] == "private_address"
 
 
-def test_an_opaque_uri_is_listed_and_read(open_box: Open, upstream: Upstream) -> None:
+def test_an_opaque_uri_is_listed_and_read(open_toolbox: Open, upstream: Upstream) -> None:
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))
-    box = open_box(env_vars={"language": "de"})
-    assert [one.uri for one in box.resources()] == ["ror:about"]
-    about = asyncio.run(box.read_resource("ror:about"))
+    toolbox = open_toolbox(env_vars={"language": "de"})
+    assert [one.uri for one in toolbox.resources()] == ["ror:about"]
+    about = asyncio.run(toolbox.read_resource("ror:about"))
     assert about.content is not None
     assert about.content[0]["mimeType"] == "text/markdown"
     assert "Language of names: de." in about.content[0]["text"]
-    found = asyncio.run(box.read_resource("ror:012345678"))
+    found = asyncio.run(toolbox.read_resource("ror:012345678"))
     assert found.content is not None
     assert json.loads(found.content[0]["text"])["name"] == "Bibliothek der Pulte"
 
 
-def test_patterns_of_the_operator_hide_what_it_offers(open_box: Open) -> None:
-    box = open_box(
+def test_patterns_of_the_operator_hide_what_it_offers(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(
         skip_tools=("desc.*",),
         skip_prompts=("affiliation",),
         skip_resources=("ror:about",),
         skip_resource_templates=(r"ror:\{id\}",),
     )
-    assert [tool.name for tool in box.tools() if tool.plugin == "ror"] == ["ror_search"]
-    assert [*box.resources(), *box.offers.templates(), *box.offers.prompts()] == []
+    assert [tool.name for tool in toolbox.tools() if tool.plugin == "ror"] == ["ror_search"]
+    assert [*toolbox.resources(), *toolbox.offers.templates(), *toolbox.offers.prompts()] == []
     for uri in ("ror:about", "ror:012345678"):
         with pytest.raises(CarrelError, match="unknown resource"):
-            asyncio.run(box.read_resource(uri))
+            asyncio.run(toolbox.read_resource(uri))
 
 
 @pytest.fixture
-def recordings(open_box: Open, upstream: Upstream, tmp_path: Path) -> Path:
+def recordings(open_toolbox: Open, upstream: Upstream, tmp_path: Path) -> Path:
     """A search and an organisation, recorded."""
     folder = tmp_path / "recordings"
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))
     upstream.on("/v2/organizations", page(record()))
-    box = open_box(record=folder)
-    box.call_sync("ror_search", {"query": "desks"})
-    asyncio.run(box.read_resource("ror:012345678"))
+    toolbox = open_toolbox(record=folder)
+    toolbox.call_sync("ror_search", {"query": "desks"})
+    asyncio.run(toolbox.read_resource("ror:012345678"))
     return folder
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from carrel.errors import CODES, CarrelError, SourceError
 from carrel.tools import Toolbox
-from support.boxes import MakeBox
 from support.pubmed import BASE
+from support.toolboxes import MakeToolbox
 from support.upstream import Reply, Upstream
 
 Row = tuple[str, str, bool]
@@ -155,14 +155,14 @@ CASES = [
 @pytest.mark.requirement("result:typed:action-fits-the-fault")
 @pytest.mark.parametrize(("question", "reply", "row"), CASES)
 def test_the_action_fits_the_fault(
-    make_box: MakeBox, upstream: Upstream, question: Any, reply: Reply, row: Row
+    make_toolbox: MakeToolbox, upstream: Upstream, question: Any, reply: Reply, row: Row
 ) -> None:
     tool, arguments = question
     plugin = {"arxiv": "arxiv", "crossref": "crossref", "pubmed": "eutils"}[tool.split("_")[0]]
     root = ROOTS.get(tool, "PubmedArticleSet").encode()
     upstream.on("*", Reply(reply.status, reply.headers, body=reply.body.replace(b"{root}", root)))
     with pytest.raises(CarrelError) as caught:
-        make_box(plugin).call_sync(tool, arguments)
+        make_toolbox(plugin).call_sync(tool, arguments)
     error = caught.value
     assert (error.error_code, error.action, error.retryable) == row, error.message
     assert str(BASE) not in error.message

@@ -37,7 +37,7 @@ def format_of(source: str, path: Path) -> tuple[str, str]:
     return plugin, named.read_text("utf-8").strip() if named.exists() else document_format
 
 
-def desk(config: Config, plugin: str) -> Carrel:
+def api(config: Config, plugin: str) -> Carrel:
     """A host with one built-in plugin."""
     return Carrel(replace(config, plugins=(builtin(plugin),)))
 
@@ -46,7 +46,7 @@ def through_the_sandbox(config: Config, source: str, path: Path) -> dict[str, An
     plugin, document_format = format_of(source, path)
     document, _ = read_case(source, path)
     try:
-        return desk(config, plugin).parse(plugin, document_format, document)
+        return api(config, plugin).parse(plugin, document_format, document)
     except SourceError as error:
         return {"error": error.to_dict()}
 

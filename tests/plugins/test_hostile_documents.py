@@ -64,15 +64,15 @@ def test_a_malformed_document_says_where(config: Config, name: str) -> None:
 
 @pytest.mark.requirement("serve:alive:documents")
 def test_hostile_documents_cost_nobody_else_anything(config: Config) -> None:
-    desk = Carrel(config)
+    api = Carrel(config)
     good = feed("caf\u00e9")
-    expected = desk.parse_text("arxiv", "feed", good)
+    expected = api.parse_text("arxiv", "feed", good)
     for document in BAD.values():
         try:
-            desk.parse_text("arxiv", "feed", document.decode("utf-8", "replace"))
+            api.parse_text("arxiv", "feed", document.decode("utf-8", "replace"))
         except CarrelError:
             pass
-        assert desk.parse_text("arxiv", "feed", good) == expected
+        assert api.parse_text("arxiv", "feed", good) == expected
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -128,10 +128,10 @@ def test_nesting_of_any_depth_is_read_or_refused_and_never_a_trap(
     config: Config, name: str
 ) -> None:
     """The parsers' stack is 64 KiB, see `scripts/build-wasm`."""
-    desk = Carrel(config)
+    api = Carrel(config)
     formats = [
         (plugin.name, known.name)
-        for plugin in desk.plugins()
+        for plugin in api.plugins()
         if plugin.manifest is not None
         for known in plugin.manifest.formats
     ]
@@ -147,7 +147,7 @@ def test_nesting_of_any_depth_is_read_or_refused_and_never_a_trap(
             document = NESTED[name](before * depth + "1" + behind * depth)
             for plugin, document_format in formats:
                 try:
-                    desk.parse_utf8(plugin, document_format, document)
+                    api.parse_utf8(plugin, document_format, document)
                     outcomes.add("read")
                 except SourceError as error:
                     outcomes.add(error.error_code)
@@ -167,13 +167,13 @@ def test_nesting_of_any_depth_is_read_or_refused_and_never_a_trap(
 )
 def test_nothing_is_quadratic(config: Config, make: Callable[[int], str]) -> None:
     """Sixteen times the input may take sixteen times as long, not 256: counted in CPU time."""
-    desk = Carrel(config)
+    api = Carrel(config)
     small, large = make(4_000), make(64_000)
-    desk.parse_text("arxiv", "feed", small)
+    api.parse_text("arxiv", "feed", small)
 
     def seconds(document: str) -> float:
         started = time.process_time()
-        desk.parse_text("arxiv", "feed", document)
+        api.parse_text("arxiv", "feed", document)
         return time.process_time() - started
 
     base = max(min(seconds(small) for _ in range(3)), 0.001)
@@ -184,8 +184,8 @@ def test_nothing_is_quadratic(config: Config, make: Callable[[int], str]) -> Non
 @pytest.mark.parametrize("count", [1_500, 2_500, 3_500, 8_000])
 def test_a_real_parser_out_of_memory_reports_the_limit(config: Config, count: int) -> None:
     """While it is parsed, or already while the document is handed in."""
-    desk = Carrel(replace(config, limits={"memory_bytes": 4 * 2**20}))
+    api = Carrel(replace(config, limits={"memory_bytes": 4 * 2**20}))
     document = feed("A title of some length. " * 40, count=count)
     with pytest.raises(LimitExceeded) as caught:
-        desk.parse_text("arxiv", "feed", document)
+        api.parse_text("arxiv", "feed", document)
     assert caught.value.limit == "memory"

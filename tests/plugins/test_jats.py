@@ -19,7 +19,7 @@ _BODY = "<article><body>{}</body></article>"
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("jats"),)))
 
 
@@ -50,21 +50,21 @@ HOSTILE: dict[str, tuple[Callable[[], str | bytes], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_article_is_one_typed_error(desk: Carrel, name: str) -> None:
+def test_a_hostile_article_is_one_typed_error(api: Carrel, name: str) -> None:
     make, codes = HOSTILE[name]
     with pytest.raises(CarrelError) as caught:
-        desk.parse_text("jats", "jats", make())
+        api.parse_text("jats", "jats", make())
     error = caught.value.to_dict()
     assert error["code"] in codes
     assert "root:" not in error["message"]
 
 
-def test_an_article_of_64_mib_of_tags_is_refused_within_limits(desk: Carrel) -> None:
+def test_an_article_of_64_mib_of_tags_is_refused_within_limits(api: Carrel) -> None:
     tags = "<x></x>" * (64 * 2**20 // 7 - 10)
     with pytest.raises((SourceError, LimitExceeded)) as caught:
-        desk.parse_text("jats", "jats", article(tags))
+        api.parse_text("jats", "jats", article(tags))
     assert caught.value.to_dict()["code"] in {"too_large", "limit_exceeded"}
-    assert desk.parse("jats", "jats", article("<p>still here</p>"))["quality"] == "complete"
+    assert api.parse("jats", "jats", article("<p>still here</p>"))["quality"] == "complete"
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,7 @@ def test_an_article_of_64_mib_of_tags_is_refused_within_limits(desk: Carrel) -> 
         ("<div><head>h</head>", "</div>"),
     ],
 )
-def test_nesting_is_read_or_refused_and_never_a_trap(
-    desk: Carrel, before: str, behind: str
-) -> None:
+def test_nesting_is_read_or_refused_and_never_a_trap(api: Carrel, before: str, behind: str) -> None:
     """The parsers' stack is 64 KiB, see `scripts/build-wasm`."""
     outcomes = set()
     for depth in (20, 24, 26, 30, 40, 60, 124, 5000):
@@ -107,7 +105,7 @@ def test_nesting_is_read_or_refused_and_never_a_trap(
             ("tei", f"<TEI><text>{inner}</text></TEI>"),
         ):
             try:
-                found = desk.parse_text("jats", document_format, document)
+                found = api.parse_text("jats", document_format, document)
             except SourceError as error:
                 outcomes.add(error.error_code)
             else:
@@ -117,13 +115,13 @@ def test_nesting_is_read_or_refused_and_never_a_trap(
 
 
 @pytest.mark.parametrize("rows", [1, 50])
-def test_cells_that_span_the_earth_cost_no_more_than_their_tags(desk: Carrel, rows: int) -> None:
+def test_cells_that_span_the_earth_cost_no_more_than_their_tags(api: Carrel, rows: int) -> None:
     cell = '<td rowspan="4000000000" colspan="4000000000">x</td>'
     table = f"<table-wrap><table>{f'<tr>{cell * 40}</tr>' * rows}</table></table-wrap>"
-    found = desk.parse("jats", "jats", article(table))
+    found = api.parse("jats", "jats", article(table))
     [block] = found["sections"][0]["blocks"]
     assert sum(cell == "x" for row in block["rows"] for cell in row) == 40 * rows
-    assert len(desk.parse_text("jats", "jats", article(table))) < 2_000_000
+    assert len(api.parse_text("jats", "jats", article(table))) < 2_000_000
 
 
 def test_the_component_is_small_and_asks_for_no_host() -> None:

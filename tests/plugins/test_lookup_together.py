@@ -10,10 +10,10 @@ import pytest
 from carrel.config import PluginConfig
 from carrel.tools import Toolbox
 from support import pubmed
-from support.boxes import MakeBox, parameters
 from support.guests import guest
 from support.lookups import lookup_of
 from support.manifests import manifest_text
+from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Seen, Upstream
 
 ARXIV = b"""<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
@@ -69,13 +69,13 @@ def json_reply(value: object) -> Reply:
 
 
 @pytest.fixture
-def toolbox(make_box: MakeBox, upstream: Upstream) -> Toolbox:
+def toolbox(make_toolbox: MakeToolbox, upstream: Upstream) -> Toolbox:
     upstream.on("/api/query", Reply(body=ARXIV))
     upstream.on("/works/10.5555%2FDesk.1", json_reply(CROSSREF))
     upstream.on("/works/10.5555%2Fdesk.1", json_reply(CROSSREF))
     upstream.on("/entrez/eutils/efetch.fcgi", Reply(body=EFETCH))
     upstream.on("/tools/idconv/api/v1/articles/", json_reply(IDCONV))
-    return make_box("crossref", "eutils", "arxiv")
+    return make_toolbox("crossref", "eutils", "arxiv")
 
 
 @pytest.mark.parametrize("text", ["arXiv:2001.00001", "10.5555/DESK.1", "pmid:7654321"])
@@ -135,7 +135,7 @@ def test_every_plugin_that_comes_along_tells_what_it_resolves(toolbox: Toolbox) 
 
 
 def test_a_plugin_that_is_added_takes_part_beside_the_built_in_ones(
-    make_box: MakeBox, upstream: Upstream, toolbox: Toolbox, tmp_path: Path
+    make_toolbox: MakeToolbox, upstream: Upstream, toolbox: Toolbox, tmp_path: Path
 ) -> None:
     """Nothing but its manifest says that it resolves DOIs; the known sources' words come first."""
     doi = {"type": "doi", "id": "10.5555/desk.1"}
@@ -151,8 +151,8 @@ def test_a_plugin_that_is_added_takes_part_beside_the_built_in_ones(
         ).wasm
     )
     entry = PluginConfig("libris", path.as_uri())
-    box = make_box("crossref", "eutils", "arxiv", entry)
-    data = box.call_sync("work_lookup", {"ids": ["10.5555/desk.1"]}).data
+    toolbox = make_toolbox("crossref", "eutils", "arxiv", entry)
+    data = toolbox.call_sync("work_lookup", {"ids": ["10.5555/desk.1"]}).data
     [item] = data["items"]
     assert {step["source"]: step["outcome"] for step in item["trace"]} == {
         "crossref": "found",
@@ -193,7 +193,7 @@ def every_pmcid(seen: Seen) -> Reply:
 
 
 def test_a_hundred_identifiers_of_every_kind_each_have_their_own_answer(
-    make_box: MakeBox, upstream: Upstream
+    make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
     upstream.on("/works", every_doi)
     upstream.on("*", Reply(404, body=b"Resource not found."))

@@ -113,7 +113,7 @@ REWRITES: list[Rewrite] = [
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(
         replace(config, plugins=(builtin("arxiv"), builtin("crossref"), builtin("eutils")))
     )
@@ -121,11 +121,11 @@ def desk(config: Config) -> Carrel:
 
 @pytest.mark.parametrize(("plugin", "format_", "file"), cases())
 def test_the_same_in_other_xml_gives_the_same_result(
-    desk: Carrel, plugin: str, format_: str, file: Path
+    api: Carrel, plugin: str, format_: str, file: Path
 ) -> None:
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     text = file.read_text("utf-8")
-    expected = desk.parse(plugin, format_, text)
+    expected = api.parse(plugin, format_, text)
     # Without the declaration, which in one of them lies.
     plain = re.sub(r"^\ufeff?<\?xml [^>]*>", "", text).encode()
     for rewrite in REWRITES:
@@ -134,7 +134,7 @@ def test_the_same_in_other_xml_gives_the_same_result(
             continue
         document = decode_text(rewrite(root), "application/xml")
         try:
-            found = desk.parse(plugin, format_, document)
+            found = api.parse(plugin, format_, document)
         except SourceError as error:
             pytest.fail(f"{rewrite}: {error}\n{document[:500]}")
         assert found == expected, rewrite
@@ -159,9 +159,9 @@ def backwards(value: Any, name: str = "") -> Any:
         and '"error"' not in (file.parent / "expected.json").read_text("utf-8")
     ],
 )
-def test_the_same_in_other_json_gives_the_same_result(desk: Carrel, file: Path) -> None:
+def test_the_same_in_other_json_gives_the_same_result(api: Carrel, file: Path) -> None:
     text = file.read_text("utf-8").removeprefix("\ufeff")
-    expected = desk.parse("crossref", "works", text)
+    expected = api.parse("crossref", "works", text)
     value = json.loads(text)
     for again in (
         json.dumps(value),
@@ -170,4 +170,4 @@ def test_the_same_in_other_json_gives_the_same_result(desk: Carrel, file: Path) 
         json.dumps(value).replace("/", "\\/"),
         json.dumps(backwards(value)),
     ):
-        assert desk.parse("crossref", "works", again) == expected, again[:200]
+        assert api.parse("crossref", "works", again) == expected, again[:200]

@@ -15,8 +15,8 @@ from carrel.server.announced import announced_schema
 from carrel.server.instructions import COSTS, NAMED, OMITTING, instructions
 from carrel.tools import Result, Tool
 from conftest import ROOT
-from support.boxes import MakeBox
 from support.compact_reader import as_written, read_compact
+from support.toolboxes import MakeToolbox
 from support.upstream import Upstream
 
 if not (ROOT / "bench").is_dir():
@@ -39,11 +39,11 @@ class Answered:
 
 
 @pytest.fixture
-def answered(make_box: MakeBox, upstream: Upstream) -> list[Answered]:
+def answered(make_toolbox: MakeToolbox, upstream: Upstream) -> list[Answered]:
     answer_calls(upstream)
-    box = make_box("arxiv", "crossref", "eutils")
-    tools = {tool.name: tool for tool in box.tools()}
-    return [Answered(tools[name], given, box.call_sync(name, given)) for name, given in CALLS]
+    toolbox = make_toolbox("arxiv", "crossref", "eutils")
+    tools = {tool.name: tool for tool in toolbox.tools()}
+    return [Answered(tools[name], given, toolbox.call_sync(name, given)) for name, given in CALLS]
 
 
 def tokens(value: Any) -> float:
@@ -91,10 +91,10 @@ def test_results_conform_to_the_announced_schemas_and_the_plugins_own(
 
 
 def test_omit_leaves_out_abstracts_and_affiliations_and_nothing_else(
-    make_box: MakeBox, upstream: Upstream
+    make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
     answer_calls(upstream)
-    box = make_box("arxiv", "crossref", "eutils")
+    toolbox = make_toolbox("arxiv", "crossref", "eutils")
     calls: Mapping[str, dict[str, Any]] = {
         "arxiv_query": {"search_query": "all:desk"},
         "crossref_works": {"rows": 10},
@@ -105,12 +105,12 @@ def test_omit_leaves_out_abstracts_and_affiliations_and_nothing_else(
     assert calls.keys() == OMITTING
     seen: set[str] = set()
     for name, arguments in calls.items():
-        whole = box.call_sync(name, arguments).data
+        whole = toolbox.call_sync(name, arguments).data
         for parts, members in (
             (["abstracts"], {"abstract", "abstract_text", "summary"}),
             (["affiliations"], {"affiliations"}),
         ):
-            short = box.call_sync(name, {**arguments, "omit": parts}).data
+            short = toolbox.call_sync(name, {**arguments, "omit": parts}).data
             assert short == without(whole, members), name
             seen |= {f"{name} {part}" for part in parts if short != whole}
     assert len(seen) >= 8, seen
@@ -131,9 +131,9 @@ def test_the_instructions_name_only_what_is_offered() -> None:
 
 
 def test_the_instructions_are_short_and_name_every_built_in_tool(
-    answered: list[Answered], make_box: MakeBox
+    answered: list[Answered], make_toolbox: MakeToolbox
 ) -> None:
-    offered = {tool.name for tool in make_box("arxiv", "crossref", "eutils").tools()}
+    offered = {tool.name for tool in make_toolbox("arxiv", "crossref", "eutils").tools()}
     assert offered == NAMED
     assert tokens(instructions(lambda name: name in offered)) <= 400
 

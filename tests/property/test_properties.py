@@ -35,7 +35,7 @@ PLAIN = st.text(
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
     folder = tmp_path_factory.mktemp("desk")
     plugin = PluginConfig("arxiv", "builtin:arxiv", allowed_hosts=None)
     with Carrel(Config(cache_dir=folder, data_dir=folder, plugins=(plugin,))) as opened:
@@ -48,10 +48,10 @@ relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_sc
 @pytest.mark.requirement("result:typed:any-input")
 @relaxed
 @given(st.text(max_size=400))
-def test_any_text_is_a_result_or_a_typed_error(desk: Carrel, text: str) -> None:
+def test_any_text_is_a_result_or_a_typed_error(api: Carrel, text: str) -> None:
     for document in (text, HEAD + text, feed(text)):
         try:
-            result = desk.parse("arxiv", "feed", document)
+            result = api.parse("arxiv", "feed", document)
         except CarrelError as error:
             assert error.error_code in CODES
         else:
@@ -62,9 +62,9 @@ def test_any_text_is_a_result_or_a_typed_error(desk: Carrel, text: str) -> None:
 @given(
     st.lists(st.sampled_from(["<entry>", "</entry>", "<title>", "</title>", "<id>", "</id>", "x"])),
 )
-def test_any_sequence_of_tags_is_a_result_or_a_typed_error(desk: Carrel, tags: list[str]) -> None:
+def test_any_sequence_of_tags_is_a_result_or_a_typed_error(api: Carrel, tags: list[str]) -> None:
     try:
-        desk.parse("arxiv", "feed", f"{HEAD}{''.join(tags)}</feed>")
+        api.parse("arxiv", "feed", f"{HEAD}{''.join(tags)}</feed>")
     except CarrelError as error:
         assert error.error_code == "invalid_document"
         assert "position" in error.to_dict()
@@ -73,7 +73,7 @@ def test_any_sequence_of_tags_is_a_result_or_a_typed_error(desk: Carrel, tags: l
 @relaxed
 @given(PLAIN, PLAIN, st.integers(min_value=0, max_value=3))
 def test_text_survives_with_its_white_space_collapsed(
-    desk: Carrel, title: str, name: str, indent: int
+    api: Carrel, title: str, name: str, indent: int
 ) -> None:
     space = "\n" + " " * indent
     document = (
@@ -82,7 +82,7 @@ def test_text_survives_with_its_white_space_collapsed(
         f"<author><name>{escape(name)}</name></author>"
         f"<category term={quoteattr('cs.DL')}/></entry></feed>"
     )
-    [entry] = desk.parse("arxiv", "feed", document)["entries"]
+    [entry] = api.parse("arxiv", "feed", document)["entries"]
     assert entry.get("title", "") == " ".join(title.split())
     if name.split():
         assert entry["authors"][0]["name"] == " ".join(name.split())
@@ -155,11 +155,11 @@ def test_no_url_outside_the_policy_passes(url: str) -> None:
         max_leaves=10,
     )
 )
-def test_any_arguments_end_in_a_typed_error_or_ask_offline(desk: Carrel, value: object) -> None:
+def test_any_arguments_end_in_a_typed_error_or_ask_offline(api: Carrel, value: object) -> None:
     arguments = value if isinstance(value, dict) else {"search_query": value}
     json.dumps(arguments)
     try:
-        desk.toolbox.call_sync("arxiv_query", {**arguments, "max_results": 0})
+        api.toolbox.call_sync("arxiv_query", {**arguments, "max_results": 0})
     except CarrelError as error:
         assert error.error_code == "invalid_arguments"
     else:

@@ -16,7 +16,7 @@ from carrel.trust.sign import sign
 from carrel.trust.verify import verify
 from support.http_repository import MANIFEST, digest_of
 from support.memory_repository import MemoryRepository
-from support.signature_lab import Lab
+from support.signing_keys import SigningKeys
 
 pytestmark = pytest.mark.property
 
@@ -34,13 +34,17 @@ json_values = st.recursive(
 class Signed:
     """A digest signed once, and the policy that accepts it."""
 
-    def __init__(self, lab: Lab, *, older: bool, certificate: bool) -> None:
+    def __init__(self, signing_keys: SigningKeys, *, older: bool, certificate: bool) -> None:
         self.repository = MemoryRepository()
         self.digest = self.repository.put_manifest(b'{"schemaVersion":2}', MANIFEST).digest
-        signer = [lab.leaf.certificate, lab.root.certificate] if certificate else []
-        key = lab.leaf.key if certificate else lab.key
+        signer = (
+            [signing_keys.leaf.certificate, signing_keys.root.certificate] if certificate else []
+        )
+        key = signing_keys.leaf.key if certificate else signing_keys.key
         made = sign(self.repository, self.digest, key, certificates=signer, older=older)
-        self.policy: TrustPolicy = (lab.by_identity() if certificate else lab.by_key()).policy
+        self.policy: TrustPolicy = (
+            signing_keys.by_identity() if certificate else signing_keys.by_key()
+        ).policy
         self.older = older
         self.manifest = json.loads(self.repository.manifests[made.digest].data)
         self.document = self.repository.blobs[self.manifest["layers"][0]["digest"]]
@@ -68,12 +72,12 @@ class Signed:
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Signed]:
-    lab = Lab(tmp_path_factory.mktemp("lab"))
+    signing_keys = SigningKeys(tmp_path_factory.mktemp("lab"))
     return {
-        "bundle by key": Signed(lab, older=False, certificate=False),
-        "bundle by certificate": Signed(lab, older=False, certificate=True),
-        "older by key": Signed(lab, older=True, certificate=False),
-        "older by certificate": Signed(lab, older=True, certificate=True),
+        "bundle by key": Signed(signing_keys, older=False, certificate=False),
+        "bundle by certificate": Signed(signing_keys, older=False, certificate=True),
+        "older by key": Signed(signing_keys, older=True, certificate=False),
+        "older by certificate": Signed(signing_keys, older=True, certificate=True),
     }
 
 

@@ -148,8 +148,8 @@ def test_a_schema_of_other_keywords_is_announced_whole(schema: dict[str, Any]) -
 def test_every_result_of_the_fixtures_conforms_to_the_announced_schema(
     plugin: str, config: Config
 ) -> None:
-    with Carrel(replace(config, plugins=(builtin(plugin),))) as desk:
-        [state] = desk.plugins()
+    with Carrel(replace(config, plugins=(builtin(plugin),))) as api:
+        [state] = api.plugins()
     assert state.manifest is not None
     found = 0
     for one in state.manifest.formats:

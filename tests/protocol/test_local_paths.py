@@ -68,7 +68,7 @@ def test_a_configuration_that_cannot_be_used_is_told_without_its_folder(
         client.open()
         client.request("tools/list")
         (tmp_path / "carrel.json").write_text('{"pluginz": {}}', "utf-8")
-        while b"is not taken over" not in client.stderr:
+        while b"configuration not reloaded" not in client.stderr:
             client.request("ping")
         health = client.request("resources/read", {"uri": "carrel://health"})["result"]
         reload = json.loads(health["contents"][0]["text"])["reload"]

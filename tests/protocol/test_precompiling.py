@@ -14,7 +14,7 @@ from carrel.config import DEFAULT_PLUGINS
 from carrel.plugins.compiling.precompile import missing_code
 from carrel.plugins.sources.source import builtin_digest
 from carrel.runtime.codecache import CodeCache, code_key
-from support.desk import until
+from support.fetch_harness import until
 from support.stdio_client import StdioClient
 
 STACK = 2**20

@@ -161,7 +161,7 @@ def test_a_bad_file_leaves_the_old_state_serving_and_says_why(served: Served) ->
         assert told["ok"] is False
         assert "plugins.sample.skip" in told["error"]["message"]
         served.write("{")
-        until(lambda: client.stderr.count(b"is not taken over") == 2)
+        until(lambda: client.stderr.count(b"configuration not reloaded") == 2)
         served.configure(sample={"url": url, "runtime_config": {"tools": []}})
         changed(client)
         assert names(client) == []
@@ -198,7 +198,7 @@ def test_sighup_reads_plugins_anew_whose_files_changed(served: Served, relative:
         assert client.result("sample_echo")["structuredContent"] == {"n": 1}
         served.plugin(number=2)
         client.process.send_signal(signal.SIGHUP)
-        until(lambda: client.stderr.count(b"is taken over") == 1)
+        until(lambda: client.stderr.count(b"configuration reloaded") == 1)
         assert client.result("sample_echo")["structuredContent"] == {"n": 2}
         assert client.finish() == 0
 

@@ -141,7 +141,7 @@ def test_the_compiler_ends_with_the_runtime(code: Path, monkeypatch: pytest.Monk
     time.sleep(0.1)
     runtime.close()
     thread.join(30)
-    assert failures == ["guest: was not compiled, the server ends"]
+    assert failures == ["guest: not compiled; the server is stopping"]
 
 
 def _hang(monkeypatch: pytest.MonkeyPatch) -> None:

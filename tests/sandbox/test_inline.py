@@ -19,7 +19,7 @@ from carrel.runtime.component import PluginReport, SandboxedComponent
 from carrel.runtime.cpu_permits import at_once, processors
 from carrel.runtime.ffi import INTERFACE
 from carrel.text.utf8 import Utf8
-from support.desk import until
+from support.fetch_harness import until
 from support.guests import guest
 
 from .conftest import Load

@@ -15,7 +15,6 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 )
 
 from support.http_repository import INDEX, HttpRepository
-from support.signature_lab import Asked, Lab, Table
 from support.signed import (
     BUNDLE,
     artifact,
@@ -27,6 +26,7 @@ from support.signed import (
     raw_sign,
     statement,
 )
+from support.signing_keys import Asked, SigningKeys, Table
 
 TABLE = Table()
 accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
@@ -35,316 +35,339 @@ Case = tuple[str, Asked]
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
-def changed(lab: Lab, repository: HttpRepository, change: Any) -> Case:
+def changed(signing_keys: SigningKeys, repository: HttpRepository, change: Any) -> Case:
     """A good bundle after `change` of its JSON, which is given the bundle and the digest."""
     digest = artifact(repository)
-    document = bundle(lab.key, statement(digest))
+    document = bundle(signing_keys.key, statement(digest))
     document = change(document, digest) or document
     attach(repository, digest, document)
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 def says(
-    lab: Lab, repository: HttpRepository, payload: Any, *, key: Any = None, **parts: Any
+    signing_keys: SigningKeys,
+    repository: HttpRepository,
+    payload: Any,
+    *,
+    key: Any = None,
+    **parts: Any,
 ) -> Case:
     """A bundle by `key`, the lab's unless told, over what `payload` makes of the digest.
 
     `parts` are those of `bundle`.
     """
-    key = key or lab.key
+    key = key or signing_keys.key
     digest = artifact(repository)
     attach(repository, digest, bundle(key, payload(digest), **parts))
-    return digest, lab.by_key(key)
+    return digest, signing_keys.by_key(key)
 
 
-def with_signature(lab: Lab, repository: HttpRepository, change: Callable[[str], str]) -> Case:
+def with_signature(
+    signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[str], str]
+) -> Case:
     """A good bundle after `change` of its signature's base64."""
 
     def replace(document: Any, _: str) -> None:
         envelope = document["dsseEnvelope"]
         message = dsse_message(base64.b64decode(envelope["payload"]))
-        envelope["signatures"][0]["sig"] = changed_signature(lab.key, message, change)
+        envelope["signatures"][0]["sig"] = changed_signature(signing_keys.key, message, change)
 
-    return changed(lab, repository, replace)
+    return changed(signing_keys, repository, replace)
 
 
 def with_signature_bytes(
-    lab: Lab, repository: HttpRepository, change: Callable[[bytes], bytes]
+    signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[bytes], bytes]
 ) -> Case:
     """A good bundle after `change` of its signature."""
-    return with_signature(lab, repository, lambda text: encoded(change(base64.b64decode(text))))
+    return with_signature(
+        signing_keys, repository, lambda text: encoded(change(base64.b64decode(text)))
+    )
 
 
 @accepted("good")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, statement)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, statement)
 
 
 @refused("by another key")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest, _ = says(lab, repository, statement)
-    return digest, lab.by_key(lab.other_key)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest, _ = says(signing_keys, repository, statement)
+    return digest, signing_keys.by_key(signing_keys.other_key)
 
 
 @refused("payload with a byte flipped")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def flip(document: Any, _: str) -> None:
         payload = bytearray(base64.b64decode(document["dsseEnvelope"]["payload"]))
         payload[-2] ^= 1
         document["dsseEnvelope"]["payload"] = encoded(bytes(payload))
 
-    return changed(lab, repository, flip)
+    return changed(signing_keys, repository, flip)
 
 
 @refused("signature with a byte flipped")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return with_signature_bytes(lab, repository, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1]))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return with_signature_bytes(
+        signing_keys, repository, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1])
+    )
 
 
 @refused("signature followed by another byte")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return with_signature_bytes(lab, repository, lambda raw: raw + b"\0")
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return with_signature_bytes(signing_keys, repository, lambda raw: raw + b"\0")
 
 
 @accepted("signature with the other of its two numbers")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def negate(raw: bytes) -> bytes:
         r, s = decode_dss_signature(raw)
         return encode_dss_signature(r, P256_ORDER - s)
 
-    return with_signature_bytes(lab, repository, negate)
+    return with_signature_bytes(signing_keys, repository, negate)
 
 
 @refused("payload type changed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def change(document: Any, _: str) -> None:
         document["dsseEnvelope"]["payloadType"] = "application/json"
 
-    return changed(lab, repository, change)
+    return changed(signing_keys, repository, change)
 
 
 @refused("another payload type, signed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, statement, payload_type="application/json")
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, statement, payload_type="application/json")
 
 
 @refused("signed without the pre-authentication encoding")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def plainly(key: Any, message: bytes) -> bytes:
         return raw_sign(key, message[message.index(b"{") :])
 
-    return says(lab, repository, statement, sign=plainly)
+    return says(signing_keys, repository, statement, sign=plainly)
 
 
 @stricter("another predicate, signed", "an attestation about a plugin is not its approval")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     provenance = "https://slsa.dev/provenance/v1"
-    return says(lab, repository, lambda digest: statement(digest, predicateType=provenance))
+    return says(
+        signing_keys, repository, lambda digest: statement(digest, predicateType=provenance)
+    )
 
 
 @stricter("another type of statement, signed", "only the statement that cosign signs is read")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     older = "https://in-toto.io/Statement/v0.1"
-    return says(lab, repository, lambda digest: statement(digest, _type=older))
+    return says(signing_keys, repository, lambda digest: statement(digest, _type=older))
 
 
 @refused("about another digest")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, lambda _: statement("sha256:" + "0" * 64))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, lambda _: statement("sha256:" + "0" * 64))
 
 
 @refused("moved to another digest")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest, _ = artifact(repository), artifact(repository)
-    document = bundle(lab.key, statement(artifact(repository)))
+    document = bundle(signing_keys.key, statement(artifact(repository)))
     attach(repository, digest, document)
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @accepted("about two digests, one of them this")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def two(digest: str) -> Any:
         other = {"digest": {"sha256": "0" * 64}}
         return statement(digest, subject=[other, *statement(digest)["subject"]])
 
-    return says(lab, repository, two)
+    return says(signing_keys, repository, two)
 
 
 @refused("about no digest")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, lambda digest: statement(digest, subject=[]))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, lambda digest: statement(digest, subject=[]))
 
 
 @refused("digest in capitals", cosign={2: True, 3: False}, why="a digest has one spelling")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def capitals(digest: str) -> Any:
         value = digest.removeprefix("sha256:").upper()
         return statement(digest, subject=[{"digest": {"sha256": value}}])
 
-    return says(lab, repository, capitals)
+    return says(signing_keys, repository, capitals)
 
 
 @refused("digest of another algorithm")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def other(digest: str) -> Any:
         value = digest.removeprefix("sha256:")
         return statement(digest, subject=[{"digest": {"sha512": value}}])
 
-    return says(lab, repository, other)
+    return says(signing_keys, repository, other)
 
 
 @refused("statement with a member named twice, signed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def twice(digest: str) -> bytes:
         good = json.dumps(statement(digest))
         bad = json.dumps(statement("sha256:" + "0" * 64)["subject"])
         return f'{{"subject":{bad},{good[1:]}'.encode()
 
-    return says(lab, repository, twice)
+    return says(signing_keys, repository, twice)
 
 
 @refused("statement with an unknown member, signed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, lambda digest: statement(digest, more=1))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, lambda digest: statement(digest, more=1))
 
 
 @accepted("a bad and a good bundle")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
-    attach(repository, digest, bundle(lab.other_key, statement(digest)))
-    attach(repository, digest, bundle(lab.key, statement(digest)))
-    return digest, lab.by_key()
+    attach(repository, digest, bundle(signing_keys.other_key, statement(digest)))
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)))
+    return digest, signing_keys.by_key()
 
 
 @refused("envelope with a good and a bad signature")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def add(document: Any, _: str) -> None:
         document["dsseEnvelope"]["signatures"].append({"sig": encoded(b"another")})
 
-    return changed(lab, repository, add)
+    return changed(signing_keys, repository, add)
 
 
 @refused("envelope with two good signatures")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def add(document: Any, digest: str) -> None:
-        again = bundle(lab.key, statement(digest))["dsseEnvelope"]["signatures"]
+        again = bundle(signing_keys.key, statement(digest))["dsseEnvelope"]["signatures"]
         document["dsseEnvelope"]["signatures"] += again
 
-    return changed(lab, repository, add)
+    return changed(signing_keys, repository, add)
 
 
 @refused("envelope without a signature")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return changed(lab, repository, lambda one, _: one["dsseEnvelope"].update(signatures=[]))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return changed(
+        signing_keys, repository, lambda one, _: one["dsseEnvelope"].update(signatures=[])
+    )
 
 
 SPELLING = "the same signature would have many spellings"
 
 
 @stricter("signature in the web's base64", SPELLING)
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     return with_signature(
-        lab, repository, lambda s: s.replace("+", "-").replace("/", "_").rstrip("=")
+        signing_keys, repository, lambda s: s.replace("+", "-").replace("/", "_").rstrip("=")
     )
 
 
 @stricter("payload in base64 without padding", SPELLING)
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def strip(document: Any, digest: str) -> Any:
         for fill in ("", " ", "  "):  # until the encoding needs padding
             payload = (json.dumps(statement(digest)) + fill).encode()
-            document = bundle(lab.key, payload)
+            document = bundle(signing_keys.key, payload)
             if document["dsseEnvelope"]["payload"].endswith("="):
                 break
         document["dsseEnvelope"]["payload"] = document["dsseEnvelope"]["payload"].rstrip("=")
         return document
 
-    return changed(lab, repository, strip)
+    return changed(signing_keys, repository, strip)
 
 
 @stricter("signature in base64 with line breaks", SPELLING)
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     # Four, because cosign takes the length for a sign of missing padding.
-    return with_signature(lab, repository, lambda s: s[:4] + "\n\n\n\n" + s[4:])
+    return with_signature(signing_keys, repository, lambda s: s[:4] + "\n\n\n\n" + s[4:])
 
 
 @refused("bundle with a member named twice")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def twice(document: Any, _: str) -> bytes:
         return f'{{"mediaType":{json.dumps(BUNDLE)},{json.dumps(document)[1:]}'.encode()
 
-    return changed(lab, repository, twice)
+    return changed(signing_keys, repository, twice)
 
 
 @refused("bundle with an unknown member")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return changed(lab, repository, lambda one, _: one.update(more=1))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return changed(signing_keys, repository, lambda one, _: one.update(more=1))
 
 
 @refused("bundle that is no JSON")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return changed(lab, repository, lambda one, _: json.dumps(one).encode() + b"}")
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return changed(signing_keys, repository, lambda one, _: json.dumps(one).encode() + b"}")
 
 
 @accepted("hint of another key")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     hint = encoded(hashlib.sha256(b"another").digest())
     return changed(
-        lab, repository, lambda one, _: one["verificationMaterial"]["publicKey"].update(hint=hint)
+        signing_keys,
+        repository,
+        lambda one, _: one["verificationMaterial"]["publicKey"].update(hint=hint),
     )
 
 
 @accepted("no hint")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return changed(lab, repository, lambda one, _: one["verificationMaterial"]["publicKey"].clear())
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return changed(
+        signing_keys, repository, lambda one, _: one["verificationMaterial"]["publicKey"].clear()
+    )
 
 
 @refused("a key id")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     return changed(
-        lab, repository, lambda one, _: one["dsseEnvelope"]["signatures"][0].update(keyid="x")
+        signing_keys,
+        repository,
+        lambda one, _: one["dsseEnvelope"]["signatures"][0].update(keyid="x"),
     )
 
 
 @accepted("an empty key id")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     return changed(
-        lab, repository, lambda one, _: one["dsseEnvelope"]["signatures"][0].update(keyid="")
+        signing_keys,
+        repository,
+        lambda one, _: one["dsseEnvelope"]["signatures"][0].update(keyid=""),
     )
 
 
 @accepted("empty list of log entries")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     return changed(
-        lab, repository, lambda one, _: one["verificationMaterial"].update(tlogEntries=[])
+        signing_keys, repository, lambda one, _: one["verificationMaterial"].update(tlogEntries=[])
     )
 
 
 @accepted("the other spelling of its version")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     other = "application/vnd.dev.sigstore.bundle+json;version=0.3"
-    return changed(lab, repository, lambda one, _: one.update(mediaType=other))
+    return changed(signing_keys, repository, lambda one, _: one.update(mediaType=other))
 
 
 @refused("bundle of version 0.2")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     other = "application/vnd.dev.sigstore.bundle+json;version=0.2"
-    return changed(lab, repository, lambda one, _: one.update(mediaType=other))
+    return changed(signing_keys, repository, lambda one, _: one.update(mediaType=other))
 
 
 @refused("bundle of version 0.4")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     other = "application/vnd.dev.sigstore.bundle.v0.4+json"
-    return changed(lab, repository, lambda one, _: one.update(mediaType=other))
+    return changed(signing_keys, repository, lambda one, _: one.update(mediaType=other))
 
 
 @refused("no verification material")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return changed(lab, repository, lambda one, _: one["verificationMaterial"].clear())
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return changed(signing_keys, repository, lambda one, _: one["verificationMaterial"].clear())
 
 
 @refused("a message's signature in place of an envelope")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def replace(document: Any, digest: str) -> None:
         manifest = repository.manifest(digest)
         assert manifest is not None
@@ -352,103 +375,103 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
         value = encoded(bytes.fromhex(digest.removeprefix("sha256:")))
         document["messageSignature"] = {
             "messageDigest": {"algorithm": "SHA2_256", "digest": value},
-            "signature": encoded(raw_sign(lab.key, manifest.data)),
+            "signature": encoded(raw_sign(signing_keys.key, manifest.data)),
         }
 
-    return changed(lab, repository, replace)
+    return changed(signing_keys, repository, replace)
 
 
 @refused("layer of another type")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
-    attach(repository, digest, bundle(lab.key, statement(digest)), "application/json")
-    return digest, lab.by_key()
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)), "application/json")
+    return digest, signing_keys.by_key()
 
 
 @refused("two layers")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
-    attach(repository, digest, bundle(lab.key, statement(digest)), extra_layers=1)
-    return digest, lab.by_key()
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)), extra_layers=1)
+    return digest, signing_keys.by_key()
 
 
 @accepted("beside referrers of other kinds")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
     attach(repository, digest, {"spdxVersion": "SPDX-2.3"}, "application/spdx+json")
-    attach(repository, digest, bundle(lab.key, statement(digest)))
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)))
     attach(repository, digest, b"\x1f\x8b", "application/octet-stream")
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @refused("only referrers of other kinds")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
     attach(repository, digest, {"spdxVersion": "SPDX-2.3"}, "application/spdx+json")
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @refused("not signed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return artifact(repository), lab.by_key()
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return artifact(repository), signing_keys.by_key()
 
 
 @refused("taken off the list of referrers")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
-    made = attach(repository, digest, bundle(lab.key, statement(digest)))
+    made = attach(repository, digest, bundle(signing_keys.key, statement(digest)))
     tag = digest.replace(":", "-")
     if repository.manifest(tag) is None:
         repository.delete(made.digest)
     else:
         repository.put_json({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}, INDEX, tag)
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @accepted("by its tag")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository, "latest")
-    attach(repository, digest, bundle(lab.key, statement(digest)))
-    return "latest", lab.by_key()
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)))
+    return "latest", signing_keys.by_key()
 
 
 @refused("tag moved to something that is not signed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository, "moved")
-    attach(repository, digest, bundle(lab.key, statement(digest)))
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)))
     artifact(repository, "moved")
-    return "moved", lab.by_key()
+    return "moved", signing_keys.by_key()
 
 
 @accepted("Ed25519")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, statement, key=lab.ed25519)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, statement, key=signing_keys.ed25519)
 
 
 @refused("Ed25519 over a hash, as cosign itself signs")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def hashed(key: Any, message: bytes) -> bytes:
         return raw_sign(key, hashlib.sha512(message).digest())
 
-    return says(lab, repository, statement, key=lab.ed25519, sign=hashed)
+    return says(signing_keys, repository, statement, key=signing_keys.ed25519, sign=hashed)
 
 
 KINDS = "one algorithm for each of two kinds of key leaves nothing to choose or to confuse"
 
 
 @stricter("RSA", KINDS)
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, statement, key=lab.rsa)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, statement, key=signing_keys.rsa)
 
 
 @stricter("P-384 with SHA-256", KINDS)
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, statement, key=lab.p384)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, statement, key=signing_keys.p384)
 
 
 @refused("P-384 with SHA-384, as cosign itself signs")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def longer(key: Any, message: bytes) -> bytes:
         return raw_sign(key, message, hashes.SHA384())
 
-    return says(lab, repository, statement, key=lab.p384, sign=longer)
+    return says(signing_keys, repository, statement, key=signing_keys.p384, sign=longer)

@@ -13,7 +13,6 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from support import authority
 from support.authority import HOUR, NOW, Issued
 from support.http_repository import HttpRepository
-from support.signature_lab import WHO, Add, Asked, Lab, Table, mail, uri
 from support.signed import (
     artifact,
     attach,
@@ -23,6 +22,7 @@ from support.signed import (
     payload_of,
     statement,
 )
+from support.signing_keys import WHO, Add, Asked, SigningKeys, Table, mail, uri
 
 TABLE = Table()
 accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
@@ -53,10 +53,12 @@ def _signed(
     return digest
 
 
-def _through(lab: Lab, repository: HttpRepository, *chain: Issued, older: bool) -> Case:
+def _through(
+    signing_keys: SigningKeys, repository: HttpRepository, *chain: Issued, older: bool
+) -> Case:
     """Signed under the first of `chain`, which comes along with the certificate."""
-    digest = _signed(repository, lab.leaf_with(chain[0]), older=older, chain=chain)
-    asked = lab.by_identity(older=older)
+    digest = _signed(repository, signing_keys.leaf_with(chain[0]), older=older, chain=chain)
+    asked = signing_keys.by_identity(older=older)
     if older:
         return digest, asked
     # cosign 3 reads a chain in a bundle when it is told to; cosign 2 cannot.
@@ -65,11 +67,11 @@ def _through(lab: Lab, repository: HttpRepository, *chain: Issued, older: bool) 
 
 def _add(
     name: str,
-    signer: Callable[[Lab], Issued],
+    signer: Callable[[SigningKeys], Issued],
     bundled: Callable[[str], Add],
     in_older: Callable[[str], Add] | None = None,
     *,
-    asked: Callable[[Lab, bool], Asked] | None = None,
+    asked: Callable[[SigningKeys, bool], Asked] | None = None,
 ) -> None:
     """Adds a case in both layouts.
 
@@ -85,9 +87,13 @@ def _add(
         (True, "older", in_older or bundled),
     ):
 
-        def build(lab: Lab, repository: HttpRepository, older: bool = older) -> Case:
-            digest = _signed(repository, signer(lab), older=older)
-            return digest, asked(lab, older) if asked else lab.by_identity(older=older)
+        def build(
+            signing_keys: SigningKeys, repository: HttpRepository, older: bool = older
+        ) -> Case:
+            digest = _signed(repository, signer(signing_keys), older=older)
+            return digest, asked(signing_keys, older) if asked else signing_keys.by_identity(
+                older=older
+            )
 
         verdict(f"{name} ({layout})")(build)
 
@@ -97,190 +103,239 @@ def _expired_root() -> Issued:
     return authority.root(starts=NOW - 9 * HOUR, ends=NOW - HOUR / 2)
 
 
-_add("good", lambda lab: lab.leaf, accepted)
+_add("good", lambda signing_keys: signing_keys.leaf, accepted)
 _add(
     "name is a URI",
-    lambda lab: lab.leaf_with(names=[uri("https://example.org/ci")]),
+    lambda signing_keys: signing_keys.leaf_with(names=[uri("https://example.org/ci")]),
     accepted,
-    asked=lambda lab, older: lab.by_identity("https://example.org/ci", older=older),
+    asked=lambda signing_keys, older: signing_keys.by_identity(
+        "https://example.org/ci", older=older
+    ),
 )
-_add("another name", lambda lab: lab.leaf_with(names=[mail("evil@example.org")]), refused)
-_add("name in capitals", lambda lab: lab.leaf_with(names=[mail("DEV@example.org")]), refused)
-_add("nobody's name", lambda lab: lab.leaf_with(names=[]), refused)
+_add(
+    "another name",
+    lambda signing_keys: signing_keys.leaf_with(names=[mail("evil@example.org")]),
+    refused,
+)
+_add(
+    "name in capitals",
+    lambda signing_keys: signing_keys.leaf_with(names=[mail("DEV@example.org")]),
+    refused,
+)
+_add("nobody's name", lambda signing_keys: signing_keys.leaf_with(names=[]), refused)
 _add(
     "another issuer",
-    lambda lab: lab.leaf_with(
+    lambda signing_keys: signing_keys.leaf_with(
         issuer="https://evil.example.org", issuer_der="https://evil.example.org"
     ),
     refused,
 )
-_add("no issuer", lambda lab: lab.leaf_with(issuer=None, issuer_der=None), refused)
-_add("issuer in the first extension only", lambda lab: lab.leaf_with(issuer_der=None), accepted)
 _add(
-    "issuer in the second extension only", lambda lab: lab.leaf_with(issuer=None), accepted, refused
+    "no issuer", lambda signing_keys: signing_keys.leaf_with(issuer=None, issuer_der=None), refused
+)
+_add(
+    "issuer in the first extension only",
+    lambda signing_keys: signing_keys.leaf_with(issuer_der=None),
+    accepted,
+)
+_add(
+    "issuer in the second extension only",
+    lambda signing_keys: signing_keys.leaf_with(issuer=None),
+    accepted,
+    refused,
 )
 _add(
     "two issuers, the first right",
-    lambda lab: lab.leaf_with(issuer_der="https://evil.example.org"),
+    lambda signing_keys: signing_keys.leaf_with(issuer_der="https://evil.example.org"),
     refused,
     one_issuer,
 )
 _add(
     "two issuers, the second right",
-    lambda lab: lab.leaf_with(issuer="https://evil.example.org"),
+    lambda signing_keys: signing_keys.leaf_with(issuer="https://evil.example.org"),
     one_issuer,
     refused,
 )
-_add("by another authority", lambda lab: lab.leaf_with(lab.other_root), refused)
-_add("by itself", lambda lab: authority.self_signed(lab.root), refused)
-_add("expired", lambda lab: lab.leaf_with(starts=NOW - 3 * HOUR, ends=NOW - HOUR), refused)
-_add("not valid yet", lambda lab: lab.leaf_with(starts=NOW + HOUR, ends=NOW + 2 * HOUR), refused)
-_add("for servers", lambda lab: lab.leaf_with(usages=[ExtendedKeyUsageOID.SERVER_AUTH]), refused)
-_add("for no stated purpose", lambda lab: lab.leaf_with(usages=[]), any_purpose)
+_add(
+    "by another authority",
+    lambda signing_keys: signing_keys.leaf_with(signing_keys.other_root),
+    refused,
+)
+_add("by itself", lambda signing_keys: authority.self_signed(signing_keys.root), refused)
+_add(
+    "expired",
+    lambda signing_keys: signing_keys.leaf_with(starts=NOW - 3 * HOUR, ends=NOW - HOUR),
+    refused,
+)
+_add(
+    "not valid yet",
+    lambda signing_keys: signing_keys.leaf_with(starts=NOW + HOUR, ends=NOW + 2 * HOUR),
+    refused,
+)
+_add(
+    "for servers",
+    lambda signing_keys: signing_keys.leaf_with(usages=[ExtendedKeyUsageOID.SERVER_AUTH]),
+    refused,
+)
+_add("for no stated purpose", lambda signing_keys: signing_keys.leaf_with(usages=[]), any_purpose)
 _add(
     "for any purpose",
-    lambda lab: lab.leaf_with(usages=[ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE]),
+    lambda signing_keys: signing_keys.leaf_with(
+        usages=[ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE]
+    ),
     any_purpose,
 )
 _add(
     "an unknown critical extension",
-    lambda lab: lab.leaf_with(
+    lambda signing_keys: signing_keys.leaf_with(
         others=[(x509.UnrecognizedExtension(x509.ObjectIdentifier("1.2.3.4"), b"\5\0"), True)]
     ),
     refused,
 )
 _add(
     "two names, the second asked for",
-    lambda lab: lab.leaf_with(names=[mail("first@example.org"), mail(WHO)]),
+    lambda signing_keys: signing_keys.leaf_with(names=[mail("first@example.org"), mail(WHO)]),
     refused,
     accepted,
 )
 _add(
     "an e-mail address asked for, with a URI",
-    lambda lab: lab.leaf_with(names=[mail(WHO), uri("https://example.org/ci")]),
+    lambda signing_keys: signing_keys.leaf_with(names=[mail(WHO), uri("https://example.org/ci")]),
     refused,
     accepted,
 )
 _add(
     "a host's name asked for",
-    lambda lab: lab.leaf_with(names=[x509.DNSName("example.org")]),
+    lambda signing_keys: signing_keys.leaf_with(names=[x509.DNSName("example.org")]),
     refused,
     accepted,
-    asked=lambda lab, older: lab.by_identity("example.org", older=older),
+    asked=lambda signing_keys, older: signing_keys.by_identity("example.org", older=older),
 )
-_add("Ed25519", lambda lab: lab.leaf_with(key=Ed25519PrivateKey.generate()), accepted)
-_add("P-384", lambda lab: lab.leaf_with(key=lab.p384), one_kind_of_key)
+_add(
+    "Ed25519",
+    lambda signing_keys: signing_keys.leaf_with(key=Ed25519PrivateKey.generate()),
+    accepted,
+)
+_add("P-384", lambda signing_keys: signing_keys.leaf_with(key=signing_keys.p384), one_kind_of_key)
 _add(
     "a pattern for the whole name",
-    lambda lab: lab.leaf,
+    lambda signing_keys: signing_keys.leaf,
     accepted,
-    asked=lambda lab, older: lab.by_identity(
+    asked=lambda signing_keys, older: signing_keys.by_identity(
         r".*@example\.org", r"https://.*", older=older, pattern=True
     ),
 )
 _add(
     "a pattern for another name",
-    lambda lab: lab.leaf,
+    lambda signing_keys: signing_keys.leaf,
     refused,
-    asked=lambda lab, older: lab.by_identity(
+    asked=lambda signing_keys, older: signing_keys.by_identity(
         r".*@example\.com", r"https://.*", older=older, pattern=True
     ),
 )
 _add(
     "a pattern for part of the name",
-    lambda lab: lab.leaf,
+    lambda signing_keys: signing_keys.leaf,
     whole_name,
-    asked=lambda lab, older: lab.by_identity(r"@example", r"https://", older=older, pattern=True),
+    asked=lambda signing_keys, older: signing_keys.by_identity(
+        r"@example", r"https://", older=older, pattern=True
+    ),
 )
 _add(
     "the authority expired",
-    lambda lab: lab.leaf_with(_expired_root()),
+    lambda signing_keys: signing_keys.leaf_with(_expired_root()),
     refused,
     signer_only,
-    asked=lambda lab, older: lab.by_identity(roots=[_expired_root()], older=older),
+    asked=lambda signing_keys, older: signing_keys.by_identity(
+        roots=[_expired_root()], older=older
+    ),
 )
 _add(
     "the key of another certificate",
-    lambda lab: Issued(lab.leaf.certificate, lab.other_key),
+    lambda signing_keys: Issued(signing_keys.leaf.certificate, signing_keys.other_key),
     refused,
 )
 _add(
     "a key is asked for",
-    lambda lab: Issued(lab.leaf_with(key=lab.key).certificate, lab.key),
+    lambda signing_keys: Issued(
+        signing_keys.leaf_with(key=signing_keys.key).certificate, signing_keys.key
+    ),
     refused,
     accepted,
-    asked=lambda lab, _: lab.by_key(),
+    asked=lambda signing_keys, _: signing_keys.by_key(),
 )
 _add(
     "a key is asked for, certificate expired",
-    lambda lab: lab.leaf_with(key=lab.key, starts=NOW - 3 * HOUR, ends=NOW - HOUR),
+    lambda signing_keys: signing_keys.leaf_with(
+        key=signing_keys.key, starts=NOW - 3 * HOUR, ends=NOW - HOUR
+    ),
     refused,
-    asked=lambda lab, _: lab.by_key(),
+    asked=lambda signing_keys, _: signing_keys.by_key(),
 )
 
 
 @accepted("through an intermediate among the roots (bundle)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = _signed(repository, lab.leaf_with(lab.between), older=False)
-    return digest, lab.by_identity(roots=[lab.between, lab.root])
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest = _signed(repository, signing_keys.leaf_with(signing_keys.between), older=False)
+    return digest, signing_keys.by_identity(roots=[signing_keys.between, signing_keys.root])
 
 
 @refused("through an intermediate that nobody brings (bundle)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest = _signed(repository, lab.leaf_with(lab.between), older=False)
-    return digest, lab.by_identity()
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest = _signed(repository, signing_keys.leaf_with(signing_keys.between), older=False)
+    return digest, signing_keys.by_identity()
 
 
 @accepted("through an intermediate in the bundle", cosign={3: True})
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return _through(lab, repository, lab.between, older=False)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return _through(signing_keys, repository, signing_keys.between, older=False)
 
 
 @refused("with the root in the bundle", cosign={3: False})
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return _through(lab, repository, lab.between, lab.root, older=False)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return _through(signing_keys, repository, signing_keys.between, signing_keys.root, older=False)
 
 
 @accepted("through an intermediate in the chain (older)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return _through(lab, repository, lab.between, lab.root, older=True)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return _through(signing_keys, repository, signing_keys.between, signing_keys.root, older=True)
 
 
 @refused("through an intermediate that ends the chain (older)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return _through(lab, repository, lab.between, older=True)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return _through(signing_keys, repository, signing_keys.between, older=True)
 
 
 @refused("through something that is no authority (older)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    between = authority.intermediate(lab.root, ca=False)
-    return _through(lab, repository, between, lab.root, older=True)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    between = authority.intermediate(signing_keys.root, ca=False)
+    return _through(signing_keys, repository, between, signing_keys.root, older=True)
 
 
 @refused("through an authority for servers (older)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    between = authority.intermediate(lab.root, usages=[ExtendedKeyUsageOID.SERVER_AUTH])
-    return _through(lab, repository, between, lab.root, older=True)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    between = authority.intermediate(signing_keys.root, usages=[ExtendedKeyUsageOID.SERVER_AUTH])
+    return _through(signing_keys, repository, between, signing_keys.root, older=True)
 
 
 @refused("through an authority that may not sign certificates (older)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    between = authority.intermediate(lab.root, may_sign=False)
-    return _through(lab, repository, between, lab.root, older=True)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    between = authority.intermediate(signing_keys.root, may_sign=False)
+    return _through(signing_keys, repository, between, signing_keys.root, older=True)
 
 
 @refused("a bundle signed by a key")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return _signed(repository, lab.key, older=False), lab.by_identity()
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return _signed(repository, signing_keys.key, older=False), signing_keys.by_identity()
 
 
 @refused("signed by a key (older)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return _signed(repository, lab.key, older=True), lab.by_identity(older=True)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return _signed(repository, signing_keys.key, older=True), signing_keys.by_identity(older=True)
 
 
 @refused("about another digest (certificate)")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
-    attach(repository, digest, bundle(lab.leaf, statement("sha256:" + "0" * 64)))
-    return digest, lab.by_identity()
+    attach(repository, digest, bundle(signing_keys.leaf, statement("sha256:" + "0" * 64)))
+    return digest, signing_keys.by_identity()

@@ -13,7 +13,7 @@ from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 from carrel.plugins.sources.source import MANIFEST_SECTION, read_source
 from carrel.runtime.sections import custom_section
 
-from .desk import Desk
+from .fetch_harness import FetchHarness
 from .manifests import manifest_text
 
 EVIL = "evil.example.com"
@@ -21,7 +21,7 @@ OTHER = "other.example.org"
 API = "/api/query"
 
 
-class Neighbourhood:
+class PluginGroup:
     """The plugins of one configuration over one client.
 
     Args:
@@ -34,7 +34,7 @@ class Neighbourhood:
         self._config = Config(cache_dir=folder, data_dir=folder)
         self._access = Access(self._config, client)
 
-    def arxiv(self) -> Desk:
+    def arxiv(self) -> FetchHarness:
         """The built-in plugin that asks export.arxiv.org."""
         return self._desk(builtin("arxiv"), builtin_manifest("arxiv"))
 
@@ -44,7 +44,7 @@ class Neighbourhood:
         *hosts: Mapping[str, Any],
         granted: Sequence[str] | None = None,
         digest: str = "0",
-    ) -> Desk:
+    ) -> FetchHarness:
         """A plugin from a file that is granted all that it declares, or just `granted`."""
         declared = [{"methods": ["GET", "HEAD", "POST"], **host} for host in hosts]
         text = manifest_text(name=name, hosts=declared)
@@ -52,8 +52,8 @@ class Neighbourhood:
         entry = PluginConfig(name, f"file:///{name}.wasm", allowed_hosts=grant)
         return self._desk(entry, parse_manifest(text, name), digest)
 
-    def _desk(self, entry: PluginConfig, manifest: Manifest, digest: str = "") -> Desk:
-        return Desk(self.client, self._access.fetcher(entry, manifest, digest))
+    def _desk(self, entry: PluginConfig, manifest: Manifest, digest: str = "") -> FetchHarness:
+        return FetchHarness(self.client, self._access.fetcher(entry, manifest, digest))
 
 
 def builtin_manifest(name: str) -> Manifest:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from support.http_repository import INDEX, HttpRepository
-from support.signature_lab import Asked, Lab, Table
 from support.signed import (
     artifact,
     attach,
@@ -20,6 +19,7 @@ from support.signed import (
     raw_sign,
     statement,
 )
+from support.signing_keys import Asked, SigningKeys, Table
 
 TABLE = Table()
 accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
@@ -27,93 +27,102 @@ Case = tuple[str, Asked]
 
 
 def says(
-    lab: Lab, repository: HttpRepository, payload: Any, *, key: Any = None, **parts: Any
+    signing_keys: SigningKeys,
+    repository: HttpRepository,
+    payload: Any,
+    *,
+    key: Any = None,
+    **parts: Any,
 ) -> Case:
     """A signature by `key`, the lab's unless told, over what `payload` makes of the digest.
 
     `parts` are those of `older_layer`.
     """
-    key = key or lab.key
+    key = key or signing_keys.key
     digest = artifact(repository)
     attach_older(repository, digest, older_layer(repository, key, payload(digest), **parts))
-    return digest, lab.by_key(key)
+    return digest, signing_keys.by_key(key)
 
 
-def with_signature(lab: Lab, repository: HttpRepository, change: Callable[[str], str]) -> Case:
+def with_signature(
+    signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[str], str]
+) -> Case:
     """A good signature after `change` of its base64."""
     digest = artifact(repository)
     body = json.dumps(payload_of(digest)).encode()
-    signature = changed_signature(lab.key, body, change)
-    attach_older(repository, digest, older_layer(repository, lab.key, body, signature=signature))
-    return digest, lab.by_key()
+    signature = changed_signature(signing_keys.key, body, change)
+    attach_older(
+        repository, digest, older_layer(repository, signing_keys.key, body, signature=signature)
+    )
+    return digest, signing_keys.by_key()
 
 
 @accepted("good")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, payload_of)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, payload_of)
 
 
 @refused("by another key")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest, _ = says(lab, repository, payload_of)
-    return digest, lab.by_key(lab.other_key)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest, _ = says(signing_keys, repository, payload_of)
+    return digest, signing_keys.by_key(signing_keys.other_key)
 
 
 @refused("payload exchanged")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
     other = json.dumps(payload_of("sha256:" + "0" * 64)).encode()
-    signature = encoded(raw_sign(lab.key, other))
-    layer = older_layer(repository, lab.key, payload_of(digest), signature=signature)
+    signature = encoded(raw_sign(signing_keys.key, other))
+    layer = older_layer(repository, signing_keys.key, payload_of(digest), signature=signature)
     attach_older(repository, digest, layer)
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @refused("signature with a byte flipped")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     return with_signature(
-        lab, repository, lambda s: s[:20] + ("A" if s[20] != "A" else "B") + s[21:]
+        signing_keys, repository, lambda s: s[:20] + ("A" if s[20] != "A" else "B") + s[21:]
     )
 
 
 @refused("about another digest")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, lambda _: payload_of("sha256:" + "0" * 64))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, lambda _: payload_of("sha256:" + "0" * 64))
 
 
 @refused("moved to another digest")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     signed, digest = artifact(repository), artifact(repository)
-    attach_older(repository, digest, older_layer(repository, lab.key, payload_of(signed)))
-    return digest, lab.by_key()
+    attach_older(repository, digest, older_layer(repository, signing_keys.key, payload_of(signed)))
+    return digest, signing_keys.by_key()
 
 
 @stricter("another type of payload, signed", "a key signs more than plugins; the type says which")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, lambda digest: payload_of(digest, type="another"))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, lambda digest: payload_of(digest, type="another"))
 
 
 @accepted("a bad and a good signature")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
     layers = [
-        older_layer(repository, lab.other_key, payload_of(digest)),
-        older_layer(repository, lab.key, payload_of(digest, identity={})),
+        older_layer(repository, signing_keys.other_key, payload_of(digest)),
+        older_layer(repository, signing_keys.key, payload_of(digest, identity={})),
     ]
     attach_older(repository, digest, *layers)
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 SPELLING = "the same signature would have many spellings"
 
 
 @stricter("signature in base64 with a line break", SPELLING)
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return with_signature(lab, repository, lambda s: s[:4] + "\n" + s[4:])
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return with_signature(signing_keys, repository, lambda s: s[:4] + "\n" + s[4:])
 
 
 @stricter("signature in base64 with stray bits", SPELLING)
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
     def stray(signature: str) -> str:
@@ -123,102 +132,102 @@ def _(lab: Lab, repository: HttpRepository) -> Case:
         last = alphabet[alphabet.index(digits[-1]) + 1]
         return digits[:-1] + last + signature[len(digits) :]
 
-    return with_signature(lab, repository, stray)
+    return with_signature(signing_keys, repository, stray)
 
 
 @refused("signature in the web's base64")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return with_signature(lab, repository, lambda s: s.replace("+", "-").replace("/", "_"))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return with_signature(signing_keys, repository, lambda s: s.replace("+", "-").replace("/", "_"))
 
 
 @refused("signature without padding")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return with_signature(lab, repository, lambda s: s.rstrip("="))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return with_signature(signing_keys, repository, lambda s: s.rstrip("="))
 
 
 @refused("no signature")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
-    layer = older_layer(repository, lab.key, payload_of(digest))
+    layer = older_layer(repository, signing_keys.key, payload_of(digest))
     attach_older(repository, digest, {**layer, "annotations": {}})
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @stricter("a member named twice, signed", "two readers would read two different things")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def twice(digest: str) -> bytes:
         bad = json.dumps(payload_of("sha256:" + "0" * 64)["critical"])
         return f'{{"critical":{bad},{json.dumps(payload_of(digest))[1:]}'.encode()
 
-    return says(lab, repository, twice)
+    return says(signing_keys, repository, twice)
 
 
 @stricter("members in capitals, signed", "JSON's names are exact")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def capitals(digest: str) -> bytes:
         return json.dumps(payload_of(digest)).replace("critical", "CRITICAL").encode()
 
-    return says(lab, repository, capitals)
+    return says(signing_keys, repository, capitals)
 
 
 @accepted("an unknown member, signed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, lambda digest: {**payload_of(digest), "more": 1})
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, lambda digest: {**payload_of(digest), "more": 1})
 
 
 @accepted("layer of another type")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, payload_of, media_type="application/json")
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, payload_of, media_type="application/json")
 
 
 @refused("an index in place of the manifest")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest, asked = says(lab, repository, payload_of)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest, asked = says(signing_keys, repository, payload_of)
     tag = f"{digest.replace(':', '-')}.sig"
     repository.put_json({"schemaVersion": 2, "mediaType": INDEX, "manifests": []}, INDEX, tag)
     return digest, asked
 
 
 @refused("no layers")
-def _(lab: Lab, repository: HttpRepository) -> Case:
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     digest = artifact(repository)
     attach_older(repository, digest)
-    return digest, lab.by_key()
+    return digest, signing_keys.by_key()
 
 
 @refused("tag removed")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    signed, asked = says(lab, repository, payload_of)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    signed, asked = says(signing_keys, repository, payload_of)
     assert signed
     return artifact(repository), asked
 
 
 @accepted("Ed25519")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, payload_of, key=lab.ed25519)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, payload_of, key=signing_keys.ed25519)
 
 
 @stricter("RSA", "one algorithm for each of two kinds of key leaves nothing to choose")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    return says(lab, repository, payload_of, key=lab.rsa)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    return says(signing_keys, repository, payload_of, key=signing_keys.rsa)
 
 
 @accepted("good in both layouts")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest, asked = says(lab, repository, payload_of)
-    attach(repository, digest, bundle(lab.key, statement(digest)))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest, asked = says(signing_keys, repository, payload_of)
+    attach(repository, digest, bundle(signing_keys.key, statement(digest)))
     return digest, asked
 
 
 @refused("beside a bundle by another key")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest, asked = says(lab, repository, payload_of)
-    attach(repository, digest, bundle(lab.other_key, statement(digest)))
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest, asked = says(signing_keys, repository, payload_of)
+    attach(repository, digest, bundle(signing_keys.other_key, statement(digest)))
     return digest, asked
 
 
 @accepted("beside a referrer of another kind")
-def _(lab: Lab, repository: HttpRepository) -> Case:
-    digest, asked = says(lab, repository, payload_of)
+def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
+    digest, asked = says(signing_keys, repository, payload_of)
     attach(repository, digest, {"spdxVersion": "SPDX-2.3"}, "application/spdx+json")
     return digest, asked

@@ -22,9 +22,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from support.authority import ISSUER, ISSUER_DER, Issued, key_usage, p256
-from support.signature_lab import ISSUER as ISSUER_URL
-from support.signature_lab import TRUSTED_ROOT, WHO
 from support.signed import bundle, encoded, raw_sign, statement
+from support.signing_keys import ISSUER as ISSUER_URL
+from support.signing_keys import TRUSTED_ROOT, WHO
 
 _TIMESTAMPS = x509.ObjectIdentifier("1.3.6.1.4.1.11129.2.4.2")
 HOST = "log.example.org"

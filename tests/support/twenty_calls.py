@@ -16,8 +16,8 @@ from bench.articles import record_set_of_size
 from bench.documents import entry_ids, feed
 from bench.works import answer_of_size
 
-from .boxes import parameters
 from .pubmed import BASE, IDCONV, found, links, summaries
+from .toolboxes import parameters
 from .upstream import Reply, Seen, Upstream
 
 _IDS: Final = entry_ids(10)

@@ -56,7 +56,7 @@ class Capture:
         return self.work / EXCHANGES
 
     def failed_exchanges(self) -> list[str]:
-        """One line for each exchange that ended without an answer."""
+        """Returns one line for each exchange that ended without an answer."""
         if not self.exchanges.is_dir():
             return []
         failures = Recordings(self.exchanges).failures()
@@ -94,7 +94,7 @@ class Capture:
 
 @contextmanager
 def capturing(folder: Path, *, replace: bool) -> Iterator[Capture]:
-    """A place to make a fixture; what is not finished there is removed.
+    """Yields a place to make a fixture; what is not finished there is removed.
 
     Args:
         folder: of the fixture.
@@ -118,7 +118,7 @@ def capturing(folder: Path, *, replace: bool) -> Iterator[Capture]:
 
 
 def _replaceable(folder: Path, *, replace: bool) -> Mapping[str, Any]:
-    """The settings of the fixture that is to be replaced; empty when nothing is there.
+    """Returns the settings of the fixture that is to be replaced; empty when nothing is there.
 
     Raises:
         ArgumentError: something is there that is not to be replaced.
@@ -138,7 +138,7 @@ def _replaceable(folder: Path, *, replace: bool) -> Mapping[str, Any]:
 
 
 def recording_config(config: Config, capture: Capture) -> Config:
-    """The configuration to record a fixture with: its exchanges go to the fixture.
+    """Returns the configuration to record a fixture with: its exchanges go to the fixture.
 
     A fixture inside a project is recorded with the project's own component, which may reach what
     its manifest declares: who builds a plugin is its operator here.
@@ -169,7 +169,8 @@ def recording_config(config: Config, capture: Capture) -> Config:
 
 
 def find_reserved(states: Sequence[PluginState], name: str) -> tuple[PluginState, str] | None:
-    """The plugin and the reserved tool that a name means; None when it means a tool, or nothing.
+    """Returns the plugin and the reserved tool that a name means; None when it means a tool, or
+    nothing.
 
     Args:
         states: of the configured plugins.
@@ -195,7 +196,7 @@ def find_reserved(states: Sequence[PluginState], name: str) -> tuple[PluginState
 
 
 def secrets_told(config: Config, state: PluginState) -> list[str]:
-    """Names of the secrets that the host would tell a plugin's `resource`."""
+    """Returns names of the secrets that the host would tell a plugin's `resource`."""
     entry = config.plugin(state.name)
     assert entry is not None, "a state belongs to an entry"
     assert state.manifest is not None, "it offers something"
@@ -210,7 +211,7 @@ def call_reserved(
     arguments: Mapping[str, Any],
     on_progress: ProgressHandler | None = None,
 ) -> Result:
-    """What a plugin answers to a call that else the host makes by itself.
+    """Returns what a plugin answers to a call that else the host makes by itself.
 
     Raises:
         ArgumentError: a host would never ask this.

@@ -88,7 +88,7 @@ class Case:
 
 
 def case_folders(fixtures: Path) -> list[Path]:
-    """The cases in a folder, by name.
+    """Returns the cases in a folder, by name.
 
     Raises:
         ArgumentError: there is no such folder, or no case in it.
@@ -104,7 +104,7 @@ def case_folders(fixtures: Path) -> list[Path]:
 
 
 def only_exchanges(folder: Path) -> bool:
-    """Whether a folder holds recorded exchanges and no part of a case."""
+    """Returns whether a folder holds recorded exchanges and no part of a case."""
     if (folder / CASE).exists() or (folder / EXPECTED).exists() or _documents(folder):
         return False
     try:
@@ -123,7 +123,7 @@ def skipped_beside(fixtures: Path) -> list[Skipped]:
 
 
 def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None) -> Case:
-    """The case in a folder.
+    """Returns the case in a folder.
 
     Args:
         folder: of the case.
@@ -211,7 +211,7 @@ def _documents(folder: Path) -> list[Path]:
 
 
 def _named_format(told: Mapping[str, Any], faults: list[str], folder: Path) -> Any:
-    """The format that a case names, in one place or the other; None when it names none."""
+    """Returns the format that a case names, in one place or the other; None when it names none."""
     file = folder / FORMAT
     if not file.is_file():
         return told.get("format")

@@ -72,7 +72,7 @@ class Report:
     skipped: Sequence[Skipped] = ()
 
     def count(self, state: State) -> int:
-        """How many cases ended so."""
+        """Returns how many cases ended so."""
         return sum(outcome.state == state for outcome in self.outcomes)
 
 
@@ -120,7 +120,7 @@ def check_plugin(
 
 
 def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
-    """The manifest, held against everything that a host asks of it.
+    """Returns the manifest, held against everything that a host asks of it.
 
     Raises:
         LoadError: names every fault.
@@ -182,7 +182,7 @@ def _reason(error: Exception, folder: Path, recordings: Recordings | None) -> st
 
 
 def _apart(folders: Sequence[Path]) -> tuple[list[Path], list[Skipped]]:
-    """The cases, and the folders of exchanges among them.
+    """Returns the cases, and the folders of exchanges among them.
 
     Raises:
         ArgumentError: there is no case.

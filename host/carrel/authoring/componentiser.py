@@ -25,7 +25,7 @@ _PROGRAM = "carrel-componentize" + (".exe" if sys.platform == "win32" else "")
 
 
 def componentiser(cache: Path, say: Say, *, spare: Path) -> Path:
-    """The program; compiled now when it is not there yet.
+    """Returns the program; compiled now when it is not there yet.
 
     Args:
         cache: the user's cache folder.

@@ -121,7 +121,7 @@ class Dependencies:
         return self._root / hashlib.sha256(build.toolchain.encode()).hexdigest()[:16]
 
     def _nearest(self, folder: Path, crates: Collection[str]) -> Path | None:
-        """The set that has most of the crates; of several, the one used last."""
+        """Returns the set that has most of the crates; of several, the one used last."""
         sets = [(one, _read(one)["crates"]) for one in _by_use(_sets(folder))]
         shared = [(len(set(known).intersection(crates)), one) for one, known in sets]
         most, found = max(shared, key=lambda one: one[0], default=(0, None))
@@ -155,7 +155,7 @@ def _sets(folder: Path) -> list[Path]:
 
 
 def _by_use(sets: Sequence[Path]) -> list[Path]:
-    """The sets, the one used last first."""
+    """Returns the sets, the one used last first."""
 
     def used(one: Path) -> float:
         try:
@@ -167,7 +167,7 @@ def _by_use(sets: Sequence[Path]) -> list[Path]:
 
 
 def _read(one: Path) -> dict[str, list[str]]:
-    """What a set says of itself; nothing when it is damaged or being removed."""
+    """Returns what a set says of itself; nothing when it is damaged or being removed."""
     try:
         told = json.loads((one / _SET).read_text("utf-8"))
         return {key: [str(name) for name in told[key]] for key in ("crates", "units")}
@@ -207,7 +207,7 @@ def _move_missing(source: Path, target: Path) -> None:
 
 
 def _units(target: Path, own: Collection[str]) -> set[str]:
-    """The compiled units of dependencies, by the names of their fingerprints."""
+    """Returns the compiled units of dependencies, by the names of their fingerprints."""
     return {
         f"{profile}/{entry.name}"
         for profile in _PROFILES
@@ -226,7 +226,9 @@ def _copy_units(source: Path, target: Path, part: str, own: Collection[str]) -> 
 
 
 def _entries(folder: Path, own: Collection[str]) -> Iterator[Path]:
-    """The files or folders of units in a folder, those of the project's own crates left out."""
+    """Yields the files or folders of units in a folder, those of the project's own crates left
+    out.
+    """
     if not folder.is_dir():
         return
     for entry in sorted(folder.iterdir()):

@@ -10,7 +10,7 @@ _MAX_LINES = 60
 
 
 def difference(expected: object, found: object) -> list[str]:
-    """Lines of a diff from what was expected to what was found; empty when they are equal.
+    """Returns lines of a diff from what was expected to what was found; empty when they are equal.
 
     Only the changed places are shown, each with the lines around it. Numbers that are equal are
     equal however they are written; the order of keys does not count.

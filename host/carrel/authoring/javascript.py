@@ -21,7 +21,7 @@ REMEDY = "install Node.js and run 'npm ci' in the project's folder"
 
 
 def build_javascript(project: Project, say: Say) -> bytes:
-    """The component of a JavaScript module.
+    """Returns the component of a JavaScript module.
 
     Raises:
         ArgumentError: `package.json` names no module.

@@ -23,13 +23,13 @@ COMPONENTISER = "componentize"
 
 
 def kit_root() -> Path:
-    """The folder that holds the workspace's manifest, lock and crates."""
+    """Returns the folder that holds the workspace's manifest, lock and crates."""
     installed = Path(__file__).parent / "kit"
     return installed if installed.is_dir() else Path(__file__).parents[3]
 
 
 def contract_wit() -> Path:
-    """The contract's definition, for tools that generate bindings from it."""
+    """Returns the contract's definition, for tools that generate bindings from it."""
     return contract_file("plugin.wit")
 
 
@@ -63,7 +63,7 @@ def copy_crates(crates: Sequence[str], into: Path) -> None:
 
 
 def workspace_manifest(manifest: Mapping[str, Any], crates: Sequence[str]) -> str:
-    """The text of a workspace's `Cargo.toml` with only some of its members.
+    """Returns the text of a workspace's `Cargo.toml` with only some of its members.
 
     Profiles are left out: they are the affair of whoever builds. So are dependencies on members.
     """
@@ -79,7 +79,9 @@ def workspace_manifest(manifest: Mapping[str, Any], crates: Sequence[str]) -> st
 
 
 def _table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
-    """A table as TOML: its values first, then the tables in it. JSON's values are TOML's too."""
+    """Yields a table as TOML: its values first, then the tables in it. JSON's values are TOML's
+    too.
+    """
     yield f"\n[{name}]"
     for key, value in table.items():
         if not isinstance(value, dict):

@@ -55,7 +55,7 @@ def new_project(name: str, into: Path, language: str = "rust") -> list[str]:
 
 
 def name_faults(name: str) -> list[str]:
-    """What is wrong with a name for a plugin; empty when nothing is."""
+    """Returns what is wrong with a name for a plugin; empty when nothing is."""
     if not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         guess = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_0123456789")[:_MAX_NAME]
         hint = f"; did you mean {guess!r}?" if guess and name_faults(guess) == [] else ""

@@ -43,7 +43,7 @@ class Project:
         return self.folder / "dist"
 
     def component(self) -> Path:
-        """The component that was built.
+        """Returns the component that was built.
 
         Raises:
             ArgumentError: none was, or there are several.
@@ -57,7 +57,9 @@ class Project:
         return built[0]
 
     def is_stale(self, component: Path) -> bool:
-        """Whether a source is younger than the component; dependencies are not looked at."""
+        """Returns whether a source is younger than the component; dependencies are not looked
+        at.
+        """
         built = component.stat().st_mtime_ns
         return any(path.stat().st_mtime_ns > built for path in self._sources())
 
@@ -69,7 +71,7 @@ class Project:
 
 
 def find_project(folder: Path) -> Project:
-    """The project in a folder.
+    """Returns the project in a folder.
 
     Raises:
         ArgumentError: there is no such folder, or no project in it.
@@ -87,7 +89,7 @@ def find_project(folder: Path) -> Project:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file.
+    """Returns a TOML file.
 
     Raises:
         ArgumentError: it is none.
@@ -99,7 +101,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON file that holds an object.
+    """Returns a JSON file that holds an object.
 
     Raises:
         ArgumentError: it is none.

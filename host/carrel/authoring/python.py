@@ -24,7 +24,7 @@ REMEDY = "install it into this environment: pip install componentize-py"
 
 
 def build_python(project: Project, say: Say) -> bytes:
-    """The component of a Python module.
+    """Returns the component of a Python module.
 
     Raises:
         ArgumentError: the project's settings are wrong, or there is no such module.
@@ -57,7 +57,7 @@ def build_python(project: Project, say: Say) -> bytes:
 
 
 def installed_tool() -> str | None:
-    """The program componentize-py beside this interpreter, else the one on the path."""
+    """Returns the program componentize-py beside this interpreter, else the one on the path."""
     beside = Path(sys.executable).parent
     return shutil.which("componentize-py", path=str(beside)) or shutil.which("componentize-py")
 

@@ -73,7 +73,7 @@ class NothingRecorded:
 
 
 def replaying(policy: Policy, recordings: Recordings | None, folder: Path) -> Fetcher:
-    """The upstreams of a case.
+    """Returns the upstreams of a case.
 
     Args:
         policy: of the manifest, with everything granted that it declares.

@@ -33,13 +33,13 @@ _READING = {
 
 
 def reserved_tools(manifest: Manifest) -> list[str]:
-    """Those reserved names that a host would call, by the plugin's manifest."""
+    """Returns those reserved names that a host would call, by the plugin's manifest."""
     offered = {LOOKUP: manifest.lookup is not None, RESOURCE: bool(manifest.resources)}
     return [name for name, is_offered in offered.items() if is_offered]
 
 
 def reserved_faults(tool: str, arguments: Mapping[str, Any], manifest: Manifest) -> list[str]:
-    """What is wrong with the arguments of a reserved tool that the manifest offers."""
+    """Returns what is wrong with the arguments of a reserved tool that the manifest offers."""
     faults = validation_faults(_validator(tool), arguments)
     if faults:
         return faults

@@ -28,7 +28,7 @@ _OF_ERRORS = ("code", "message", "position", "retry_after_seconds")
 
 
 def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
-    """What the plugin makes of a case: its result, or `{"error": …}` for its own report.
+    """Returns what the plugin makes of a case: its result, or `{"error": …}` for its own report.
 
     Raises:
         CarrelError: whatever else ended the call.
@@ -54,7 +54,7 @@ def call_plugin(
     arguments: Mapping[str, Any],
     on_progress: ProgressHandler | None = None,
 ) -> Result:
-    """The checked result of a tool, or of a name that the host calls by itself.
+    """Returns the checked result of a tool, or of a name that the host calls by itself.
 
     Args:
         plugin: ready to be called.
@@ -88,7 +88,9 @@ def call_plugin(
 
 
 def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What `expected.json` says of a plugin's own report, and whatever else it says already."""
+    """Returns what `expected.json` says of a plugin's own report, and whatever else it says
+    already.
+    """
     told = error.to_dict()
     named = (expected or {}).get("error")
     keys = (*_OF_ERRORS, *(named if isinstance(named, dict) else ()))
@@ -96,7 +98,7 @@ def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) ->
 
 
 def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
-    """What a lookup returned, if a host would find no fault with any answer in it.
+    """Returns what a lookup returned, if a host would find no fault with any answer in it.
 
     An operator's host forgives: what is wrong with one answer costs that identifier alone.
     """

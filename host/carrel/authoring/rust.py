@@ -17,7 +17,7 @@ from .toolchain import REMEDY, TARGET, Toolchain, capture, find_toolchain
 
 
 def build_rust(project: Project, cache: Path, say: Say) -> bytes:
-    """The component of a Cargo package, with no sections of Carrel's in it.
+    """Returns the component of a Cargo package, with no sections of Carrel's in it.
 
     Args:
         project: its package has a `cdylib` library that uses `carrel-pdk`.
@@ -92,7 +92,7 @@ def _compile(chain: Toolchain, folder: Path, package: _Package, cache: Path, say
 
 
 def _package(chain: Toolchain, folder: Path) -> _Package:
-    """What has to be known of the package in a folder."""
+    """Returns what has to be known of the package in a folder."""
     text = capture([chain.cargo, "metadata", "--format-version=1"], folder, chain.environment())
     manifest = folder / "Cargo.toml"
     if not text:

@@ -40,7 +40,7 @@ class Sandbox:
         )
 
     def load(self, wasm: bytes, name: str) -> SandboxedComponent:
-        """The component, compiled and its imports checked.
+        """Returns the component, compiled and its imports checked.
 
         Raises:
             LoadError: a host would refuse it.
@@ -48,7 +48,7 @@ class Sandbox:
         return self._runtime.load(name, wasm, hashlib.sha256(wasm).hexdigest())
 
     def describe(self, wasm: bytes, name: str) -> str:
-        """What a component's `describe` returns, unchecked.
+        """Returns what a component's `describe` returns, unchecked.
 
         Raises:
             CarrelError: it is refused, or fails.
@@ -67,7 +67,7 @@ class Sandbox:
         fetcher: Fetcher,
         settings: Mapping[str, Any],
     ) -> Plugin:
-        """The component as a plugin that reaches upstreams by `fetcher` alone."""
+        """Returns the component as a plugin that reaches upstreams by `fetcher` alone."""
 
         def limits(asking: Manifest | None, defaults: Limits | None = None) -> Limits:
             asked = asking.limits if asking is not None else {}
@@ -100,6 +100,6 @@ class Sandbox:
 
 
 def embedded_manifest(wasm: bytes) -> str | None:
-    """The manifest in a component's custom section; None when it has none."""
+    """Returns the manifest in a component's custom section; None when it has none."""
     section = custom_section(wasm, MANIFEST_SECTION)
     return None if section is None else section.decode("utf-8", "replace")

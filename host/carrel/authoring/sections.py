@@ -9,7 +9,7 @@ from carrel.runtime.sections import custom_section
 
 
 def with_sections(component: bytes, *, contract: str, manifest: str) -> bytes:
-    """The component with the contract's version and its manifest embedded.
+    """Returns the component with the contract's version and its manifest embedded.
 
     Args:
         component: one that has neither yet.

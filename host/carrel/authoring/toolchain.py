@@ -50,21 +50,23 @@ class Toolchain:
 
     @classmethod
     def of(cls, cargo: str, rustc: str, options: tuple[str, ...] = ()) -> Toolchain:
-        """Names the toolchain after its compiler and where the standard library comes from."""
+        """Names the toolchain after its compiler and the source of its standard library."""
         version = capture([rustc or "rustc", "--version"]).strip()
         origin = "std built from source" if options else "std as shipped"
         return cls(cargo, rustc, options, f"{version}, {origin}, {TARGET}")
 
     def build_command(self, *arguments: str) -> list[str]:
-        """The command that compiles for the target."""
+        """Returns the command that compiles for the target."""
         return [self.cargo, "build", f"--target={TARGET}", "--lib", *self.options, *arguments]
 
     def environment(self) -> dict[str, str]:
-        """The environment for any command of `cargo`: it may ask a compiler other than `rustc`."""
+        """Returns the environment for any command of `cargo`: it may ask a compiler other than
+        `rustc`.
+        """
         return {**os.environ, **({"RUSTC": self.rustc} if self.rustc else {})}
 
     def build_environment(self, root: Path | None, *more_flags: str) -> dict[str, str]:
-        """The environment for `build_command`, after `cargo fetch`.
+        """Returns the environment for `build_command`, after `cargo fetch`.
 
         The same bytes wherever the sources in `root` and cargo's folder are; vector instructions
         for the scans that decide the parsers' speed, which every wasm engine in use has.
@@ -90,7 +92,7 @@ class Toolchain:
 
 
 def find_toolchain(say: Say, *, install: bool = False) -> Toolchain | None:
-    """The first toolchain that works here.
+    """Returns the first toolchain that works here.
 
     Args:
         say: is told of what takes its time.
@@ -100,7 +102,9 @@ def find_toolchain(say: Say, *, install: bool = False) -> Toolchain | None:
 
 
 def native_toolchain() -> Toolchain | None:
-    """A toolchain that compiles for this machine; a `cargo` on PATH may have none to start."""
+    """Returns a toolchain that compiles for this machine; a `cargo` on PATH may have none to
+    start.
+    """
     for cargo, rustc in (("cargo", ""), ("/usr/bin/cargo", "/usr/bin/rustc")):
         if capture([cargo, "--version"]) and capture([rustc or "rustc", "--version"]):
             return Toolchain(cargo, rustc, (), "")
@@ -112,7 +116,7 @@ def capture(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """The command's standard output; empty when it cannot be run or fails."""
+    """Returns the command's standard output; empty when it cannot be run or fails."""
     try:
         done = subprocess.run(  # noqa: S603 - compilers that are here
             command,
@@ -130,20 +134,20 @@ def capture(
 
 
 def _has_target(rustc: str) -> bool:
-    """Whether the compiler has the target's standard library."""
+    """Returns whether the compiler has the target's standard library."""
     folder = capture([rustc, "--print", "target-libdir", "--target", TARGET]).strip()
     return bool(folder) and any(Path(folder).glob("libstd-*"))
 
 
 def _installed() -> Toolchain | None:
-    """The usual toolchain, when it has the target."""
+    """Returns the usual toolchain, when it has the target."""
     if not capture(["cargo", "--version"]) or not _has_target("rustc"):
         return None
     return Toolchain.of("cargo", "")
 
 
 def _downloaded(say: Say) -> Toolchain | None:
-    """The usual toolchain after rustup has fetched the target."""
+    """Returns the usual toolchain after rustup has fetched the target."""
     if not shutil.which("rustup"):
         return None
     say(f"asking rustup for {TARGET}")

@@ -1,4 +1,4 @@
-"""The group `carrel`: its commands, each loaded from its module when it is used."""
+"""Defines the command group `carrel`; each command's module is imported when it is used."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ _VERSION = click.Option(
     help="Show the version and exit.",
 )  # fmt: skip
 
-_HELP = "Scholarly sources as tools, each parsed in a WebAssembly sandbox of its own."
+_HELP = "Scholarly sources as tools, each parsed in its own WebAssembly sandbox."
 
-_EPILOG = """Exit codes: 0 ok, 1 failed, 2 misuse, 3 denied, 130 interrupted, 141 whoever read the
-output went away.
+_EPILOG = """Exit codes: 0 ok, 1 failed, 2 misuse, 3 denied, 130 interrupted, 141 the reader of the
+output is gone.
 
 Results go to stdout, as JSON when it is not a terminal; errors go to stderr."""
 
@@ -137,7 +137,7 @@ def run(arguments: Sequence[str], session: Session | None = None, group: click.G
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "carrel"
-        if "--json-errors" in arguments:  # the words were not understood, so neither was this one
+        if "--json-errors" in arguments:  # unparsed words: the option was not applied
             report(ArgumentError([f"{error.format_message()} See '{path} --help'"]), as_json=True)
         else:
             complain(f"carrel: {error.format_message()}\n  what to do: see '{path} --help'")

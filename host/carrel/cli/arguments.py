@@ -1,8 +1,8 @@
-"""The arguments of a tool as a person types them: JSON, `key=value`, `key:=json`, or `-`.
+"""Parses the arguments of a tool from the command line: JSON, `key=value`, `key:=json`, or `-`.
 
-`key=value` follows the tool's input schema: what the schema calls a string stays as it was typed,
-so `id_list=2301.00001` is not a number; everything else is read as JSON. The host still validates
-the whole, so a mistake here gets the same message as from any other client.
+`key=value` follows the tool's input schema: a string stays as typed, so `id_list=2301.00001` is not
+a number; other types are parsed as JSON. The host validates the result, so an error has the same
+message as for any other client.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Schema = Mapping[str, Any]
 def read_arguments(
     words: Sequence[str], schema: Callable[[], Schema], read_stdin: Callable[[], str]
 ) -> dict[str, Any]:
-    """The arguments that `words` mean, later ones over earlier ones.
+    """Returns the arguments in `words`; later ones override earlier ones.
 
     Args:
-        words: as the shell gave them.
-        schema: gives the tool's input schema; called only when a `key=value` needs it.
-        read_stdin: gives the text behind `-`.
+        words: from the shell.
+        schema: returns the tool's input schema; called only for a `key=value`.
+        read_stdin: returns the text for `-`.
 
     Raises:
-        ArgumentError: with everything that cannot be understood.
+        ArgumentError: names every word that cannot be parsed.
     """
     arguments: dict[str, Any] = {}
     typed: set[str] = set()
@@ -89,7 +89,9 @@ def _json(text: str, where: str) -> Any:
 
 
 def _typed(key: str, text: str, schema: Schema) -> Any:
-    """`text` as what the schema wants at `key`; as it is when the schema does not know the key."""
+    """Converts `text` to the schema's type of `key`; unchanged if the schema does not have the
+    key.
+    """
     wanted, items = _types(schema.get("properties", {}).get(key), schema)
     if not wanted or "string" in wanted:
         return text
@@ -113,7 +115,9 @@ def _scalar(key: str, text: str, wanted: frozenset[str]) -> Any:
 
 
 def _types(schema: object, root: Schema, depth: int = 0) -> tuple[frozenset[str], frozenset[str]]:
-    """The JSON types that `schema` allows, and those of its items; empty when it does not say."""
+    """Returns the JSON types that `schema` allows, and those of its items; empty if it does not
+    restrict them.
+    """
     none: frozenset[str] = frozenset()
     if not isinstance(schema, dict) or depth > 8:
         return none, none

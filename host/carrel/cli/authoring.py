@@ -1,4 +1,4 @@
-"""`carrel plugin new`, `build` and `test`: from an empty folder to a component that works."""
+"""Implements `carrel plugin new`, `build` and `test`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def new_command(
     language: str,
     as_json: bool,
 ) -> int:
-    """Make a plugin's project that builds and passes its fixtures at once.
+    """Create a plugin project that builds and passes its fixtures.
 
     NAME is the plugin's: lower-case letters, digits and single underscores between them, a letter
     first, at most 40. The folder must not exist yet. The project holds a tool, a document format,
@@ -74,11 +74,11 @@ def new_command(
     help="The file to write; DIR/dist/NAME.wasm if not given.",
 )
 def build_command(session: Session, folder: Path, output: Path | None, as_json: bool) -> int:
-    """Build a plugin's component, whatever it is written in.
+    """Build a plugin's component from Rust, Python or JavaScript.
 
     DIR is the project, this folder when not given: a Cargo package, a Python project
-    (componentize-py) or a JavaScript package (jco). The component carries its manifest, so that
-    listing its tools runs nothing. What the tools say goes to stderr.
+    (componentize-py) or a JavaScript package (jco). The manifest is embedded in the component, so
+    that listing its tools runs no code. The output of the build tools goes to stderr.
     """
     from carrel.authoring.build import build_plugin
 
@@ -107,7 +107,7 @@ def build_command(session: Session, folder: Path, output: Path | None, as_json: 
     metavar="FORMAT",
     help="The format of documents whose case names none.",
 )
-@click.option("--update", is_flag=True, help="Write what was found as what is expected.")
+@click.option("--update", is_flag=True, help="Write the results to expected.json.")
 @click.option("--build", "build_first", is_flag=True, help="Build the project first.")
 def test_command(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
@@ -123,8 +123,8 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
 
     DIR is a project that was built, this folder when not given; FILE a component and NAME a
     configured plugin, both with --fixtures. Documents are parsed, tools are called, works looked up
-    and resources read with recorded exchanges, and what comes out is held against expected.json.
-    The exit code is 1 when a case fails.
+    and resources read with recorded exchanges, and the results are compared with expected.json. The
+    exit code is 1 when a case fails.
     """
     from carrel.authoring.check import check_plugin
 
@@ -159,7 +159,7 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
 def _subject(
     plugin: str, fixtures: Path | None, config: Config, *, build_first: bool
 ) -> tuple[bytes, str, Path]:
-    """The component to test, what to call it, and its cases."""
+    """Returns the component to test, its name, and its cases."""
     from carrel.authoring.project import find_project
 
     path = Path(plugin)
@@ -221,7 +221,7 @@ def _lines(outcome: Outcome) -> list[str]:
 
 
 def _skipped_lines(report: Report) -> list[str]:
-    """One line for each file that was not read."""
+    """Returns one line for each file that was not read."""
     from carrel.text.printable import printable
 
     told = [("", one) for one in report.skipped]

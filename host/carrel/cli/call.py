@@ -1,4 +1,4 @@
-"""`carrel call` and `carrel record`: one tool call."""
+"""Implements `carrel call` and `carrel record`."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from .tool_call import read_words, show
 def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> int:
     """Call one tool and print its result.
 
-    Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are read as
-    the tool's input schema says; key:=json gives a value as JSON. An array's key may be repeated.
-    `carrel call TOOL --help` shows them. An identifier that no source has is named on stderr; exit
-    code 1 means that none of those asked for was found.
+    Arguments are one JSON object, or - to read it from stdin, or key=value pairs that are parsed by
+    the tool's input schema; key:=json gives a value as JSON. An array's key may be repeated.
+    `carrel call TOOL --help` shows them. Identifiers that no source has are named on stderr; exit
+    code 1 means that none was found.
     """
     if HELP_OF in click.get_current_context().meta:
         return _show_help(session, tool)
@@ -62,7 +62,7 @@ def call(session: Session, tool: str, words: tuple[str, ...], as_json: bool) -> 
     help="The folder of a new fixture for `carrel plugin test`.",
 )
 @click.option("--replace", is_flag=True, help="Record a fixture of a call again.")
-@click.option("--keep-failure", is_flag=True, help="Make a fixture though a request had no answer.")
+@click.option("--keep-failure", is_flag=True, help="Make a fixture of a failed request too.")
 def record(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
     tool: str,
@@ -73,13 +73,13 @@ def record(  # noqa: PLR0917 - click hands all of them by name
     keep_failure: bool,
     as_json: bool,
 ) -> int:
-    """Call one tool and keep its exchanges with upstreams, to be replayed later.
+    """Call one tool and record its exchanges with upstreams, to replay them later.
 
     With --into, the same as `carrel call TOOL … --record DIR`. With --fixture, the arguments and
-    the result are kept as well, for `carrel plugin test`; inside a plugin's project its own
-    component is called, and may reach the hosts of its manifest. With --fixture, `lookup ID…` and
-    `resource URI` make the calls that else only the host makes. A call with a request that had no
-    answer makes no fixture, and the exit code is 1. Recordings hold no secrets.
+    the result are recorded too, for `carrel plugin test`; inside a plugin's project its component
+    is called, and may fetch from the hosts of its manifest. With --fixture, `lookup ID…` and
+    `resource URI` make calls that otherwise only the host makes. If a request has no response, no
+    fixture is made, and the exit code is 1. Recordings hold no secrets.
     """
     if HELP_OF in click.get_current_context().meta:
         return _show_help(session, tool)

@@ -1,4 +1,4 @@
-"""`carrel record --fixture`: one call, kept as a fixture for `carrel plugin test`."""
+"""Implements `carrel record --fixture`: records one call as a fixture for `carrel plugin test`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from carrel.tools import Result
 
 
-#: Failed requests that are shown.
+#: Maximum number of failed requests that are shown.
 _SHOWN_FAILURES = 5
 
 
@@ -28,7 +28,7 @@ class _Asked(NamedTuple):
     """The call to record.
 
     Attributes:
-        name: for the line of progress.
+        name: shown in the progress line.
         tool: as `case.json` names it.
         make: makes the call.
     """
@@ -51,14 +51,14 @@ def record_fixture(
 ) -> int:
     """Makes a call and writes a fixture of it.
 
-    A plugin's own report of an error is an outcome like another: it is written, and then raised as
-    by `carrel call`. After any other failure nothing is left behind; nor is it when an exchange
-    ended without an answer, unless `keep_failure` asks for that.
+    An error that the plugin reports is a valid outcome: it is written, then raised as by `carrel
+    call`. After any other failure no fixture is written; nor if a request had no response, unless
+    `keep_failure` is set.
 
-    Returns 1 when the call succeeded and nothing was kept.
+    Returns 1 if the call succeeded but no fixture was written.
 
     Raises:
-        CarrelError: the folder exists and is not to be replaced, or the call failed.
+        CarrelError: the folder exists and must not be replaced, or the call failed.
     """
     from carrel.authoring.capture import capturing, find_reserved, recording_config
 
@@ -94,7 +94,7 @@ def record_fixture(
 
 
 def _tell_failures(folder: Path, failed: Sequence[str]) -> None:
-    """Says that no fixture was made because requests had no answer."""
+    """Reports that no fixture was made because requests had no response."""
     if not failed:
         return
     from carrel.text.printable import printable
@@ -121,10 +121,10 @@ def _tool(host: Host, tool: str, words: tuple[str, ...]) -> _Asked:
 
 
 def _reserved(config: Config, state: PluginState, tool: str, words: Sequence[str]) -> _Asked:
-    """A call that the host makes by itself; its words are those of `carrel lookup`, or a URI.
+    """Returns a call of a reserved tool; its words are those of `carrel lookup`, or a URI.
 
     Raises:
-        ArgumentError: a word is no identifier, or there is not one URI.
+        ArgumentError: a word is not an identifier, or there is not exactly one URI.
     """
     from carrel.authoring.capture import call_reserved, secrets_told
     from carrel.lookup.sources import LOOKUP
@@ -159,7 +159,7 @@ def _ids(words: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _names(host: Host, tool: str) -> tuple[str, str]:
-    """A tool's name for clients and in its manifest; either may be given."""
+    """Returns a tool's name for clients and in its manifest, given either."""
     for state in host.plugins():
         if state.manifest is None:
             continue
@@ -167,4 +167,4 @@ def _names(host: Host, tool: str) -> tuple[str, str]:
             name = state.manifest.client_name(spec.name)
             if tool == name or (tool == spec.name and len(host.plugins()) == 1):
                 return name, spec.name
-    return tool, tool  # unknown: the call says so, and names the nearest
+    return tool, tool  # unknown: the call raises the error with the nearest name

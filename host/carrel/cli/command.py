@@ -1,4 +1,4 @@
-"""Declares a command: the options that all share, its example, and what catches its errors."""
+"""Declares commands: the common options, an example, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFIG = click.Option(
     ["--config"],
     type=_File,
     metavar="FILE",
-    help="Read this configuration instead of the usual one.",
+    help="Read this configuration file instead of the default one.",
 )
 RECORD = click.Option(
     ["--record"], type=_File, metavar="DIR", help="Write every exchange with an upstream to DIR."
@@ -26,11 +26,9 @@ REPLAY = click.Option(
     ["--replay"],
     type=_File,
     metavar="DIR",
-    help="Answer from recordings in DIR, not from upstreams.",
+    help="Replay recordings in DIR instead of querying upstreams.",
 )
-REFRESH = click.Option(
-    ["--refresh"], is_flag=True, help="Ask the sources even where a kept answer is fresh."
-)
+REFRESH = click.Option(["--refresh"], is_flag=True, help="Bypass the cache.")
 DEBUG = click.Option(
     ["--debug"], is_flag=True, help="Show the log, and the traceback of a failure."
 )
@@ -38,7 +36,7 @@ JSON_ERRORS = click.Option(
     ["--json-errors"], is_flag=True, help="Write errors to stderr as one line of JSON."
 )
 AS_JSON = click.Option(
-    ["--json", "as_json"], is_flag=True, help="JSON also on a terminal; in a pipe it always is."
+    ["--json", "as_json"], is_flag=True, help="Print JSON on a terminal too, as in a pipe."
 )
 
 SHARED = (CONFIG, DEBUG, JSON_ERRORS)
@@ -46,7 +44,7 @@ EXCHANGE = (RECORD, REPLAY, REFRESH)
 
 Work = Callable[..., int]
 
-#: The key of click's `Context.meta` under which `--help` after a tool's name is noted.
+#: The key of click's `Context.meta` that records `--help` after a tool's name.
 HELP_OF = "carrel.help_of"
 
 
@@ -54,17 +52,17 @@ class _WithExample(click.Command):
     """Help that ends with an example.
 
     Attributes:
-        example: the words after `carrel`, as a person would type them.
+        example: the words after `carrel`.
     """
 
     example: str = ""
 
     def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002 - click's seam
-        """The help's first sentence, whole: in a list of commands it may take two lines."""
+        """Returns the help's first sentence without truncation; in a list it may take two lines."""
         return super().get_short_help_str(limit=1000)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the example as it is, without wrapping it, and what the epilog says."""
+        """Writes the example without wrapping, and the epilog."""
         with formatter.section("Example"):
             formatter.write(f"  carrel {self.example}\n")
         super().format_epilog(ctx, formatter)
@@ -78,7 +76,7 @@ class ToolCommand(ExampleCommand):
     """A command whose first word is a tool: `--help` after one shows that tool."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Takes note of the tool that help is wanted about, else reads the words as usual."""
+        """Records the tool for which help is requested; otherwise parses the words as usual."""
         words = args[: args.index("--")] if "--" in args else args
         if any(word in ctx.help_option_names for word in words):
             given, _, _ = self.make_parser(ctx).parse_args(list(args))
@@ -99,10 +97,10 @@ def command(
     options: tuple[click.Option, ...] = (),
     kind: type[ExampleCommand] = ExampleCommand,
 ) -> Callable[[Work], ExampleCommand]:
-    """Makes a command of a function that takes a `Session` and returns an exit code.
+    """Turns a function that takes a `Session` and returns an exit code into a command.
 
-    The function's own parameters are declared with click's decorators below this one; its
-    docstring is the help.
+    Its other parameters are declared with click's decorators below this one; its docstring is the
+    help.
     """
 
     def declare(work: Work) -> ExampleCommand:

@@ -1,4 +1,4 @@
-"""`carrel doctor`: what is configured, reachable, cached, writable."""
+"""Implements `carrel doctor`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .progress import Progress
 from .report import FAILED, OK
 from .session import Session
 
-#: Less room than this is a problem: compiled components and answers are written as whole files.
+#: Free bytes below which a folder is reported; compiled components and responses need space.
 _ENOUGH_BYTES = 64 * 2**20
 
 
 @command("doctor", example="doctor --online", options=(AS_JSON,))
-@click.option("--online", is_flag=True, help="Also ask every granted host whether it answers.")
+@click.option("--online", is_flag=True, help="Also send a request to every granted host.")
 def doctor(session: Session, online: bool, as_json: bool) -> int:
-    """Check what is configured, cached, writable and, with --online, reachable.
+    """Check configuration, cache, folders and, with --online, the granted hosts.
 
-    Shows nothing secret. The exit code is 1 when something that is configured does not work.
+    Shows no secrets. The exit code is 1 if something configured does not work.
     """
     told = examine(session, online=online, env=os.environ)
     if as_json or not stdout_is_terminal():
@@ -37,7 +37,7 @@ def doctor(session: Session, online: bool, as_json: bool) -> int:
 
 
 def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[str, Any]:
-    """Everything that the doctor finds; `problems` has a sentence for each thing that is broken."""
+    """Returns the report; `problems` has a sentence for each problem."""
     from carrel.runtime.ffi import INTERFACE, VALUES, VARIABLE
 
     told: dict[str, Any] = {"ok": False, "problems": [], "environment": _environment(env)}
@@ -84,7 +84,7 @@ def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[s
 
 
 def _environment(env: Mapping[str, str]) -> list[str]:
-    """The names of Carrel's variables that are set; never a value."""
+    """Returns the names of Carrel's variables that are set; never a value."""
     from carrel.config import TOOL_IDENTIFIER
     from carrel.credentials import usual_variables
 
@@ -111,7 +111,7 @@ def _unknown_variables(env: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _cached(folder: Path) -> dict[str, Any]:
-    """How many bytes of compiled components and of answers are kept."""
+    """Returns the bytes of compiled components and of cached responses."""
 
     def size(pattern: str) -> int:
         total = 0

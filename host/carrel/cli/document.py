@@ -1,7 +1,6 @@
 """A document from a file or stdin, under a cap, and its text.
 
-Everything here fails with a typed error that names the file: a document is data from outside, and
-with many files the next one must still get its turn.
+Every failure is a typed error that names the file, so that `parse` can continue with the next file.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ def read_document(name: str, *, cap: int, plugin: str, document_format: str) -> 
     """The bytes of the file `name`, or of stdin for `-`.
 
     Args:
-        name: a path; it is opened as it is, so device files and pipes do as well.
-        cap: bytes of the largest document that is read.
+        name: a path; device files and pipes work too.
+        cap: maximum size in bytes.
         plugin: for the errors.
         document_format: for the errors.
 
     Raises:
-        ArgumentError: there is no such file, or it is a folder.
+        ArgumentError: the file does not exist, or is a folder.
         StorageError: the file cannot be read.
         SourceError: the document is too large.
     """
@@ -79,8 +78,8 @@ def _read(name: str, cap: int) -> bytes:
 
 
 def _read_up_to(descriptor: int, cap: int) -> bytes:
-    """At most `cap` bytes; the rest stays unread, however much it is."""
-    # A file comes whole; what has no size, as a pipe, piece by piece.
+    """Reads at most `cap` bytes."""
+    # A file is read at once; a pipe, which has no size, in pieces.
     first = os.read(descriptor, min(cap, max(os.fstat(descriptor).st_size, 2**20)))
     chunks, size = [first], len(first)
     while chunks[-1] and size < cap:

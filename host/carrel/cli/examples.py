@@ -1,7 +1,7 @@
-"""A call of a tool that can be run as it is shown.
+"""Builds an example call of a tool that can be run as shown.
 
-Of the built-in tools the calls are written here; of any other, one is made from the tool's input
-schema: its own examples, defaults and values where it names any, else values of the right form.
+The calls of built-in tools are listed here; others are built from the tool's input schema, with its
+examples, defaults and enumerations, else with values of the right form.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def example_of(tool: str, schema: Mapping[str, Any]) -> list[str]:
 
 
 def _arguments(schema: Mapping[str, Any], accepts: Any) -> dict[str, Any]:
-    """Arguments that the schema accepts, as few as that takes."""
+    """Returns a minimal set of arguments that the schema accepts."""
     own = resolved(schema, schema)
     properties = own.get("properties")
     if not isinstance(properties, Mapping):
@@ -91,7 +91,7 @@ def _arguments(schema: Mapping[str, Any], accepts: Any) -> dict[str, Any]:
     made = {name: _best(name, properties[name], schema, 0) for name in needed}
     if made and accepts(made):
         return made
-    # Nothing is required, or one of several: the first argument that will do.
+    # Nothing is required, or one of several: the first argument that is accepted.
     for name in properties:
         if name not in made:
             wider = {**made, name: _best(name, properties[name], schema, 0)}
@@ -101,7 +101,7 @@ def _arguments(schema: Mapping[str, Any], accepts: Any) -> dict[str, Any]:
 
 
 def _best(name: str, raw: object, root: Mapping[str, Any], depth: int) -> Any:
-    """The first candidate that the argument's own schema accepts; else the first one."""
+    """Returns the first candidate that the argument's own schema accepts; else the first one."""
     schema = resolved(raw, root)
     shared = {key: root[key] for key in ("$defs", "definitions") if key in root}
     accepts = _checker({**shared, **schema})
@@ -169,7 +169,9 @@ def _examples(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _checker(schema: Mapping[str, Any]) -> Any:
-    """Whether a value conforms to a schema; any does, where the schema cannot be compiled."""
+    """Returns a function that validates a value; it accepts any value if the schema does not
+    compile.
+    """
     try:
         return compile_schema(schema).is_valid
     except ValueError:
@@ -177,7 +179,7 @@ def _checker(schema: Mapping[str, Any]) -> Any:
 
 
 def _words(name: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
-    """An argument as it is typed: as plain as the schema can read it back."""
+    """Yields the words of an argument, in the simplest form that the schema can parse."""
     given = value if isinstance(value, list) and value else [value]
     plain = [
         f"{name}={one if isinstance(one, str) else json.dumps(one)}"

@@ -1,4 +1,4 @@
-"""What one plugin asks for, against what it is granted."""
+"""Compares what a plugin requests with what it is granted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> dict[str, Any]:
-    """Everything worth knowing about a plugin, nothing secret; for a broken one, what is known."""
+    """Returns what is known about a plugin, without secrets; for a broken one, less."""
     told: dict[str, Any] = {
         "name": entry.name,
         "url": entry.url,
@@ -103,15 +103,15 @@ def _imports(config: Config, entry: PluginConfig) -> list[str] | None:
     try:
         return imported_names(local_bytes(config, entry))
     except CarrelError:
-        return None  # the state's error says why
+        return None  # the state's error gives the reason
 
 
 def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) -> None:
     """Prints an inspection for a person.
 
     Args:
-        told: what `inspect_plugin` gave.
-        file: the configuration file, which need not exist.
+        told: from `inspect_plugin`.
+        file: the configuration file, which may not exist.
         is_configured: whether the plugin has an entry in it.
     """
     from .render import facts, lines, table
@@ -153,7 +153,7 @@ def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) ->
 
 
 def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
-    """Which secrets have a value, and where it comes from or would come from."""
+    """Shows which secrets have a value, and its source."""
     from .render import table
 
     if secrets:
@@ -162,11 +162,11 @@ def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_changes(told: Mapping[str, Any], file: Path, *, is_configured: bool) -> None:
-    """What to write into the configuration file, a line for each change."""
+    """Shows the changes to the configuration file that would grant what is refused."""
     from .remedy import change_inside
     from .render import lines
 
-    # Of what is granted whole nothing need be changed, except to slow it down.
+    # A complete grant needs no change, except to slow it down.
     refused = [item for item in told["policy"] if item["refused"] and item["grant"]]
     paces = [item for item in told["policy"] if item["kind"] == "pace" and item["grant"]]
     entry = [] if is_configured else [f'set plugins.{told["name"]}.url = "{told["url"]}"']
@@ -191,12 +191,14 @@ _TITLES = {
 }
 
 
-#: What `review` says of requests: `GET, POST /a, /b`, or for a part of a wildcard `host: GET /a`.
+#: A request in `review`: `GET, POST /a, /b`, or for a part of a wildcard `host: GET /a`.
 _REQUESTS = re.compile(r"(?P<host>\S+: )?(?P<methods>[A-Z]+(?:, [A-Z]+)*) (?P<paths>.+)")
 
 
 def _merged(items: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The items with those of one name as one: a manifest may have several rules for a host."""
+    """Returns the items with equal names merged, because a manifest may have several rules for a
+    host.
+    """
     found: dict[str, list[Mapping[str, str]]] = {}
     for item in items:
         found.setdefault(item["name"], []).append(item)
@@ -209,7 +211,7 @@ def _merged(items: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
 
 
 def _joined(told: Sequence[str]) -> str:
-    """What several rules allow, in as few words: paths below another path are part of it."""
+    """Returns the union of several rules; paths below another path are omitted."""
     paths: dict[str, list[str]] = {}
     others: list[str] = []
     for piece in dict.fromkeys(part for one in told for part in one.split("; ") if part):
@@ -234,7 +236,7 @@ def _widest(paths: Sequence[str]) -> list[str]:
 
 
 def _row(item: Mapping[str, str]) -> list[Any]:
-    """Name, asked, granted, refused; what is refused whole has no need of the last."""
+    """Returns name, requested, granted, refused; the last is empty if everything is refused."""
     from .render import text
 
     asked, granted, refused = (item[key] for key in ("asked", "granted", "refused"))

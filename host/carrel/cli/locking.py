@@ -1,4 +1,4 @@
-"""`carrel plugin lock`: shows what plugins are now, and writes down what is approved of them."""
+"""Implements `carrel plugin lock`: shows changes of plugins and records their approval."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @command("lock", example="plugin lock preprints", options=(AS_JSON,))
 @click.argument("names", metavar="[NAME]…", nargs=-1)
-@click.option("--yes", is_flag=True, help="Approve without being asked.")
+@click.option("--yes", is_flag=True, help="Approve without a prompt.")
 @click.option("--remove", is_flag=True, help="Take the named plugins out of the lock instead.")
 def lock_command(
     session: Session, names: tuple[str, ...], yes: bool, remove: bool, as_json: bool
 ) -> int:
-    """Show what plugins are now beside what was approved, and approve it.
+    """Show how plugins differ from what was approved, and approve them.
 
-    Without NAME: every plugin that comes from a registry, and every file that is in the lock. What
-    an address names is fetched, its signature verified, and the difference shown; it is written to
-    carrel.lock once it is approved: on a terminal by an answer, otherwise by --yes. The exit code
-    is 1 when something is left unapproved or cannot be had.
+    Without NAME: every plugin that comes from a registry, and every file that is in the lock. Each
+    plugin is fetched, its signature verified, and the difference shown. Approved plugins are
+    written to carrel.lock: on a terminal after a prompt, otherwise with --yes. The exit code is 1
+    if something was not approved or could not be fetched.
     """
     config = session.config()
     if remove:
@@ -94,7 +94,7 @@ def _show(proposals: list[Proposal]) -> None:
 
 
 def _agreed(changed: list[Proposal]) -> bool:
-    """Asks on a terminal; without one nobody agrees."""
+    """Prompts for approval on a terminal; returns False without one."""
     streams: tuple[Any, ...] = (sys.stdin, sys.stdout)
     if not all(stream is not None and stream.isatty() for stream in streams):
         return False

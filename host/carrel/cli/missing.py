@@ -1,4 +1,4 @@
-"""The identifiers that a call asked for and no source has, by what the result says of them."""
+"""Finds the requested identifiers that no source has, from a call's result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from carrel.text.printable import printable
 
-#: Members that list such identifiers, each with what is said of one.
+#: Members that list such identifiers, each with its reason.
 _MEMBERS = {
     "not_found_pmids": "not found",
     "not_found": "not found",
@@ -16,11 +16,11 @@ _MEMBERS = {
 
 
 class Missing(NamedTuple):
-    """What was asked for and not found.
+    """The identifiers that were not found.
 
     Attributes:
         told: each identifier with the reason, in the result's order.
-        is_all: whether nothing that was asked for was found.
+        is_all: whether none was found.
     """
 
     told: list[tuple[str, str]]

@@ -1,4 +1,4 @@
-"""Asking the granted hosts whether they answer, by the same road that plugins' requests take."""
+"""Sends a request to each granted host, through the same fetch layer as plugins' requests."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from carrel.plugins.manifests.manifest import Manifest
     from carrel.plugins.state import PluginState
 
-#: Seconds that one plugin's hosts together get.
+#: Timeout in seconds for all hosts of one plugin.
 _PATIENCE = 30.0
 
 
 class FetcherFactory(Protocol):
-    """What is asked of `carrel.plugins.grants.access.Access`; tests hand in a double."""
+    """The part of `carrel.plugins.grants.access.Access` that is used; tests pass a double."""
 
     def fetcher(self, entry: PluginConfig, manifest: Manifest, /) -> Fetcher:
-        """A fetcher under the manifest and the entry's grant."""
+        """Returns a fetcher under the manifest and the entry's grant."""
         ...
 
     def close(self) -> None:
@@ -37,9 +37,10 @@ def ask_hosts(
     on_progress: ProgressHandler | None = None,
     access: FetcherFactory | None = None,
 ) -> list[dict[str, Any]]:
-    """One HEAD to each granted host, at its pace: `{host, status, seconds}` or `{host, error}`.
+    """Sends one HEAD to each granted host; returns `{host, status, seconds}` or `{host, error}`.
+    Applies the rate limits.
 
-    Any status counts as an answer. Wildcards are passed over: they name no host to ask.
+    Any status counts as reachable. Skips wildcards, which name no host.
     """
     if access is None:
         from carrel.plugins.grants import access as plugin_access
@@ -74,9 +75,9 @@ def _ask(fetcher: Fetcher, host: str, call: Call) -> dict[str, Any]:
 
 
 def _asking(manifest: Manifest) -> Manifest:
-    """The manifest with a fresh HEAD of each host's root in place of what it declares.
+    """Returns the manifest with uncached HEAD requests to each host's root in place of its rules.
 
-    The pace stays; secrets do not go along, because a reachable host is all that is asked for.
+    The rate limits stay; secrets are not sent, because only reachability is tested.
     """
     hosts = [
         {"host": host["host"], "methods": ["HEAD"], **{k: host[k] for k in ("pace",) if k in host}}

@@ -1,4 +1,4 @@
-"""What goes to stdout: bytes of UTF-8 whatever the locale, flushed before the command ends."""
+"""Writes UTF-8 to stdout regardless of the locale, and flushes it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def stdout_is_terminal() -> bool:
-    """Whether a person reads stdout."""
+    """Returns whether stdout is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -14,7 +14,7 @@ def write_text(text: str) -> None:
     """Writes `text` to stdout as UTF-8, and flushes.
 
     Raises:
-        BrokenPipeError: the reader went away.
+        BrokenPipeError: the reader closed the pipe.
         OSError: stdout is closed, or its disk is full.
     """
     write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -25,7 +25,7 @@ def write_bytes(*pieces: bytes | memoryview) -> None:
     if sys.stdout is None:
         raise OSError(9, "stdout is closed")
     buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None:  # replaced by an object that takes text only
+    if buffer is None:  # replaced by an object that accepts only text
         sys.stdout.write(b"".join(pieces).decode("utf-8", "surrogatepass"))
     else:
         sys.stdout.flush()
@@ -35,7 +35,7 @@ def write_bytes(*pieces: bytes | memoryview) -> None:
 
 
 def write_json_text(*pieces: str | bytes | memoryview) -> None:
-    """Writes one JSON text and a line break, hidden characters as escapes: the same value."""
+    """Writes one JSON text and a line break, with hidden characters escaped."""
     from carrel.text.printable import escaped_json
 
     written: list[bytes | memoryview] = []

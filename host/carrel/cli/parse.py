@@ -1,4 +1,4 @@
-"""`carrel parse` as a declared command; the work is in `parsing`."""
+"""Declares `carrel parse`; `parsing` implements it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def parse_command(
     format_options: str | None,
     as_json: bool,
 ) -> int:
-    """Read documents through a plugin's sandboxed parser.
+    """Parse documents in a plugin's sandbox.
 
-    Without FILE, or with -, the document comes from stdin. One document: its result on stdout.
-    Several: one line of JSON each, {"file", "result"} or {"file", "error"}; a bad one does not stop
-    the rest, and the exit code is 1 at the end. `carrel plugin inspect PLUGIN` lists the formats.
+    Without FILE, or with -, the document comes from stdin. The result of one document goes to
+    stdout. Several documents give one line of JSON each, {"file", "result"} or {"file", "error"};
+    after an error the others are still parsed, and the exit code is 1. `carrel plugin inspect
+    PLUGIN` lists the formats.
     """
     return parse(session, plugin, document_format, files, options=format_options, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`carrel parse`: documents through the sandbox, one result each."""
+"""Implements `carrel parse`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .output import stdout_is_terminal, write_json_text
 from .report import FAILED, OK, guarded, report
 from .session import Host, Session
 
-#: Faults of the command rather than of one document: every further document would meet them too.
+#: Errors of the command and not of one document; every further document would have them too.
 _OF_THE_COMMAND = (UnknownNameError, ConfigError, LoadError)
 
 
@@ -38,10 +38,9 @@ def parse(
 ) -> int:
     """Parses each of `files`, stdin when there are none, and returns the exit code.
 
-    One document: its result, which in a pipe is the component's own JSON text, unread but for
-    hidden characters, which become escapes. Several: one line of JSON each, in order,
-    `{"file", "result"}` or `{"file", "error"}`; a bad one does not stop the rest, and the exit code
-    is 1 at the end.
+    For one document writes its result; in a pipe that is the component's JSON text, with hidden
+    characters escaped. For several writes one line of JSON each, in order, `{"file", "result"}` or
+    `{"file", "error"}`; continues after an error, and then returns 1.
     """
 
     def work() -> int:
@@ -96,7 +95,7 @@ def _parse(session: Session, job: _Job, files: Sequence[str], *, as_json: bool) 
             _show(text, readable=readable)
             return OK
 
-        gc.enable()  # off until here, see `__main__`; many documents make much garbage
+        gc.enable()  # disabled in `__main__`; many documents create much garbage
         code = OK
         for name in files:
             try:
@@ -132,7 +131,9 @@ def _with_progress(host: Host, job: _Job, document: bytes | Utf8) -> memoryview:
 
 
 def _refuse_unknown_format(host: Host, plugin: str, document_format: str) -> None:
-    """Raises if the format is not one of the plugin's; with the nearest, which it does not know."""
+    """Raises if the format is not one of the plugin's, with the nearest name; the plugin's own
+    error has none.
+    """
     for state in host.plugins():
         if state.name == plugin and state.manifest is not None:
             known = [one.name for one in state.manifest.formats]
@@ -150,7 +151,7 @@ def _show(text: memoryview, *, readable: bool, heading: str | None = None) -> No
 
 
 def _one_line(text: bytes) -> bytes:
-    """A JSON text on one line: outside of strings a line break is only white space."""
+    """Returns a JSON text on one line: outside strings, line breaks are only white space."""
     if b"\n" in text or b"\r" in text:
         return text.replace(b"\r", b" ").replace(b"\n", b" ")
     return text

@@ -1,4 +1,4 @@
-"""`carrel plugin`: what is configured, what it asks for, what it gets."""
+"""Implements `carrel plugin`, `list` and `inspect`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 plugin = ExampleGroup(
     "plugin",
-    help="List, inspect, make, publish, fetch, sign and verify plugins.",
+    help="List, inspect, create, publish, pull, sign and verify plugins.",
     no_args_is_help=True,
 )
 plugin.example = "plugin inspect arxiv"
@@ -36,9 +36,9 @@ plugin.example = "plugin inspect arxiv"
 
 @command("list", example="plugin list", options=(AS_JSON,))
 def list_command(session: Session, as_json: bool) -> int:
-    """List the configured plugins and whether they can be used.
+    """List the configured plugins and their states.
 
-    The exit code is 1 when a plugin that is on cannot be loaded.
+    The exit code is 1 if an enabled plugin cannot be loaded.
     """
     with session.open() as host:
         states = list(host.plugins())
@@ -60,7 +60,7 @@ def list_command(session: Session, as_json: bool) -> int:
 @command("inspect", example="plugin inspect arxiv", options=(AS_JSON,))
 @click.argument("name", metavar="NAME | FILE")
 def inspect_command(session: Session, name: str, as_json: bool) -> int:
-    """Show what a plugin asks for and what it is granted.
+    """Show what a plugin requests and what it is granted.
 
     NAME is a configured plugin. FILE is a component that is not configured: it is shown as it would
     be with an empty grant.
@@ -107,7 +107,7 @@ plugin.add_command(test_command)
 
 
 def summary(state: PluginState) -> dict[str, Any]:
-    """A plugin's state in a few members."""
+    """Returns a summary of a plugin's state."""
     manifest = state.manifest
     told: dict[str, Any] = {
         "name": state.name,

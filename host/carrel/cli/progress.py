@@ -1,4 +1,4 @@
-"""A line on stderr while something takes longer than a second, and only on a terminal."""
+"""Shows a progress line on stderr for operations longer than a second, on a terminal only."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Self, TextIO
 
 from carrel.text.printable import printable
 
-#: Seconds before the line appears, and between two of its versions.
+#: Seconds before the line appears, and between its updates.
 PATIENCE = 1.0
 INTERVAL = 0.25
 
 
 class Progress:
-    """Shows what is going on for as long as a `with` block runs.
+    """Shows progress while a `with` block runs.
 
-    `update` is a `ProgressHandler`: it may be called from any thread and never waits.
+    `update` is a `ProgressHandler`: thread-safe and non-blocking.
     """
 
     def __init__(
@@ -30,11 +30,11 @@ class Progress:
         self._painter: _Painter | None = None
 
     def update(self, done: float, total: float | None, message: str) -> None:
-        """Takes note of how far the work has come; the next version of the line shows it."""
+        """Records the progress; the next update of the line shows it."""
         self._last = (done, total, message)
 
     def line(self, seconds: float) -> str:
-        """What the line says after `seconds`."""
+        """Returns the text of the line after `seconds`."""
         parts = [f"{self._what}: {seconds:.0f} s"]
         if self._last is not None:
             done, total, message = self._last
@@ -60,7 +60,7 @@ class Progress:
 
 
 class _Painter:
-    """The thread behind the line; `threading` is imported only where there is a terminal."""
+    """The thread that updates the line; `threading` is imported only on a terminal."""
 
     def __init__(self, progress: Progress, stream: TextIO) -> None:
         import threading

@@ -1,4 +1,4 @@
-"""`carrel plugin prune`: gives back the space of plugins that nothing names any more."""
+"""Implements `carrel plugin prune`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @command("prune", example="plugin prune", options=(AS_JSON,))
 def prune_command(session: Session, as_json: bool) -> int:
-    """Remove plugins from the disk that nothing names any more.
+    """Remove unreferenced plugins from the disk.
 
-    What stays: what a tag named when it was last pulled, what the configuration and its carrel.lock
-    name by digest, and what is younger than an hour. What only another configuration names by
-    digest is removed, and fetched again when it is needed.
+    Kept are plugins that a tag named when it was last pulled, that the configuration or its
+    carrel.lock names by digest, or that are younger than an hour. Plugins that only another
+    configuration names by digest are removed, and pulled again when needed.
     """
     from carrel.oci.pruning import prune
     from carrel.plugins.sources.oci_source import plugin_store
@@ -35,10 +35,10 @@ def prune_command(session: Session, as_json: bool) -> int:
 
 
 def _named_digests(config: Config) -> set[str]:
-    """The digests that the configuration and its lock name.
+    """Returns the digests that the configuration and its lock name.
 
     Raises:
-        CarrelError: either cannot be read; then nothing is known of what is needed.
+        CarrelError: either cannot be read, so the needed digests are unknown.
     """
     from carrel.oci.reference import parse_reference
     from carrel.plugins.approval.lockfile import read_lock

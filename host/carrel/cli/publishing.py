@@ -1,4 +1,4 @@
-"""`carrel plugin push` and `pull`: plugins into a registry and out of one."""
+"""Implements `carrel plugin push` and `pull`."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def push_command(
 def pull_command(
     session: Session, reference: str, output: Path | None, plain_http: bool, as_json: bool
 ) -> int:
-    """Fetch a plugin from a registry, with its signatures, and keep it.
+    """Pull a plugin and its signatures from a registry into the local store.
 
-    REFERENCE is [oci://]REGISTRY[:PORT]/NAME with :TAG, @sha256:DIGEST or both, of which the digest
-    wins; with neither, the tag is latest. Nothing of the plugin runs, and no signature is verified
-    yet.
+    REFERENCE is [oci://]REGISTRY[:PORT]/NAME with :TAG, @sha256:DIGEST or both; a digest takes
+    precedence, and the default tag is latest. The plugin is not run, and its signatures are not
+    verified yet.
     """
     from carrel.oci.pull import pull
     from carrel.oci.registry import open_repository
@@ -127,10 +127,10 @@ def pull_command(
 
 
 def read_reference(text: str) -> ImageReference:
-    """The reference that was typed.
+    """Parses a reference.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is invalid.
     """
     from carrel.oci.reference import parse_reference
 
@@ -141,7 +141,7 @@ def read_reference(text: str) -> ImageReference:
 
 
 def settings_for(config: Config, where: ImageReference, *, plain_http: bool) -> RegistrySettings:
-    """How the registry of a reference is reached, by the configuration and what was typed."""
+    """Returns the settings for a reference's registry, from the configuration and the options."""
     from carrel.plugins.sources.oci_source import registry_settings as configured
 
     return registry_settings(where, plain_http=plain_http, base=configured(config, where.host))
@@ -150,14 +150,14 @@ def settings_for(config: Config, where: ImageReference, *, plain_http: bool) -> 
 def registry_settings(
     where: ImageReference, *, plain_http: bool, base: RegistrySettings | None = None
 ) -> RegistrySettings:
-    """How the registry of a reference that was typed at the command line is reached.
+    """Returns the settings for the registry of a reference from the command line.
 
-    Whoever types a host may mean one on a private address; where it redirects to may not.
+    The host may have a private address, because the user named it; redirects may not lead to one.
 
     Args:
-        where: what was typed.
-        plain_http: whether it is to be reached over http.
-        base: what the configuration says of registries; None when it says nothing.
+        where: the reference.
+        plain_http: whether to use http.
+        base: the registries' settings in the configuration; None without any.
     """
     from dataclasses import replace
 
@@ -172,7 +172,7 @@ def registry_settings(
 
 
 def _pack(session: Session, file: Path) -> PluginPackage:
-    """The file as it is published, with what the plugin says of itself when it is loaded."""
+    """Loads the plugin and returns the file with its metadata, ready to publish."""
     from carrel.oci.layout import write_plugin
     from carrel.runtime.exported_names import exported_names
     from carrel.runtime.imported_names import imported_names
@@ -197,10 +197,10 @@ def _pack(session: Session, file: Path) -> PluginPackage:
 
 
 def _manifest(session: Session, file: Path) -> dict[str, Any]:
-    """The component's manifest.
+    """Returns the component's manifest.
 
     Raises:
-        CarrelError: nobody could load what would be published; says why.
+        CarrelError: the component cannot be loaded.
     """
     config = with_component(session.config(), file)
     with session.open(config) as host:

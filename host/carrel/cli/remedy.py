@@ -1,7 +1,7 @@
-"""What the person at the command line can do: that person has the configuration file in hand.
+"""Words the remedy of an error for the user of the command line.
 
-Errors speak of an operator, because a client of the server reads them too. At the command line the
-reader is the operator, and is told which setting to write in which file.
+Errors speak of an operator, because clients of the server read them too. At the command line the
+reader is the operator, so the remedy names the setting and the file to change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHANGE = re.compile(r"(?P<key>plugins\.\S+?) (?P<sign>\+=|-=) (?P<value>.+)")
 
 
 def remedy(error: CarrelError) -> str:
-    """Returns what to do about an error; empty when nothing needs to be done."""
+    """Returns the remedy of an error; empty if there is none."""
     setting = grant_of(error)
     if setting:
         written = change(setting, configuration_file())
@@ -35,17 +35,19 @@ def remedy(error: CarrelError) -> str:
         return error.remedy or "correct what the message names, then build again"
     name, file = error.plugin, configuration_file()
     if isinstance(error, LockError):
-        # Without a name it came from that command, whose message says what to do.
+        # Without a name the error came from that command, whose message has the remedy.
         return f"if it is what you expect, approve it with 'carrel plugin lock {name}'" * bool(name)
     if isinstance(error, SignatureError):
         place = f"plugins.{name}.trust or trust" if name else "trust"
-        return f"in {file}, name whose signature counts as {place}, or use a plugin they signed"
+        return f"in {file}, add its signer to {place}, or use a plugin of a configured signer"
     entry = f", or plugins.{name} in {file}" if name else f", or its entry in {file}"
     return f"correct what the message names: the plugin itself{entry}"
 
 
 def grant_of(error: CarrelError) -> str:
-    """The setting that would allow what was refused, in the file's words; empty for none."""
+    """Returns the setting that would allow what was refused, as written in the file; empty if none
+    would.
+    """
     details = error.details()
     denial: Any = details.get("denial_context")
     told = denial.get("grant") if isinstance(denial, dict) else details.get("grant")
@@ -53,7 +55,7 @@ def grant_of(error: CarrelError) -> str:
 
 
 def change(setting: str, file: Path) -> str:
-    """Returns the change of a file that a setting such as `plugins.x.… += "value"` stands for."""
+    """Returns the change of a file for a setting such as `plugins.x.… += "value"`."""
     return f"in {file}, {change_inside(setting)}"
 
 
@@ -67,7 +69,7 @@ def change_inside(setting: str) -> str:
 
 
 def configuration_file() -> Path:
-    """The configuration file of this run; where it would be when there is none."""
+    """Returns the path of the configuration file of this run, which may not exist."""
     context = click.get_current_context(silent=True)
     while context is not None:
         named = context.params.get("config")

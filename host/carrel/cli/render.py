@@ -1,7 +1,7 @@
-"""Texts and tables for a person at a terminal. The only module that imports rich.
+"""Renders texts and tables on a terminal. The only module that imports rich.
 
-Everything shown may come from outside: texts become `rich.text.Text`, so that nothing in them is
-read as markup, and hidden characters are taken out; in JSON they are escapes.
+Texts may be external content: they become `rich.text.Text`, so that nothing in them is read as
+markup, and hidden characters are removed; in JSON they are escaped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from carrel.text.printable import escaped_json_text, printable, printable_lines
 
 from .output import write_text
 
-#: Characters that are shown of a text in a table, and of a paragraph.
+#: Maximum characters of a text in a table, and of a paragraph.
 _CELL, PARAGRAPH = 2000, 20_000
 #: Cells between two columns, and cells that a column of prose needs to be read.
 _GAP, _READABLE = 2, 18
@@ -30,9 +30,9 @@ Style = str
 
 
 def console() -> Console:
-    """Standard output as rich sees it.
+    """Returns rich's console for stdout.
 
-    NO_COLOR turns off bold and dim too: who sets it wants a text without escape sequences.
+    NO_COLOR turns off bold and dim too, so that there are no escape sequences.
     """
     plain = bool(os.environ.get("NO_COLOR"))
     return Console(
@@ -41,23 +41,22 @@ def console() -> Console:
 
 
 def text(value: object, style: Style = "", *, limit: int = _CELL) -> Text:
-    """One line of text from outside, cut to `limit` characters."""
+    """Returns a text on one line, cut to `limit` characters."""
     return Text(printable(" ".join(str(value).split()), limit), style=style)
 
 
 def cell_width(value: str) -> int:
-    """How many cells of a terminal a text takes."""
+    """Returns the width of a text in terminal cells."""
     return cell_len(value)
 
 
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
 ) -> None:
-    """Prints a table under a title; without rows, that there are none.
+    """Prints a table under a title, or "none" without rows.
 
-    A column without a value is left out. Where the terminal is too narrow, the first column's
-    values take lines of their own, above the other columns; where it is narrower still, each row
-    becomes a paragraph.
+    Omits columns without values. On a narrow terminal, prints the first column's values on separate
+    lines above the other columns; on a narrower one, prints each row as a paragraph.
     """
     out = console()
     if title:
@@ -103,7 +102,7 @@ def _print_stacked(
 
 
 def _widths(columns: Sequence[Sequence[Text]], width: int) -> list[int]:
-    """The cells of each column: what it needs, and of what is left as much as it can use."""
+    """Returns the width of each column in cells: its minimum and a share of the rest."""
     given = [_least(column) for column in columns]
     wanted = [max(one.cell_len for one in column) for column in columns]
     spare = width - _GAP * len(columns) - sum(given)
@@ -116,7 +115,7 @@ def _widths(columns: Sequence[Sequence[Text]], width: int) -> list[int]:
 
 
 def _least(column: Sequence[Text]) -> int:
-    """The cells that a column needs so that its texts can be read."""
+    """Returns the minimum readable width of a column in cells."""
     longest_word = max(_longest_word(one) for one in column)
     return max(longest_word, min(max(one.cell_len for one in column), _READABLE))
 
@@ -128,10 +127,10 @@ def _longest_word(one: Text) -> int:
 def facts(
     pairs: Iterable[tuple[str, object]], *, title: str | None = None, out: Console | None = None
 ) -> None:
-    """Prints names and values, one pair a line.
+    """Prints names and values, one pair per line.
 
-    A value with a word that has no room beside its name stands on the next line: a digest or a path
-    stays in one piece as long as the terminal is wide enough for it alone.
+    A value with a word that does not fit beside its name is printed on the next line, so that a
+    digest or a path stays in one piece if the terminal is wide enough.
     """
     out = out or console()
     if title:
@@ -153,7 +152,7 @@ def facts(
 
 
 def lines(texts: Iterable[str], *, title: str) -> None:
-    """Prints texts under a title, each on a line of its own as far as there is room."""
+    """Prints texts under a title, one per line if they fit."""
     out = console()
     out.print()
     out.print(text(title, "bold"), overflow="fold")
@@ -164,15 +163,15 @@ def lines(texts: Iterable[str], *, title: str) -> None:
 def paragraph(
     *parts: Text | str, first: str = "", indent: int = 0, out: Console | None = None
 ) -> None:
-    """Prints texts, a blank between two, wrapped to the terminal under an indent.
+    """Prints texts separated by blanks, wrapped to the terminal and indented.
 
-    Lines end where their text does: what is copied from the terminal has no blanks behind it.
+    Lines have no trailing blanks, so that they can be copied from the terminal.
 
     Args:
         parts: the texts.
-        first: what the first line has in place of the indent.
+        first: the first line's prefix, in place of the indent.
         indent: in cells.
-        out: where to print.
+        out: the console.
     """
     out = out or console()
     given = [one if isinstance(one, Text) else text(one, limit=PARAGRAPH) for one in parts]
@@ -186,7 +185,7 @@ def paragraph(
 
 
 def plain(source: str) -> None:
-    """Prints a text of many lines as it is; long lines are left to the terminal."""
+    """Prints a multi-line text unchanged; the terminal wraps long lines."""
     write_text(printable_lines(source) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Errors for a person, on stderr: what, where, what to do. And what a command exits with."""
+"""Reports errors on stderr, with place and remedy, and maps them to exit codes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MISUSE = frozenset({"invalid_arguments", "unknown_tool", "config"})
 
 
 def exit_code(error: CarrelError) -> int:
-    """2 for what the caller wrote, 3 for what policy refused, else 1."""
+    """Returns 2 for wrong usage, 3 for a refusal by policy, else 1."""
     if error.error_code in _MISUSE:
         return MISUSE
     return DENIED if error.error_code == "denied" else FAILED
 
 
 def describe(error: CarrelError) -> str:
-    """The lines that a person reads about `error`."""
+    """Returns the text of an error report."""
     lines = []
     if isinstance(error, ConfigError) and len(error.faults) > 1:
         where = f"{error.path}: " if error.path else ""
@@ -69,18 +69,18 @@ def report(error: CarrelError, *, as_json: bool = False) -> None:
 
 
 def complain(text: str) -> None:
-    """Writes lines to stderr without hidden characters, if there is one that takes them."""
+    """Writes lines to stderr without hidden characters; ignores a closed stderr."""
     try:
         sys.stderr.write(printable_lines(text) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
-        pass  # nobody is left to tell
+        pass  # stderr is gone
 
 
 def guarded(work: Callable[[], int], *, debug: bool = False, as_json: bool = False) -> int:
-    """Runs a command's work and turns whatever it raises into a message and an exit code.
+    """Runs a command and converts exceptions to a message and an exit code.
 
-    No traceback reaches a person who did not ask for it with --debug.
+    Shows a traceback only with --debug.
     """
     try:
         return work()
@@ -97,7 +97,7 @@ def guarded(work: Callable[[], int], *, debug: bool = False, as_json: bool = Fal
     except OSError as error:
         if debug:
             _show_traceback()
-        _forget_stdout()  # a full disk would fail again when Python flushes at exit
+        _forget_stdout()  # with a full disk, Python's flush at exit would fail again
         name = str(error.filename) if error.filename else "output"
         report(StorageError(name, error.strerror or str(error)), as_json=as_json)
         return FAILED
@@ -122,7 +122,7 @@ def _show_traceback() -> None:
 
 
 def _forget_stdout() -> None:
-    """Points stdout at nothing, so that Python's own flush at exit cannot fail."""
+    """Redirects stdout to the null device, so that Python's flush at exit cannot fail."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`carrel read-resource`: the documents that plugins offer by URI."""
+"""Implements `carrel read-resource`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 )
 @click.argument("uri", metavar="[URI]", required=False)
 def read_resource(session: Session, uri: str | None, as_json: bool) -> int:
-    """Read a document that a plugin offers by URI, or list what there is.
+    """Read a plugin's resource by URI, or list the resources.
 
-    URI is a listed one, or one that a template covers. As JSON: the document as the plugin returned
-    it, {contents} of an Extism module; of a list, {resources, templates}.
+    URI is listed or matches a template. JSON output: the document as the plugin returned it,
+    {contents} for an Extism module; for the list, {resources, templates}.
     """
     with session.open() as host:
         if uri is not None:

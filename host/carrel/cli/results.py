@@ -1,7 +1,7 @@
-"""What a tool or a parser returned, as a person reads it at a terminal.
+"""Formats results of tools and parsers for a terminal.
 
-Works are a list, or shown in full where there are few; citations and documents are the texts that
-they are; anything else is JSON. The result's own text goes out in a pipe and with --json.
+Shows works as a list, or in full if there are few; citations and documents as texts; anything else
+as JSON. In a pipe and with --json, the result's own text is written instead.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from .render import console, json_value, paragraph, plain, text
 from .standing import standings
 from .works import ShownWork, is_work, read_work
 
-#: The members under which results list works. Those of `_NAMED` are taken for works only by a title
-#: or a total, because other plugins call other things by these words.
+#: The members under which results list works. Those of `_NAMED` count as works only with a title or
+#: a total, because other plugins use these names for other things.
 _LISTS = ("entries", "works", "articles", "brief_summaries", "related_articles", "candidates")
 _NAMED = ("summaries", "items", "results")
 _TOTALS = ("total_results", "total_found", "count")
-#: Works that are shown in full, when they are the whole result.
+#: Maximum number of works that are shown in full, if they are the whole result.
 _FEW = 5
 _SHOWN_AUTHORS = 4
 _WARNING = "bold red"
@@ -51,7 +51,7 @@ def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:
 
 
 def _find_works(data: Mapping[str, Any]) -> tuple[list[Any], bool] | None:
-    """The works of a result, and whether they are records that were asked for by identifier."""
+    """Returns the works of a result, and whether they were requested by identifier."""
     if isinstance(data.get("work"), dict):
         return [data["work"]], True
     if "doi" in data and "is_retracted" in data:
@@ -74,7 +74,7 @@ def _are_works(value: object) -> bool:
 
 
 def _unwrapped(item: Any) -> Any:
-    """The work itself, of a result that has it beside its sources."""
+    """Returns the work of an item that wraps it."""
     inner = item.get("work") if isinstance(item, dict) else None
     return inner if isinstance(inner, dict) else item
 
@@ -143,7 +143,7 @@ def _name_of(document: Mapping[str, Any]) -> str:
 
 
 def _show_texts(texts: Sequence[tuple[str, str]]) -> None:
-    """Prints texts as they are: alone, or each under its name."""
+    """Prints texts unchanged: a single one alone, several under their names."""
     out = console()
     for number, (name, source) in enumerate(texts):
         if len(texts) > 1:
@@ -154,7 +154,7 @@ def _show_texts(texts: Sequence[tuple[str, str]]) -> None:
 
 
 def _show_blocks(blocks: Sequence[Mapping[str, Any]]) -> None:
-    """Prints the content that an Extism module or the reading of a resource gave."""
+    """Prints the content blocks of an Extism module or of a resource."""
     for block in blocks:
         inner = block.get("resource")
         one = inner if isinstance(inner, dict) else block
@@ -169,7 +169,7 @@ def _show_blocks(blocks: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_text(source: str) -> None:
-    """Prints a text: what is JSON with indents, anything else as it is."""
+    """Prints a text: JSON indented, anything else unchanged."""
     if source.lstrip()[:1] in {"{", "["}:
         try:
             value = json.loads(source)
@@ -182,7 +182,7 @@ def _show_text(source: str) -> None:
 
 
 def _show_rest(data: Mapping[str, Any]) -> None:
-    """Prints what a person needs beside the works: counts, the next page, notices."""
+    """Prints counts, the next page and notices."""
     out = console()
     for facet in _list(data.get("facets")):
         if isinstance(facet, dict):

@@ -1,7 +1,7 @@
-"""A tool's input schema as a list of arguments, for a person.
+"""Lists a tool's arguments from its input schema, for display.
 
-Says what JSON Schema says in plain members: type, limits, allowed values, default. What else a
-schema asks for (conditions between arguments, say) is not shown; the host checks it all the same.
+Covers type, limits, allowed values and default. Other constraints, such as conditions between
+arguments, are not shown, but the host validates them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: Levels of objects inside objects that are listed, and arguments in all.
+#: Maximum depth of nested objects, and maximum number of arguments.
 _DEPTH, _MOST = 4, 300
 _KINDS = {
     "string": ("text", "texts"),
@@ -32,13 +32,14 @@ class Argument:
     """An argument of a tool, or a member of one.
 
     Attributes:
-        name: a member has its argument's before it: `date_range.min_date`, `citations[].year`.
+        name: a member's name has its argument's as prefix: `date_range.min_date`,
+            `citations[].year`.
         kind: such as `text`, `whole number`, `list of texts`.
         required: whether a call without it is refused.
         limits: such as `1 to 200 items`.
-        allowed: the only values, where they are listed; of a list, those of its items.
-        default: its JSON; empty for none.
-        description: the plugin's own words.
+        allowed: the allowed values, if enumerated; for a list, those of its items.
+        default: as JSON; empty for none.
+        description: from the schema.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Argument:
 
 
 def read_arguments_of(schema: Schema) -> list[Argument]:
-    """Returns the arguments of a tool by its input schema, required ones first."""
+    """Returns the arguments of an input schema, required ones first."""
     found: list[Argument] = []
     for argument in _members(schema, schema, "", 0):
         found.append(argument)
@@ -61,12 +62,12 @@ def read_arguments_of(schema: Schema) -> list[Argument]:
 
 
 def takes_others(schema: Schema) -> bool:
-    """Whether arguments that the schema does not list are accepted."""
+    """Returns whether the schema accepts unlisted arguments."""
     return schema.get("additionalProperties", True) is not False
 
 
 def resolved(schema: object, root: Schema, depth: int = 0) -> dict[str, Any]:
-    """Returns a schema with its reference followed and the parts of `allOf` put together."""
+    """Returns a schema with its reference resolved and `allOf` merged."""
     if not isinstance(schema, Mapping) or depth > 8:
         return {}
     whole: dict[str, Any] = {}
@@ -83,7 +84,7 @@ def resolved(schema: object, root: Schema, depth: int = 0) -> dict[str, Any]:
 
 
 def choices(schema: Schema, root: Schema) -> list[dict[str, Any]]:
-    """Returns the schemas of which a value meets one; null is left out where there is another."""
+    """Returns the alternatives of a schema; omits null if there is another."""
     several = [*_list(schema.get("anyOf")), *_list(schema.get("oneOf"))]
     if not several:
         return [dict(schema)]

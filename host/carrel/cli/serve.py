@@ -1,4 +1,4 @@
-"""`carrel serve`: the MCP server on stdio."""
+"""Implements `carrel serve`: the MCP server on stdio."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _log = logging.getLogger("carrel.config")
 #: Namespace of a built-in plugin's tools → its name.
 _BUILTIN: Final = {"arxiv": "arxiv", "crossref": "crossref", "pubmed": "eutils"}
 
-#: Seconds after which a thread that wants Python's lock asks for it. A fetch passes from thread to
-#: thread a dozen times, and each time may wait that long for a neighbour's computation.
+#: The GIL's switch interval in seconds. A fetch switches threads about a dozen times, and each
+#: switch may wait that long for another thread's computation.
 SWITCH_SECONDS = 0.5e-3
 
 
@@ -36,10 +36,9 @@ SWITCH_SECONDS = 0.5e-3
 def serve(session: Session) -> int:
     """Serve the tools to one MCP client over stdin and stdout.
 
-    stdout carries protocol frames and nothing else; the log goes to stderr. The end of stdin ends
-    the server. A changed configuration file or lock is taken over while it serves; so is it on
-    SIGHUP. A client's configuration names this command: {"command": "carrel", "args":
-    ["serve"]}.
+    stdout carries only protocol frames; the log goes to stderr. The end of stdin ends the server. A
+    changed configuration file or lock is reloaded automatically, and on SIGHUP. A client's
+    configuration names this command: {"command": "carrel", "args": ["serve"]}.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     config = session.config()
@@ -58,10 +57,10 @@ def serve(session: Session) -> int:
 
 @contextmanager
 def _without_garbage() -> Iterator[None]:
-    """No search for garbage until `_search_from_now_on`.
+    """Disables garbage collection until `_search_from_now_on`.
 
-    Modules make none, and looking for it again and again while they are imported is a tenth of the
-    time until the first answer.
+    Imports create no garbage, and collections during imports take a tenth of the time to the first
+    response.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -73,17 +72,16 @@ def _without_garbage() -> Iterator[None]:
 
 
 def _search_from_now_on() -> None:
-    """Lets garbage be searched for, but not among what is there now.
+    """Enables garbage collection, but freezes the existing objects.
 
-    That stays as long as the process. Going through all of it, which happens now and then, would
-    make every call wait for 20 to 50 ms.
+    They live as long as the process. A full collection of them would delay calls by 20 to 50 ms.
     """
     gc.freeze()
     gc.enable()
 
 
 class ConfigRenewal:
-    """Makes the toolbox of a configuration, and the next one when its files change."""
+    """Creates the toolbox of a configuration, and a new one when its files change."""
 
     def __init__(self, session: Session, config: Config) -> None:
         self._session = session
@@ -99,7 +97,8 @@ class ConfigRenewal:
 
         own_process()
         try:
-            # The file may have changed since: whoever watches it knows it from a moment ago.
+            # The file may have changed since the start; the watcher compares with its older
+            # content.
             self._config = self._session.config()
         except CarrelError as error:
             _log.warning("the configuration has changed since the start: %s", error)
@@ -111,13 +110,13 @@ class ConfigRenewal:
         return toolbox
 
     def may_offer(self) -> bool:
-        """Whether a plugin may be a module, which may have prompts or completion."""
+        """Returns whether a plugin may be a module, which may have prompts or completion."""
         from carrel.plugins.extism.sniff import may_be_module
 
         return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
 
     def expects(self, tool: str) -> bool:
-        """Whether a tool of a built-in plugin, or of the host's own, is going to be offered."""
+        """Returns whether a tool of a built-in plugin, or a host tool, will be offered."""
         namespace, _, own = tool.partition("_")
         if namespace == "work":
             return any(self.expects(f"{one}_lookup") for one in _BUILTIN)
@@ -127,7 +126,7 @@ class ConfigRenewal:
         return plugin.grant_of_tool(own) is None
 
     def files(self) -> Sequence[Path]:
-        """The configuration file, or those that would be read if they were there; and the lock."""
+        """Returns the configuration file, or the default paths if there is none, and the lock."""
         import os
 
         from carrel.config import possible_files
@@ -137,10 +136,10 @@ class ConfigRenewal:
         return [*found, self._config.lock_path]
 
     def renew(self, toolbox: Toolbox) -> Toolbox:
-        """The toolbox of the configuration as it is now.
+        """Creates a toolbox of the current configuration.
 
         Raises:
-            CarrelError: it cannot be used.
+            CarrelError: the configuration is invalid.
         """
         config = self._session.config()
         renewed = toolbox.successor(config)
@@ -149,7 +148,7 @@ class ConfigRenewal:
         return renewed
 
     def listen(self, wanted: Callable[[], None]) -> None:
-        """Has `wanted` called when a plugin has come from its registry."""
+        """Calls `wanted` when a plugin was pulled from its registry."""
         self._wanted = wanted
 
     def _pulled(self) -> None:
@@ -157,7 +156,7 @@ class ConfigRenewal:
 
 
 def server_settings(config: ServerConfig) -> ServerSettings:
-    """The server's settings; the configuration has them under the same names."""
+    """Returns the server's settings from the configuration."""
     from dataclasses import asdict
 
     from carrel.server import ServerSettings

@@ -1,4 +1,4 @@
-"""What every command starts from: its options, the configuration they lead to, the host."""
+"""Holds a command's options, its configuration and its host."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Options(NamedTuple):
     """The options that all commands share.
 
     Attributes:
-        config: the configuration file to read instead of the usual one.
-        record: the folder that exchanges with upstreams are written to.
-        replay: the folder that answers come from instead of upstreams.
-        refresh: pass the cache by.
-        debug: whether a failure shows its traceback.
-        json_errors: whether errors are written to stderr as one line of JSON.
+        config: the configuration file to read instead of the default one.
+        record: the folder for recordings of exchanges.
+        replay: the folder of recordings to replay.
+        refresh: bypass the cache.
+        debug: whether to show the log and tracebacks.
+        json_errors: whether to write errors to stderr as one line of JSON.
     """
 
     config: Path | None = None
@@ -39,26 +39,26 @@ class Options(NamedTuple):
 
 
 class Host(Protocol):
-    """What commands ask of `carrel.api.Carrel`; tests hand in a double."""
+    """The part of `carrel.api.Carrel` that commands use; tests pass a double."""
 
     def tools(self) -> Sequence[Tool]:
-        """The tools on offer."""
+        """Returns the tools on offer."""
         ...
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name."""
+        """Returns the tool of that name."""
         ...
 
     def resources(self) -> Sequence[Resource]:
-        """The documents on offer."""
+        """Returns the resources."""
         ...
 
     def resource_templates(self) -> Sequence[Template]:
-        """The patterns of further documents' URIs."""
+        """Returns the resource templates."""
         ...
 
     def read_resource(self, uri: str) -> Result:
-        """A document."""
+        """Reads a resource."""
         ...
 
     def call(
@@ -68,7 +68,7 @@ class Host(Protocol):
         *,
         on_progress: ProgressHandler | None = None,
     ) -> Result:
-        """A tool's result."""
+        """Calls a tool and returns its result."""
         ...
 
     def takes_bytes(self, plugin: str, document_format: str) -> bool:
@@ -86,11 +86,11 @@ class Host(Protocol):
         ...
 
     def plugins(self) -> Sequence[PluginState]:
-        """The state of every configured plugin."""
+        """Returns the state of every configured plugin."""
         ...
 
     def health(self) -> Mapping[str, Any]:
-        """What the server tells about its state."""
+        """Returns the state of the host; see `tools.health`."""
         ...
 
 
@@ -113,16 +113,16 @@ class Session:
         self._opener = opener
 
     def with_options(self, **given: Any) -> Session:
-        """The same session with the options that were given here rather than before."""
+        """Returns the session with options replaced by those given here."""
         changes = {name: value for name, value in given.items() if value}
         return Session(self.options._replace(**changes), self._opener)
 
     def config(self) -> Config:
-        """The configuration, with the folders that the options name.
+        """Loads the configuration and applies the options.
 
         Raises:
-            ConfigError: the configuration has faults.
-            ArgumentError: the options contradict each other.
+            ConfigError: the configuration is invalid.
+            ArgumentError: the options exclude each other.
         """
         from carrel.config import load_config
 
@@ -143,7 +143,7 @@ class Session:
         )
 
     def open(self, config: Config | None = None) -> AbstractContextManager[Host]:
-        """The host, for a `with` statement.
+        """Returns the host, for a `with` statement.
 
         Raises:
             ConfigError: the configuration has faults.
@@ -166,16 +166,16 @@ def _tell_skipped(folder: Path) -> None:
     try:
         skipped = Recordings(folder).skipped
     except StorageError:
-        return  # a call says so
+        return  # the call reports it
     for one in skipped:
         complain(printable(f"carrel: {folder}: {one}", 400))
 
 
 def _set_up_log(*, debug: bool) -> None:
-    """Sends the log to stderr with --debug, else nowhere.
+    """Sends the log to stderr with --debug, else discards it.
 
-    What a command has to say it says itself; without this, Python would print warnings and
-    tracebacks of the layers below beside it.
+    Without this, Python would print warnings and tracebacks of lower layers in addition to the
+    command's messages.
     """
     import logging
 

@@ -1,4 +1,4 @@
-"""`carrel plugin sign`, `verify` and `keys`: who published a plugin, made provable and proven."""
+"""Implements `carrel plugin sign`, `verify` and `keys`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from carrel.oci.repository import RepositoryReader
     from carrel.trust.policy import TrustPolicy
 
-#: Where the password of a key comes from when nobody is there to type it; the same as cosign's.
+#: The variable for a key's password without a terminal; the same as cosign's.
 PASSWORD_VARIABLE = "COSIGN_PASSWORD"  # noqa: S105 - the name of a variable
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -70,8 +70,8 @@ def sign_command(
 ) -> int:
     """Sign a plugin in a registry, so that Carrel and cosign can verify it.
 
-    What is signed is the digest that REFERENCE has now. The key is cosign's own file or PKCS #8;
-    its password comes from COSIGN_PASSWORD or is asked for on a terminal.
+    Signs the current digest of REFERENCE. The key is a file of cosign or PKCS #8; its password
+    comes from COSIGN_PASSWORD or is prompted for on a terminal.
     """
     from carrel.oci.registry import open_repository
     from carrel.trust.keys import fingerprint
@@ -136,13 +136,12 @@ def verify_command(
     plain_http: bool,
     as_json: bool,
 ) -> int:
-    """Tell who signed a plugin in a registry, if it is somebody who is accepted.
+    """Verify the signature of a plugin in a registry, and show the accepted signer.
 
-    NAME is a configured plugin, of which is verified what its address names now. Without options,
-    the configuration says who is accepted, as when plugins are loaded: the plugin's own trust
-    table, also if REFERENCE names its repository, else the top-level one. With --identity and
-    without --roots, the public Sigstore instance's word is taken. The exit code is 3 when no
-    signature is accepted.
+    NAME is a configured plugin; its current address is verified. Without options, the configuration
+    names the accepted signers, as when plugins are loaded: the plugin's trust table, also if
+    REFERENCE names its repository, else the top-level one. With --identity and without --roots, the
+    public Sigstore instance is trusted. The exit code is 3 if no signature is accepted.
     """
     from carrel.oci.registry import open_repository
     from carrel.trust.verify import verify
@@ -175,11 +174,11 @@ def generate_command(
     prefix: str,
     as_json: bool,
 ) -> int:
-    """Make a key pair to sign plugins with.
+    """Generate a key pair to sign plugins with.
 
-    The private key is encrypted with a password and in cosign's own format, so that cosign can sign
-    with it too. Its password comes from COSIGN_PASSWORD or is asked for on a terminal. Existing
-    files are left alone.
+    The private key is encrypted with a password, in cosign's format, so that cosign can use it too.
+    The password comes from COSIGN_PASSWORD or is prompted for on a terminal. Existing files are not
+    overwritten.
     """
     from carrel.trust import privatekey
     from carrel.trust.keys import fingerprint
@@ -201,17 +200,17 @@ def generate_command(
     return OK
 
 
-keys_group = ExampleGroup("keys", help="Make keys to sign plugins with.", no_args_is_help=True)
+keys_group = ExampleGroup("keys", help="Generate keys to sign plugins with.", no_args_is_help=True)
 keys_group.example = "plugin keys generate"
 keys_group.add_command(generate_command)
 
 
 def _find_subject(session: Session, text: str) -> tuple[ImageReference, list[PluginConfig]]:
-    """What is verified, and the configured plugins that come from its repository.
+    """Returns the reference to verify, and the configured plugins of its repository.
 
     Raises:
-        UnknownNameError: it can only be a plugin's name, and none is configured under it.
-        ArgumentError: it is neither a name nor a reference, or the plugin is in no registry.
+        UnknownNameError: it is a plugin's name, but no such plugin is configured.
+        ArgumentError: it is neither a name nor a reference, or the plugin is not in a registry.
     """
     config = session.config()
     entry = config.plugin(text)
@@ -223,7 +222,7 @@ def _find_subject(session: Session, text: str) -> tuple[ImageReference, list[Plu
         return where, [one for one in config.plugins if _comes_from(one, where)]
     if not entry.url.startswith("oci:"):
         raise ArgumentError(
-            [f"{text}: {entry.url} is in no registry; only what is in one carries signatures"]
+            [f"{text}: {entry.url} is not in a registry; only plugins in one have signatures"]
         )
     return read_reference(entry.url), [entry]
 
@@ -234,14 +233,14 @@ def _comes_from(entry: PluginConfig, where: ImageReference) -> bool:
     try:
         found = read_reference(entry.url)
     except ArgumentError:
-        return False  # whoever loads that plugin is told
+        return False  # loading that plugin reports the fault
     return (found.host, found.repository) == (where.host, where.repository)
 
 
 def _typed_policy(
     keys: tuple[Path, ...], identity: str | None, issuer: str | None, roots: Path | None
 ) -> TrustPolicy | None:
-    """Who is accepted by the options; None when there are none."""
+    """Returns the policy of the options; None without options."""
     from carrel.trust.policy import Identity, TrustPolicy
 
     if bool(identity) != bool(issuer) or (roots and not identity):
@@ -253,10 +252,10 @@ def _typed_policy(
 
 
 def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPolicy:
-    """Who is accepted when one of `plugins` is loaded; by the top-level table when there is none.
+    """Returns the policy for loading one of `plugins`, or the top-level one without any.
 
     Raises:
-        ArgumentError: nobody is, or it depends on which of them is meant.
+        ArgumentError: there is no policy, or the plugins' policies differ.
     """
     from carrel.plugins.sources.oci_source import required_trust
 
@@ -270,13 +269,13 @@ def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPo
     policy = found.pop()
     if policy is None:
         raise ArgumentError(
-            ["nobody is accepted: give --key, or --identity and --issuer, or configure `trust`"]
+            ["no signer is given: use --key, or --identity and --issuer, or configure `trust`"]
         )
     return policy
 
 
 def _digest(where: ImageReference, repository: RepositoryReader) -> str:
-    """The digest that a reference has now, computed from what the registry hands out."""
+    """Returns the current digest of a reference, computed from the registry's response."""
     document = repository.manifest(where.wanted)
     if document is None:
         raise RegistryError(f"{where.host} has no {where.repository} with {where.wanted}")

@@ -1,8 +1,8 @@
-"""Retractions, expressions of concern and corrections, as a person reads them.
+"""Formats retractions, expressions of concern and corrections for display.
 
-Reads every form in which the built-in plugins tell of them: the flags of PubMed's and Crossref's
-results, the `updated_by` of a record and of a summary, the notices of `crossref_updates`, and
-PubMed's corrections.
+Reads every form that the built-in plugins use: the flags of PubMed's and Crossref's results, the
+`updated_by` of a record and of a summary, the notices of `crossref_updates`, and PubMed's
+corrections.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from carrel.text.printable import printable
 
 _RETRACTIONS = frozenset({"retraction", "withdrawal", "removal"})
 _CONCERN = "expression_of_concern"
-#: PubMed's words for what the other sources call by the kind of the notice.
+#: PubMed's relations → the kinds of notices that other sources use.
 _PUBMED = {
     "RetractionIn": "retraction",
     "PartialRetractionIn": "partial_retraction",
@@ -26,12 +26,12 @@ _WORDS = (
     (frozenset({"partial_retraction"}), "Partially retracted"),
     (frozenset({_CONCERN}), "Expression of concern"),
 )
-#: PubMed's relations that say nothing of a work's own text.
+#: PubMed's relations that do not concern the work's text.
 _OPINIONS = re.compile(r"Cites|Comment(In|On)|SummaryForPatientsIn|AssociatedDataset")
 
 
 def standing(item: Mapping[str, Any]) -> str:
-    """Returns a line such as `RETRACTED: doi:10.5555/n`; an empty text for any other work."""
+    """Returns a line such as `RETRACTED: doi:10.5555/n`; empty for any other work."""
     told = []
     for word, named in _states(item):
         told.append(f"{word.upper()}: {', '.join(named)}" if named else word.upper())
@@ -39,15 +39,15 @@ def standing(item: Mapping[str, Any]) -> str:
 
 
 def mark(item: Mapping[str, Any]) -> str:
-    """Returns what stands before the title, such as `[Retracted]`; empty for any other work."""
+    """Returns the title's prefix, such as `[Retracted]`; empty for any other work."""
     return " ".join(f"[{word}]" for word, _ in _states(item))
 
 
 def notices(item: Mapping[str, Any]) -> list[str]:
     """Returns a line for each notice about a work, and for each work that it is a notice of.
 
-    Such as `Correction: doi:10.5555/c (2024-04-01, publisher)`. What several sources say of one
-    notice is one line.
+    For example `Correction: doi:10.5555/c (2024-04-01, publisher)`. Entries of several sources
+    about one notice are merged into one line.
     """
     lines: dict[str, dict[str, None]] = {}
     for line, told in _lines(item):
@@ -56,7 +56,7 @@ def notices(item: Mapping[str, Any]) -> list[str]:
 
 
 def _states(item: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The words for what befell a work, each with the identifiers of its notices."""
+    """Yields each status of a work, with the identifiers of its notices."""
     found = list(_notices(item))
     known = {kind for kind, _ in found}
     if item.get("is_retracted") is True:
@@ -69,7 +69,7 @@ def _states(item: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _lines(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What `notices` says, and what it puts in brackets, one notice at a time."""
+    """Yields the text and the bracketed parts of each line of `notices`."""
     updates = _dicts(item.get("updates"))
     about = [*_dicts(item.get("updated_by")), *(one for one in updates if "notice_doi" in one)]
     of = [*_dicts(item.get("notice_of")), *(one for one in updates if "notice_doi" not in one)]
@@ -101,7 +101,7 @@ def _details(update: Mapping[str, Any]) -> str:
 
 
 def standings(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the lines of a whole result: its own, then those of the works that it lists."""
+    """Yields the lines for a whole result: its own, then those of its works."""
     own = standing(data)
     if own:
         yield own
@@ -114,7 +114,7 @@ def standings(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _notices(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The kind of each notice about the work, and its identifier."""
+    """Yields the kind of each notice about the work, and its identifier."""
     for update in _dicts(item.get("updated_by")):
         yield _kind(update), _identifier(update)
     for update in _dicts(item.get("updates")):

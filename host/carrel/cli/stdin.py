@@ -1,4 +1,4 @@
-"""Standard input where it stands for words of the command line."""
+"""Reads standard input in place of words of the command line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 
 from carrel.errors import ArgumentError
 
-_MOST = 4 * 2**20  # bytes; as much as the server takes in one message
+_MOST = 4 * 2**20  # bytes; the server's limit of one message
 
 
 def read_stdin() -> str:
-    """All of it.
+    """Reads all of stdin.
 
     Raises:
         ArgumentError: it is closed, too large, or not UTF-8.

@@ -1,4 +1,4 @@
-"""One line for each of several descriptions, without what they all begin with."""
+"""Shortens several descriptions to one line each, without a common beginning."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 
 #: A label such as `WHEN TO USE:` or `Purpose -`; what follows it is the description.
 _LABEL = re.compile(r"[^\s:.,;][^:.,;\n]{0,39}(?::|\s[-\u2013\u2014])\s+")
-#: Words in a row that more than half of the descriptions begin with say nothing of any.
+#: A sequence of words that begins more than half of the descriptions is not informative.
 _WORDS = range(12, 1, -1)
 
 
 def summaries(descriptions: Sequence[str]) -> list[str]:
-    """Returns the first line of each description, from where it differs from the others.
+    """Returns the first line of each description, without a common beginning.
 
-    A label that begins two descriptions, and two or more words that begin most of three or more,
-    are left out.
+    Removed are a label that begins two descriptions, and two or more words that begin most of three
+    or more.
     """
     counts = Counter(start for one in descriptions for start in _starts(one))
     most = len(descriptions) // 2 + 1 if len(descriptions) > 2 else 3
@@ -35,7 +35,7 @@ def summaries(descriptions: Sequence[str]) -> list[str]:
 
 
 def _starts(description: str) -> Iterator[str]:
-    """What a description begins with that others may begin with too, the longest first."""
+    """Yields the candidate beginnings of a description, the longest first."""
     text = description.strip()
     first_line = text.splitlines()[0] if text else ""
     label = _LABEL.match(text)

@@ -1,4 +1,4 @@
-"""What a person needs to call a tool: what it does, its arguments, and a call to start from."""
+"""Prints a tool's help: its description, its arguments, and an example."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def _about(argument: Argument) -> Iterator[str]:
 
 
 def _lines_of(words: list[str], width: int) -> Iterator[str]:
-    """The words of a command on lines, as a shell continues them; a long word is left whole."""
+    """Yields a command's words wrapped to lines that a shell can continue; long words are not
+    split.
+    """
     line = " " * _NAME + words[0]
     for word in words[1:]:
         if cell_width(f"{line} {word} \\") > width:

@@ -1,4 +1,4 @@
-"""`carrel tools`: what is on offer."""
+"""Implements `carrel tools`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @command("tools", example="tools pubmed_search", options=(AS_JSON,))
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 def tools(session: Session, names: tuple[str, ...], as_json: bool) -> int:
-    """List the tools on offer, or show how to call those named.
+    """List the tools, or show how to call the named ones.
 
     As JSON: one array of {name, title, description, plugin, input_schema, output_schema,
-    annotations}. A plugin that cannot be loaded is named on stderr and does not hide the others.
+    annotations}. A plugin that cannot be loaded is named on stderr; the others are listed.
     """
     with session.open() as host:
         if names:
@@ -64,7 +64,7 @@ def _show_table(offered: Sequence[Tool]) -> None:
 
 
 def complain_about_broken_plugins(host: Host, *, as_json: bool) -> None:
-    """One message on stderr for each plugin that is on and could not be loaded."""
+    """Writes a message to stderr for each enabled plugin that could not be loaded."""
     for state in host.plugins():
         if state.error is not None:
             report(state.error, as_json=as_json)
@@ -83,7 +83,7 @@ def _as_json(tool: Tool) -> dict[str, Any]:
 
 
 def _annotations(tool: Tool) -> dict[str, bool | None]:
-    """What the plugin says of the tool; null where a module says nothing."""
+    """Returns the tool's annotations; null for those that a module does not give."""
     if tool.hints is None:
         return {
             "read_only": tool.read_only,

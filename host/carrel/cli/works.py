@@ -1,7 +1,7 @@
-"""A bibliographic item of any source, in the parts that a person is shown.
+"""Extracts the displayed parts of a bibliographic item of any source.
 
 Items come from results of tools: records, arXiv's entries, PubMed's articles and summaries,
-Crossref's candidates. What an item does not have is an empty text or tuple.
+Crossref's candidates. A missing part is an empty text or tuple.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from .standing import mark, notices
 
-#: The members under which sources give a date, an address, an abstract.
+#: The members that hold a date, a URL, an abstract.
 _DATES = ("published", "issued", "pub_date", "epub_date", "date")
 _URLS = ("abstract_url", "url", "link_url")
 _ABSTRACTS = ("abstract", "abstract_text", "summary")
@@ -23,16 +23,16 @@ _SUFFIX = re.compile(r"(?P<given>.*),\s*(?P<suffix>Jr\.?|Sr\.?|[IVX]+|[0-9]+(?:s
 
 @dataclass(frozen=True, slots=True)
 class ShownWork:
-    """An item as it is shown.
+    """The displayed parts of an item.
 
     Attributes:
-        mark: `[Retracted]` and the like.
+        mark: such as `[Retracted]`.
         authors: their names, in order.
-        place: date and venue, with volume, issue and pages where they are known.
+        place: date and venue, with volume, issue and pages if known.
         identifiers: such as `doi:10.5555/x` and `pmid:1`.
         abstract: its paragraphs.
-        notices: corrections and retractions, a line each.
-        score: how well it fits a question, for a source that says so.
+        notices: corrections and retractions, one line each.
+        score: relevance, if the source gives one.
     """
 
     mark: str
@@ -47,14 +47,14 @@ class ShownWork:
 
 
 def is_work(item: object) -> bool:
-    """Whether `item` has what a list of works needs: a title or an identifier."""
+    """Returns whether `item` has a title or an identifier, as a list of works needs."""
     if not isinstance(item, dict):
         return False
     return "title" in item or any(key in item for key in ("id", "ids", *_IDENTIFIERS))
 
 
 def read_work(item: Mapping[str, Any]) -> ShownWork:
-    """Returns the parts of an item."""
+    """Returns the displayed parts of an item."""
     subtitle = item.get("subtitle")
     title = str(item.get("title") or "")
     return ShownWork(
@@ -98,7 +98,7 @@ def _date(item: Mapping[str, Any]) -> str:
 
 
 def _venue(item: Mapping[str, Any]) -> str:
-    """The journal or book, with volume, issue and pages: `Annals of Desks 12(3):737-48`."""
+    """Returns the journal or book, with volume, issue and pages: `Annals of Desks 12(3):737-48`."""
     journal = item.get("journal_info")
     held = journal if isinstance(journal, dict) else item
     book = item.get("book_info")

@@ -1,1 +1,1 @@
-"""Files and folders on this machine: where they are, and how they are written."""
+"""Locates folders, writes files atomically, and removes local paths from texts."""

@@ -1,7 +1,7 @@
-"""Files that are there whole or not at all: written aside, in the same folder, and renamed.
+"""Writes files atomically: to a temporary file in the same folder, which is then renamed.
 
-A process that is killed leaves the old file or the new one, and at worst a hidden file beside it
-whose name ends in `.tmp`. A write that fails leaves the old file, and nothing beside it.
+A killed process leaves the old file or the new one, and at worst a hidden `.tmp` file beside it. A
+failed write leaves only the old file.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-#: Permissions of a file that is its owner's alone.
+#: Permissions of a file that only its owner can read and write.
 OWNER_ONLY = 0o600
 
 
 def write_atomically(
     path: Path, data: bytes, *, mode: int | None = OWNER_ONLY, flush: bool = True
 ) -> None:
-    """Puts a file in place, in the place of any that is there.
+    """Writes a file atomically, replacing any existing one.
 
     Args:
-        path: the file; its folder has to be there.
-        data: all of it.
-        mode: its permissions, whatever the umask; None leaves them to the umask.
-        flush: whether what it holds is on the disk before it has its name, so that no loss of
-            power leaves half of it. That the name lasts too takes `flush_folder`.
+        path: the file; its folder must exist.
+        data: the whole content.
+        mode: its permissions, regardless of the umask; None applies the umask.
+        flush: whether to flush the content to disk before the rename, so that a power loss leaves
+            no partial file. `flush_folder` makes the rename durable too.
 
     Raises:
-        OSError: the disk refuses.
+        OSError: the write failed.
     """
     temporary = write_temporary(path, data, mode=mode, flush=flush)
     try:
@@ -39,11 +39,11 @@ def write_atomically(
 def write_temporary(
     path: Path, data: bytes, *, mode: int | None = OWNER_ONLY, flush: bool = True
 ) -> Path:
-    """Writes what is to become `path` beside it; the caller renames or removes the file.
+    """Writes a temporary file beside `path`; the caller renames or removes it.
 
-    Takes and raises what `write_atomically` does.
+    Arguments and errors are those of `write_atomically`.
     """
-    # Cut short, because the folder may hold names that are as long as a name can be.
+    # Shortened, because `path` may have a name of the maximum length.
     temporary = path.parent / f".{path.name[:40]}.{os.urandom(8).hex()}.tmp"
     opener = None if mode is None else _open_for_owner
     file = open(temporary, "xb", opener=opener)  # noqa: SIM115 - closed before it may be removed
@@ -62,7 +62,9 @@ def write_temporary(
 
 
 def flush_folder(folder: Path) -> None:
-    """Makes what was renamed in the folder last through a loss of power, where the system can."""
+    """Flushes the folder's entries to disk, so that renames survive a power loss, if the system
+    supports it.
+    """
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

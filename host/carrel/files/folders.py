@@ -1,8 +1,7 @@
-"""Where Carrel keeps its files: the folders of one user, by the platform's custom.
+"""Finds the user's folders for Carrel's files, by the platform's conventions.
 
-The XDG rules are three lines, so they stand here; `platformdirs` knows the other platforms and is
-imported only there, because importing it costs more than everything else a short command does
-before it starts.
+The XDG rules are implemented here; `platformdirs` is imported only on other platforms, because the
+import takes longer than the rest of a short command's start.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ _XDG = {
 
 
 def user_dir(kind: str, env: Mapping[str, str]) -> Path:
-    """The user's folder for Carrel's `config`, `cache` or `data`. It need not exist.
+    """Returns the user's folder for Carrel's `config`, `cache` or `data`, which may not exist.
 
     Raises:
-        RuntimeError: the user has no home directory and no variable says where else.
+        RuntimeError: the user has no home directory and no variable names the folder.
     """
     if sys.platform in {"win32", "darwin"}:
         import platformdirs
@@ -43,5 +42,5 @@ def user_dir(kind: str, env: Mapping[str, str]) -> Path:
 
 
 def expand(value: str, base: Path) -> Path:
-    """A path somebody wrote: `~` is the home directory, a relative path starts at `base`."""
+    """Returns an absolute path: expands `~`, and resolves a relative path against `base`."""
     return Path(os.path.normpath(base / Path(value).expanduser()))

@@ -1,4 +1,4 @@
-"""Takes paths of this machine out of text that leaves it."""
+"""Removes local paths from texts for clients."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-#: An absolute path, not a part of a URL: nothing that a URL or a word is made of stands before it.
+#: An absolute path that is not part of a URL: no character of a URL or word precedes it.
 _POSIX = re.compile(r"(?<![\w.:/%?=&#-])/([^\s/'\",;:()\[\]<>|]+)(?:/[^\s/'\",;:()\[\]<>|]+)*/?")
 _WINDOWS = re.compile(r"(?<![\w/])[A-Za-z]:\\[^\s'\",;()<>|]+")
 _FILE_URL = re.compile(r"file:/+[^\s'\",;()<>|]+")
 
 
 def without_paths(text: str, known: Sequence[str] = ()) -> str:
-    """The text with `…/name` in place of each path and `file:` URL of this machine.
+    """Returns the text with `…/name` in place of each path and `file:` URL of this machine.
 
     Args:
-        text: for people.
-        known: paths that are certain to be some, and may hold spaces.
+        text: a message for people.
+        known: paths to remove even if they contain spaces.
     """
     for path in sorted(known, key=len, reverse=True):
         if Path(path).is_absolute() and Path(path).name:
@@ -30,7 +30,7 @@ def without_paths(text: str, known: Sequence[str] = ()) -> str:
 
 
 def without_paths_inside(value: Any) -> Any:
-    """A JSON value with `without_paths` applied to every text in it."""
+    """Returns a JSON value with `without_paths` applied to every text in it."""
     if isinstance(value, str):
         return without_paths(value)
     if isinstance(value, dict):
@@ -50,5 +50,7 @@ def _last(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def _is_here(first: str) -> bool:
-    """Whether a path's first part is a folder here: text quotes paths of upstreams too."""
+    """Returns whether a path's first part is a local folder, because texts also quote paths of
+    URLs.
+    """
     return (Path("/") / first).is_dir()

@@ -34,12 +34,12 @@ class LookupAnswer:
 
     @classmethod
     def failed(cls, problem: Problem) -> LookupAnswer:
-        """The answer of a source that could not say."""
+        """Returns the answer of a source that could not say."""
         return cls("failed", problem=problem)
 
 
 def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, LookupAnswer]:
-    """The answers in `text`, one for each identifier in `asked`.
+    """Returns the answers in `text`, one for each identifier in `asked`.
 
     The source of a record is the plugin's name in the configuration, whatever the record says: no
     plugin speaks for another.

@@ -38,7 +38,7 @@ class Round:
         self._news: Queue[_Batch | None] = Queue()
 
     def ask(self, wanted: Mapping[str, tuple[LookupSource, Sequence[Id]]]) -> Answers:
-        """The answers of all sources to all identifiers wanted of them.
+        """Returns the answers of all sources to all identifiers wanted of them.
 
         Raises:
             Cancelled: the client gave up.
@@ -117,7 +117,7 @@ class _Batch:
         whole.explain(f"{self.source}: {message}")
 
     def answers(self) -> Answers:
-        """What the call that has ended says about each identifier."""
+        """Returns what the call that has ended says about each identifier."""
         assert self._running is not None, "started"
         try:
             found = read_answers(self._running.result().decode(), self._ids, self.source)
@@ -126,7 +126,7 @@ class _Batch:
         return {(self.source, one): answer for one, answer in found.items()}
 
     def failed(self, problem: Problem) -> Answers:
-        """The same failure for each identifier."""
+        """Returns the same failure for each identifier."""
         return {(self.source, one): LookupAnswer.failed(problem) for one in self._ids}
 
     def abandon(self) -> None:

@@ -1,4 +1,4 @@
-"""`carrel lookup`: works by identifier, from every source that has them."""
+"""Implements `carrel lookup`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TOOL = "work_lookup"
     "sources",
     multiple=True,
     metavar="NAME",
-    help="Ask this source only, such as crossref or pubmed; may be repeated.",
+    help="Query only this source, such as crossref or pubmed; may be repeated.",
 )
 @click.option("--no-references", is_flag=True, help="Leave out the lists of cited works.")
 def lookup(
@@ -41,9 +41,9 @@ def lookup(
 ) -> int:
     """Look up works by DOI, arXiv id, PMID or PMCID, up to 100 in any mix.
 
-    Every source that resolves an identifier is asked, and what they say of one work is merged.
-    Digits alone are a PMID; - reads identifiers from stdin, one a line. As JSON: {items, works},
-    each item with its outcome and what each source said. Exit code 0 means that all were found.
+    Every source that resolves an identifier is queried, and their records of a work are merged.
+    Digits alone are a PMID; - reads identifiers from stdin, one per line. JSON output: {items,
+    works}, each item with its outcome at each source. Exit code 0 means that all were found.
     """
     arguments: dict[str, Any] = {"ids": _with_stdin(ids), "references": not no_references}
     if sources:
@@ -73,7 +73,7 @@ def _with_stdin(ids: tuple[str, ...]) -> list[str]:
 
 
 def _exit_code(lost: list[dict[str, Any]], asked: int) -> int:
-    """0 all found, 2 nothing was an identifier, 3 only policy was in the way, else 1."""
+    """Returns 0 if all were found, 2 without any identifier, 3 if only policy refused, else 1."""
     codes = {item.get("error", {}).get("code") for item in lost}
     if not lost:
         return OK

@@ -48,7 +48,7 @@ class Problem:
 
     @classmethod
     def of(cls, error: CarrelError) -> Problem:
-        """The problem that an error is."""
+        """Returns the problem that an error is."""
         seconds = error.details().get("retry_after_seconds")
         return cls(
             error.error_code,
@@ -82,7 +82,7 @@ class Step:
     reason: Reason | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The step as one JSON object."""
+        """Returns the step as one JSON object."""
         told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
         if self.asked is not None:
             told["asked"] = self.asked.to_json()
@@ -116,7 +116,7 @@ class LookupItem:
     steps: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The item as one JSON object."""
+        """Returns the item as one JSON object."""
         told: dict[str, Any] = {"given": self.given, "outcome": self.outcome}
         if self.id is not None:
             told["id"] = self.id.to_json()
@@ -143,7 +143,7 @@ class LookupResult:
     notices: tuple[str, ...] = ()
 
     def to_json(self, *, references: bool = True, omit: Collection[str] = ()) -> dict[str, Any]:
-        """The result as one JSON object.
+        """Returns the result as one JSON object.
 
         Args:
             references: keep the lists of cited works, which are most of a record's bulk.
@@ -172,12 +172,12 @@ def outcome_of(steps: Iterable[Step]) -> Outcome:
 
 
 def first_problem(steps: Sequence[Step]) -> Problem | None:
-    """The failure that an item which was not found is shown with."""
+    """Returns the failure that an item which was not found is shown with."""
     return next((step.problem for step in steps if step.problem is not None), None)
 
 
 def _work(work: MergedWork, left_out: Collection[str], *, affiliations: bool) -> dict[str, Any]:
-    """A work without some members, what is said of them, and the affiliations of people."""
+    """Returns a work without some members, what is said of them, and the affiliations of people."""
     told = work.to_json()
     for members in (told["work"], told["alternatives"], told["provenance"]):
         for name in left_out:

@@ -40,7 +40,7 @@ class Lookup:
         self._config = config
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """A call that starts its clocks now."""
+        """Returns a call that starts its clocks now."""
         seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
         return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
 
@@ -93,7 +93,7 @@ class _Question:
         return [answer.work for _, _, answer in self.answered if answer.work is not None]
 
     def next_for(self, source: LookupSource) -> Id | None:
-        """The identifier to ask a source for: of the first kind in its list that is known.
+        """Returns the identifier to ask a source for: of the first kind in its list that is known.
 
         None when it has answered already, or nothing it resolves is known.
         """
@@ -115,7 +115,7 @@ class _Question:
         self.open = {}
 
     def steps(self, sources: Iterable[LookupSource], late: Reason) -> tuple[Step, ...]:
-        """What was asked of whom and how it ended, source by source.
+        """Returns what was asked of whom and how it ended, source by source.
 
         Args:
             sources: in the order of the trace.
@@ -147,7 +147,9 @@ def _question(text: str) -> _Question:
 def _wanted(
     questions: Iterable[_Question], sources: Iterable[LookupSource]
 ) -> dict[str, tuple[LookupSource, Sequence[Id]]]:
-    """What to ask of whom, each identifier once; the questions remember what they wait for."""
+    """Returns what to ask of whom, each identifier once; the questions remember what they wait
+    for.
+    """
     wanted: dict[str, tuple[LookupSource, dict[Id, None]]] = {}
     for source in sources:
         if source.closed is not None:

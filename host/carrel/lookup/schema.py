@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 
 
 def input_schema(most: int) -> Schema:
-    """What the tool takes: at most `most` identifiers."""
+    """Returns what the tool takes: at most `most` identifiers."""
     return {
         "type": "object",
         "required": ["ids"],
@@ -53,7 +53,7 @@ def input_schema(most: int) -> Schema:
 
 @lru_cache(maxsize=1)
 def output_schema() -> Schema:
-    """What the tool returns; closed, see `_record` for how far down."""
+    """Returns what the tool returns; closed, see `_record` for how far down."""
     names: Schema = {"$ref": "#/$defs/field"}
     sources = _array({"type": "string"})
     problem: Schema = {
@@ -133,7 +133,7 @@ def _array(items: Schema) -> Schema:
 
 
 def _record() -> Schema:
-    """The record's members and their types.
+    """Returns the record's members and their types.
 
     Every client's model reads this schema, so what a text, an author or a link looks like inside is
     left to the contract's own schema, which every record was held against when it came in.

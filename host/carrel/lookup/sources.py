@@ -41,7 +41,7 @@ class LookupSource:
 def find_sources(
     registry: PluginSet, config: Config, chosen: Sequence[str] | None
 ) -> tuple[list[LookupSource], list[str]]:
-    """The plugins that resolve identifiers, in the configuration's order, and notices.
+    """Returns the plugins that resolve identifiers, in the configuration's order, and notices.
 
     Args:
         registry: the plugins.

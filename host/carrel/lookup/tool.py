@@ -58,11 +58,11 @@ class LookupTool:
         self._validator = compile_schema(self.spec.input_schema)
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """A call that starts its clocks now."""
+        """Returns a call that starts its clocks now."""
         return self._lookup.new_call(on_progress)
 
     def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:
-        """What is wrong with arguments."""
+        """Returns what is wrong with arguments."""
         return validation_faults(self._validator, arguments)
 
     def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:

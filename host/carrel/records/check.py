@@ -22,7 +22,7 @@ _MAX_FAULTS = 5
 
 
 def work_faults(raw: RawResult) -> list[str]:
-    """What is wrong with a record, each fault with its place; empty when it conforms."""
+    """Returns what is wrong with a record, each fault with its place; empty when it conforms."""
     validator = _validator()
     if validator.is_valid(raw):
         return []
@@ -37,7 +37,7 @@ def work_faults(raw: RawResult) -> list[str]:
 
 
 def checked_work(raw: RawResult, *, plugin: str, tool: str) -> Work:
-    """The record in `raw`.
+    """Returns the record in `raw`.
 
     Raises:
         ContractViolation: it is not what `contract/v1/record.schema.json` describes.

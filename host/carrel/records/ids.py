@@ -105,7 +105,7 @@ class Id:
 
 
 def parse_id(text: str) -> Id:
-    """The identifier in `text`, of whichever kind.
+    """Returns the identifier in `text`, of whichever kind.
 
     Takes what people paste: bare identifiers, `doi:`, `arXiv:`, `PMID:` and `PMCID:` in front,
     addresses at resolvers, arXiv, PubMed and PubMed Central. Digits alone are a PMID. arXiv's own
@@ -125,7 +125,9 @@ def parse_id(text: str) -> Id:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it has no half of a character, as a file name's odd bytes become in Python."""
+    """Returns whether it has no half of a character, as a file name's odd bytes become in
+    Python.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -134,18 +136,20 @@ def _is_text(text: str) -> bool:
 
 
 def fold_doi(text: str) -> str:
-    """A text in lower case if it is a DOI, else as it is."""
+    """Returns a text in lower case if it is a DOI, else as it is."""
     return text.translate(_LOWER) if _DOI.fullmatch(text) else text
 
 
 def without_version(arxiv: str) -> str:
-    """An arXiv identifier as the name of the work, whatever its version and subject class."""
+    """Returns an arXiv identifier as the name of the work, whatever its version and subject
+    class.
+    """
     match = _ARXIV.fullmatch(arxiv)
     return _arxiv_base(match) if match else arxiv
 
 
 def arxiv_version(arxiv: str) -> int | None:
-    """The version that an arXiv identifier names."""
+    """Returns the version that an arXiv identifier names."""
     match = _ARXIV.fullmatch(arxiv)
     return int(match["version"]) if match and match["version"] else None
 
@@ -205,7 +209,7 @@ def _pmid(text: str) -> Id | None:
 
 
 def _url(text: str) -> tuple[str, str]:
-    """Host and path of a web address; two empty strings for anything else."""
+    """Returns host and path of a web address; two empty strings for anything else."""
     match = _URL.match(text)
     return (match[1].lower(), match[2]) if match else ("", "")
 
@@ -219,7 +223,7 @@ def _without(text: str, *prefixes: str) -> str:
 
 
 def _decoded(path: str) -> str:
-    """A path without its percent-encoding; as it is when that encodes no text."""
+    """Returns a path without its percent-encoding; as it is when that encodes no text."""
     try:
         return unquote(path, errors="strict")
     except UnicodeDecodeError:

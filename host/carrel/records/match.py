@@ -29,14 +29,14 @@ _Names = dict[Kind, set[str]]
 
 
 def same_work(first: Work, second: Work) -> bool:
-    """Whether two records by themselves are of one work."""
+    """Returns whether two records by themselves are of one work."""
     return len(group([first, second])) == 1
 
 
 def group(
     records: Iterable[Work | MergedWork], *, same: Iterable[Sequence[Work]] = ()
 ) -> list[MergedWork]:
-    """The works that these records are of, each merged, in an order of their own.
+    """Returns the works that these records are of, each merged, in an order of their own.
 
     A merged work is taken apart first, so what was merged before does not change the answer.
 
@@ -110,7 +110,7 @@ def _contradict(one: _Names, other: _Names) -> bool:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits without case, accents and typography."""
+    """Returns letters and digits without case, accents and typography."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(character for character in plain if character.isalnum())
 
@@ -127,7 +127,7 @@ class _Sets:
         self._above[second] = first
 
     def all(self) -> list[list[int]]:
-        """The sets, each sorted, by their smallest number."""
+        """Returns the sets, each sorted, by their smallest number."""
         found: dict[int, list[int]] = {}
         for number in range(len(self._above)):
             found.setdefault(self._top(number), []).append(number)

@@ -96,7 +96,7 @@ class MergedWork:
 
 
 def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
-    """The one work that all these records are of; whether they are, `group` tells.
+    """Returns the one work that all these records are of; whether they are, `group` tells.
 
     Args:
         records: at least one; a merged work counts as its records.
@@ -128,7 +128,7 @@ def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
 
 
 def flat(records: Iterable[Work | MergedWork]) -> list[Work]:
-    """The records of sources, merged works taken apart."""
+    """Returns the records of sources, merged works taken apart."""
     found: list[Work] = []
     for record in records:
         found += record.records if isinstance(record, MergedWork) else (record,)
@@ -151,7 +151,7 @@ def _said(records: tuple[Work, ...], name: str) -> _Said:
 
 
 def _chosen(said: _Said) -> _Taken:
-    """The first value, who says the same, and what others say."""
+    """Returns the first value, who says the same, and what others say."""
     if all(value == said[0][1] for _, value in said):
         return said[0][1], _once([source for source, _ in said]), ()
     groups: dict[str, tuple[Any, list[str]]] = {}
@@ -163,7 +163,9 @@ def _chosen(said: _Said) -> _Taken:
 
 
 def _united(said: _Said) -> _Taken:
-    """All items, the first spelling of each; and the lists of those who do not have them all."""
+    """Returns all items, the first spelling of each; and the lists of those who do not have them
+    all.
+    """
     items: dict[str, Any] = {}
     for _, value in said:
         for item in value:
@@ -177,7 +179,7 @@ def _united(said: _Said) -> _Taken:
 
 
 def _sameness(value: Any) -> str:
-    """A text that two values share when they say the same."""
+    """Returns a text that two values share when they say the same."""
     if isinstance(value, str):
         return canonical(fold_doi(value))
     if isinstance(value, tuple):

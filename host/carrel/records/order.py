@@ -30,23 +30,25 @@ BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def source_rank(source: str, field: str = "") -> tuple[int, str]:
-    """Where a source stands for a field; lower comes first."""
+    """Returns where a source stands for a field; lower comes first."""
     order = BY_FIELD.get(field, PRECEDENCE)
     return (order.index(source) if source in order else len(order)), source
 
 
 def record_rank(work: Work, field: str = "") -> tuple[tuple[int, str], float]:
-    """Where a record stands for a field; lower comes first. Sorting keeps the order of equals."""
+    """Returns where a record stands for a field; lower comes first. Sorting keeps the order of
+    equals.
+    """
     version = arxiv_version(work.ids.arxiv) if work.ids.arxiv else None
     newest_first = -float("inf") if version is None else -float(version)
     return source_rank(work.source, field), newest_first
 
 
 def json_text(work: Work) -> str:
-    """The record as one canonical JSON text: what makes two records the same."""
+    """Returns the record as one canonical JSON text: what makes two records the same."""
     return canonical(work.to_json())
 
 
 def canonical(value: Any) -> str:
-    """A JSON value as a text that is the same for equal values."""
+    """Returns a JSON value as a text that is the same for equal values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

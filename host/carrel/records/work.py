@@ -20,7 +20,7 @@ class _Json:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """The value of a JSON object that was held against the schema before."""
+        """Returns the value of a JSON object that was held against the schema before."""
         members: Any = fields(cls)  # type: ignore[arg-type]  # every subclass is a dataclass
         return cls(
             **{
@@ -31,7 +31,7 @@ class _Json:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON object, without what is unknown."""
+        """Returns the JSON object, without what is unknown."""
         told: dict[str, Any] = {}
         names: tuple[str, ...] = self.__slots__  # the members; quicker to get than by `fields`
         for name in names:
@@ -65,7 +65,7 @@ class Ids(_Json):
     issn: tuple[str, ...] = ()
 
     def known(self) -> Iterator[Id]:
-        """The identifiers that name the work, by kind; not those of what holds it."""
+        """Yields the identifiers that name the work, by kind; not those of what holds it."""
         for kind in KINDS:
             text = getattr(self, kind)
             if text is not None:

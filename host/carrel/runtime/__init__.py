@@ -1,5 +1,5 @@
-"""The sandbox: the only package that imports wasmtime and knows an ABI.
+"""Runs WebAssembly components of the contract in a sandbox, under limits.
 
-It runs components of the contract under limits and hands their texts over. It knows nothing of
-plugins' manifests, of MCP, or of how a fetch is made: a `Fetcher` is handed in.
+The only package that imports wasmtime and knows the ABI. It does not know manifests or MCP, and
+does not import `fetch`: callers pass a `Fetcher`.
 """

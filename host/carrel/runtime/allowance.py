@@ -1,7 +1,7 @@
-"""How many lines a plugin may log: a bucket that its calls share.
+"""Limits how many lines a plugin may log, with a token bucket that its calls share.
 
-A thousand lines a second of one plugin bury the lines of the others, fill a disk, and keep the
-interpreter busy with writing them.
+A thousand lines a second from one plugin would hide the lines of others, fill the disk, and keep
+the interpreter busy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class LogAllowance:
         self.dropped = 0
 
     def take(self) -> bool:
-        """Whether a line may be logged; counts those that may not."""
+        """Takes a token; returns whether there was one. Counts dropped lines."""
         with self._lock:
             if self._left < 1.0:
                 now = time.monotonic()
@@ -36,7 +36,7 @@ class LogAllowance:
             return True
 
     def take_dropped(self) -> int:
-        """How many lines were dropped since this was last asked."""
+        """Returns the number of lines dropped since the last call."""
         with self._lock:
             dropped, self.dropped = self.dropped, 0
         return dropped

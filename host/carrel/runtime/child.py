@@ -1,4 +1,4 @@
-"""Child processes that do what must not happen in the process that serves, under limits."""
+"""Starts child processes with limits, for work that must not run in the server process."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import os
 import sys
 
 _INHERITED = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-#: Of a child: what serves goes first.
+#: Niceness of a child, so that the server process has priority.
 NICE = 10
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
-    """Runs a module of ours in an interpreter like this one."""
+    """Returns the command that runs a module of Carrel in this Python interpreter."""
     return [sys.executable, "-m", module, *arguments]
 
 
 def child_environment() -> dict[str, str]:
-    """No more of the environment than an interpreter needs: no secrets."""
+    """Returns the environment variables that an interpreter needs, and no secrets."""
     environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     return environment
 
 
 def limit_child(seconds: int, memory_bytes: int, nice: int = NICE) -> None:
-    """Bounds this process, and puts it behind the one that serves.
+    """Limits this process and lowers its priority.
 
     Args:
-        seconds: of processor time.
-        memory_bytes: of address space, where the platform can limit it.
-        nice: how far behind; 0 beside it.
+        seconds: limit of CPU time.
+        memory_bytes: limit of address space, where the platform supports one.
+        nice: increment of its niceness.
     """
     try:
         import resource

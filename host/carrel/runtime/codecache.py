@@ -1,9 +1,9 @@
-"""Precompiled code on disk: compiling takes a fifth of a second, loading half a millisecond.
+"""Caches precompiled code on disk: compiling takes 200 ms, loading half a millisecond.
 
-Loading runs what a file holds, so a file counts only if its name carries the right keyed hash of
-its content, under a key in the same folder; the folder is its owner's alone. One file per entry,
-written aside and renamed: a process that is killed leaves a whole entry or none. Whoever compiles
-an entry claims it, so that no other process does the same; the system ends the claims of the dead.
+Loaded code is executed, so a file is used only if its name contains the correct MAC of its content.
+The MAC's key lies in the same folder, which only its owner can read. Each entry is one file,
+written atomically. A process that compiles an entry claims it with a file lock, so that no other
+process compiles the same; the operating system releases the locks of dead processes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _UNUSED_SECONDS = 60 * 86400
 
 
 def code_key(digest: str, stack_bytes: int) -> str:
-    """Names precompiled code: the component's digest and all that compilation depends on.
+    """Returns a cache key: the component's digest and everything that compilation depends on.
 
-    The library is named by its size and time, which costs one `stat`; asking the package's metadata
-    for the version costs several milliseconds of every start. wasmtime checks its version itself
-    when it loads the code. Nothing is imported: who only looks whether there is code needs no more.
+    wasmtime's library is identified by its size and modification time, which costs one `stat`;
+    reading the package's version would add several milliseconds to every start. wasmtime checks its
+    own version when it loads the code. This function imports nothing, so that checking for cached
+    code is cheap.
     """
     package = importlib.util.find_spec("wasmtime")
     assert package is not None, "Carrel depends on it"
@@ -49,13 +50,13 @@ def code_key(digest: str, stack_bytes: int) -> str:
 
 
 class Claim:
-    """The right to compile one entry, for as long as this is not released."""
+    """The exclusive right to compile one entry, until released."""
 
     def __init__(self, file: IO[bytes] | None) -> None:
         self._file = file
 
     def release(self) -> None:
-        """Lets another compile the entry."""
+        """Releases the claim; another process may compile the entry."""
         if self._file is not None:
             self._file.close()
 
@@ -63,7 +64,7 @@ class Claim:
 class CodeCache:
     """A folder of precompiled components.
 
-    Every fault of the disk means "not cached" and one logged warning, never a failed call.
+    A disk error counts as a cache miss and logs one warning; it never fails a call.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -72,30 +73,30 @@ class CodeCache:
         self._warned = False
 
     def find(self, key: str) -> Path | None:
-        """The file of an entry whose content is what was written, or None."""
+        """Returns the file of an entry if its MAC is correct, else None."""
         try:
             candidates = sorted(self._folder.glob(f"{key}-*{_SUFFIX}"))
             for path in candidates:
                 code = path.read_bytes()
                 if path.name == self._name(key, code):
                     return path
-                _log.warning("precompiled code %s was tampered with or torn; compiling anew", path)
+                _log.warning("precompiled code %s does not match its MAC; compiling again", path)
                 path.unlink(missing_ok=True)
         except OSError as error:
             self._warn(error)
         return None
 
     def holds(self, key: str) -> bool:
-        """Whether there is an entry, whatever its file holds."""
+        """Returns whether there is an entry, without checking its content."""
         try:
             return any(self._folder.glob(f"{key}-*{_SUFFIX}"))
         except OSError:
             return False
 
     def claim(self, key: str) -> Claim | None:
-        """The right to compile an entry; None while another has it.
+        """Returns the right to compile an entry; None while another has it.
 
-        Where files cannot be locked, everyone has it.
+        Where files cannot be locked, every process gets a claim.
         """
         try:
             self._prepare()
@@ -113,7 +114,7 @@ class CodeCache:
         return None
 
     def store(self, key: str, code: bytes) -> Path | None:
-        """Keeps an entry and returns its file; None when the disk refuses."""
+        """Writes an entry and returns its file; None on a disk error."""
         from carrel.files.atomic_write import write_atomically
 
         try:
@@ -127,7 +128,7 @@ class CodeCache:
         return path
 
     def forget(self, path: Path) -> None:
-        """Removes an entry that wasmtime would not load."""
+        """Removes an entry that wasmtime refused to load."""
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -157,7 +158,7 @@ class CodeCache:
         return self._key
 
     def _new_key(self, path: Path) -> bytes:
-        """Makes the key; of several processes that do so at once, the first one's stays."""
+        """Creates the MAC key; if several processes do so at once, the first one's key is used."""
         import secrets
 
         from carrel.files.atomic_write import write_temporary
@@ -190,11 +191,11 @@ class CodeCache:
     def _warn(self, error: OSError) -> None:
         if not self._warned:
             self._warned = True
-            _log.warning("precompiled code is not kept: %s", error)
+            _log.warning("precompiled code is not cached: %s", error)
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Locks an open file unless another has; the lock ends when the file is closed."""
+    """Locks an open file unless another process holds the lock; closing the file releases it."""
     try:
         if os.name == "posix":
             import fcntl
@@ -207,7 +208,7 @@ def _try_lock(file: IO[bytes]) -> bool:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
     except (BlockingIOError, PermissionError):
         return False
-    os.utime(file.name)  # which keeps it from being removed as a leftover
+    os.utime(file.name)  # so that it is not removed as stale
     return True
 
 

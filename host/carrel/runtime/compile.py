@@ -1,9 +1,8 @@
-"""Compiles a component in a child process with limits of its own.
+"""Compiles a component in a child process with its own limits.
 
-Compilation lies outside every limit of the runtime (a megabyte of wasm can take 13 s, another
-1.6 GB of memory), so it never happens in the process that serves: a child does it, and dies alone.
-
-Run as `python -m carrel.runtime.compile STACK_BYTES CPU_SECONDS MEMORY_BYTES NICE < wasm > code`.
+wasmtime cannot limit compilation (1 MB of wasm can take 13 s or 1.6 GB of memory), so it never
+happens in the server process: a child process compiles, and only the child fails. Run as
+`python -m carrel.runtime.compile STACK_BYTES CPU_SECONDS MEMORY_BYTES NICE < wasm > code`.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from carrel.errors import LoadError
 
 from .child import NICE, child_command, child_environment, limit_child
 
-#: Seconds between two looks whether the code is still wanted.
+#: Seconds between checks of `unwanted`.
 _LOOK = 0.05
-#: Exit status of the child for bytes that are no component; its stderr says why.
+#: Exit status of the child if the bytes are not a component; its stderr gives the reason.
 _INVALID = 3
 
 
@@ -35,16 +34,16 @@ def compile_component(
     nice: int = NICE,
     unwanted: Callable[[], bool] = lambda: False,
 ) -> bytes | None:
-    """Precompiled code for the component; None when it was not wanted any more.
+    """Compiles a component and returns the code; None if `unwanted` returned true first.
 
     Args:
         wasm: the component; its kind is checked already.
         plugin: for error messages.
         stack_bytes: as for `new_engine`; the code depends on it.
-        seconds: processor time, and twice that on the wall clock, that compiling may take.
-        memory_bytes: address space of the child, where the platform can limit it.
-        nice: how far the child stands behind this process.
-        unwanted: asked now and then; the child is ended when it returns true.
+        seconds: limit of CPU time; the limit of wall-clock time is twice that.
+        memory_bytes: limit of the child's address space, where the platform supports one.
+        nice: increment of the child's niceness.
+        unwanted: called periodically; the child is killed when it returns true.
 
     Raises:
         LoadError: not a valid component, or not compiled within the limits.
@@ -79,14 +78,14 @@ def compile_component(
         reason = said[0] if said else "unknown reason"
         raise LoadError(f"{plugin}: not a valid component: {reason}", plugin=plugin)
     raise LoadError(
-        f"{plugin}: compiling ended with status {child.returncode}; it may take more than "
+        f"{plugin}: compiler exited with status {child.returncode}; it may need more than "
         f"{seconds:g} s of processor time or {memory_bytes} bytes of memory",
         plugin=plugin,
     )
 
 
 def compile_here(wasm: bytes, plugin: str, stack_bytes: int) -> bytes:
-    """Precompiled code for a component whose imports are checked; for a child process to call.
+    """Returns code of a component after checking its imports; called in the child process.
 
     Raises:
         LoadError: not a valid component, or one with imports that are refused.
@@ -110,9 +109,9 @@ def compile_here(wasm: bytes, plugin: str, stack_bytes: int) -> bytes:
 def _communicate(
     child: subprocess.Popen[bytes], wasm: bytes, seconds: float, unwanted: Callable[[], bool]
 ) -> tuple[bytes, bytes] | None:
-    """What the child wrote until its end; None when it is not wanted any more."""
+    """Returns the child's output; None if `unwanted` returned true."""
     end = time.monotonic() + seconds
-    # `communicate` does not go on with what is to be written after a timeout.
+    # After a timeout, `communicate` does not continue to write the input.
     stdin, child.stdin = child.stdin, None
     assert stdin is not None, "it is a pipe"
     threading.Thread(target=_feed, args=(stdin, wasm), daemon=True).start()

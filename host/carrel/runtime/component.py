@@ -1,8 +1,8 @@
-"""A component of the contract, ready to run: the three functions of its `source` interface.
+"""Calls the three functions of a component's `source` interface: describe, call, parse.
 
-`Sandboxed` is what everything that runs has in common; Extism modules are the other kind. Each has
-worker threads of its own, so that one that hangs in all of them delays nobody else's calls; a parse
-may also run in its caller's thread.
+`Sandboxed` is the base class for components and Extism modules. Each has its own worker threads, so
+a plugin that blocks all of them delays only its own calls. A parse may also run in its caller's
+thread.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from .worker import Define, Worker
 
 _log = logging.getLogger("carrel.runtime")
 
-#: Seconds that a caller waits for a worker before it looks up.
+#: Seconds that a caller waits for a worker before it checks for signals and cancellation.
 _PATIENCE = 0.05
-#: What `describe` may use: it computes nothing, and the text is the host's to read at every load.
+#: Limits of `describe`, which only returns a text.
 _DESCRIBE = Limits(cpu_seconds=2.0, wall_seconds=5.0, output_bytes=2**20)
 
 
 class PluginReport(Exception):
-    """The error JSON that a plugin returned; who knows the contract's codes checks it."""
+    """The error JSON that a plugin returned, not validated yet."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
 
 
-#: Is told a call's result, empty when there is none, and what went wrong.
+#: Called with a call's result, empty when there is none, and its error.
 Ended = Callable[[bytes, Exception | None], None]
 
 
 class Sandboxed:
-    """Code that was verified, and the threads that run it.
+    """Verified code and the worker threads that run it.
 
     Attributes:
         name: the plugin's name, for errors and logs.
@@ -84,7 +84,7 @@ class Sandboxed:
             return Worker(stack_bytes, CpuPermit(turns, thread, park), define)
 
         def make_inline_worker() -> Worker:
-            # How many compute at once is the callers' matter: the threads are theirs.
+            # Never waits for a permit: callers decide how many of their threads parse.
             return Worker(stack_bytes, CpuPermit(CpuPermits()), define, kept=KEPT_INLINE)
 
         self._threads = WorkerThreads(name, workers, make_worker)
@@ -92,7 +92,7 @@ class Sandboxed:
         ticker.when_idle(self._inline.let_go_of_large)
 
     def close(self) -> None:
-        """Lets queued and running calls finish and ends the threads."""
+        """Ends the threads after queued and running calls have finished."""
         self._closed = True
         self._threads.close()
         self._inline.close()
@@ -103,7 +103,7 @@ class Sandboxed:
         check: Callable[[bytes], None] | None = None,
         ended: Ended | None = None,
     ) -> Pending:
-        """Queues an execution. Its clocks run from now on: a call may also end in the queue."""
+        """Queues an execution and starts its clocks; a deadline can pass in the queue."""
         pending = Pending()
         if self._closed:
             pending.settle(error=BusyError(0))
@@ -146,7 +146,8 @@ class Sandboxed:
         """
         outcome = None
         while outcome is None:
-            # Before each look for a worker, so that neither signals nor cancelling wait long.
+            # Checked before each wait for a worker, so that signals and cancellation take effect
+            # soon.
             execution.call.check()
             if self._closed:
                 raise BusyError(0)
@@ -158,7 +159,7 @@ class Sandboxed:
         return text
 
     def _run_if_lent(self, execution: Execution) -> tuple[bool, memoryview] | None:
-        """Runs an execution unless all workers are in use for a while: then None."""
+        """Runs an execution; returns None if no worker becomes free in time."""
         call = execution.call
         with self._inline.lent(min(_PATIENCE, call.remaining), execution.handing_in) as worker:
             if worker is None:
@@ -188,12 +189,12 @@ class SandboxedComponent(Sandboxed):
 
     @cached_property
     def is_pure(self) -> bool:
-        """Whether nothing but the contract is imported: no clock, no chance, nothing of WASI."""
+        """Whether only the contract is imported: no clock, no random numbers, no WASI."""
         engine = new_engine(self._stack_bytes)
         return imports_contract_only(Code(engine, self._code))
 
     def describe(self) -> str:
-        """The manifest's JSON text; nothing of it is checked."""
+        """Returns the manifest's JSON text, not validated."""
         call = Call(self.name, "describe", _DESCRIBE)
         return self._submit(Execution("describe", (), call)).result()
 
@@ -210,9 +211,9 @@ class SandboxedComponent(Sandboxed):
     ) -> Pending:
         """Starts a tool call; its outcome is the result's JSON text, unless `check` raises.
 
-        `ended` is called in the worker's thread before anybody is told of the outcome.
+        `ended` is called in the worker's thread before the outcome is set.
 
-        An error is `PluginReport` for the plugin's own and `CarrelError` for the rest.
+        An error is a `PluginReport` if the plugin returned it, else a `CarrelError`.
         """
         execution = Execution(
             "call",
@@ -233,13 +234,13 @@ class SandboxedComponent(Sandboxed):
         settings: Mapping[str, str],
         inline: bool = False,
     ) -> memoryview:
-        """A document's result, as JSON text in UTF-8.
+        """Parses a document and returns the result, a JSON text in UTF-8.
 
         Args:
             document_format: one of the plugin's.
             document: its text.
             call: limits, deadline, cancellation.
-            settings: the plugin's own.
+            settings: the plugin's settings.
             inline: run the guest in this thread, see `inline`.
 
         Raises:

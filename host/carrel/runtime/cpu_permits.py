@@ -1,14 +1,13 @@
-"""Who computes: a component's guests take turns at the processors, and long ones step back.
+"""Limits CPU-bound guests to one per processor and deprioritises long ones.
 
-Two or three short computations at once cost other plugins nothing; sixteen that loop cost them
-seconds. So a component has as many turns as there are processors. A guest that waits in fetch gives
-its turn back, and one that computes for long while more run than there are processors is moved to a
-slow lane: it computes on, in a thread of low priority, and its turn is the next one's. See
-`docs/decisions/0019-hostile-guests.md`.
+Sixteen looping guests would delay other plugins by seconds, so each component has as many CPU
+permits as there are processors. A guest releases its permit while it waits in fetch. A guest that
+computes for long while more guests run than there are processors is deprioritised: it releases its
+permit and continues in a thread of low priority. See `docs/decisions/0019-hostile-guests.md`.
 
-Between two turns a thread has to be woken and to get Python's lock, and the processor would stand
-still while it makes an instance besides. So where all turns are taken, the next guest's instance is
-made ahead, if making one computes nothing to speak of.
+A thread that gets a permit must first wake up and acquire the GIL; creating an instance would add
+to that idle time. So the next guest in the queue creates its instance before it has a permit, if
+creating one takes almost no CPU time.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-#: Seconds of processor time after which a guest steps back when it is crowded.
+#: Seconds of CPU time after which a guest is deprioritised, if the processors are busy.
 LONG = 0.1
-#: Seconds of processor time that making an instance may take, to be made without a turn.
+#: CPU time of creating an instance, in seconds, up to which it needs no permit.
 _QUICK = 0.005
-#: Of threads in the slow lane; 19 would starve them altogether on a busy machine.
+#: Niceness of deprioritised threads; 19 would starve them on a busy machine.
 _NICE = 10
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Returns the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this platform
@@ -36,15 +35,15 @@ def processors() -> int:
 
 
 def at_once() -> int:
-    """How many guests of one component compute at once."""
+    """Returns the number of CPU permits of one component."""
     return max(2, processors())
 
 
 class CpuPermits:
-    """The turns of one component, and as many places in its slow lane.
+    """The CPU permits of one component, and as many low-priority permits.
 
     Attributes:
-        quick: whether every instance so far was made quickly; none has been made while None.
+        quick: whether every instance so far was created quickly; None before the first.
     """
 
     def __init__(self) -> None:
@@ -56,7 +55,7 @@ class CpuPermits:
 
 
 class PermitPool:
-    """A semaphore that hands a place to the thread that has waited longest.
+    """A fair semaphore: the thread that has waited longest gets the next permit.
 
     `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
     signal handler runs, so each thread that waits has a lock of its own, whose timeout holds.
@@ -68,7 +67,7 @@ class PermitPool:
         self._waiting: deque[threading.Lock] = deque()
 
     def acquire(self, seconds: float | None = None) -> bool:
-        """Waits for a place, for so long at most; whether there was one."""
+        """Waits for a permit, at most `seconds`; returns whether it got one."""
         with self._lock:
             if self._count:
                 self._count -= 1
@@ -86,7 +85,7 @@ class PermitPool:
         return not self._withdraw(handed_over)
 
     def try_acquire(self) -> bool:
-        """Takes a place if one is free."""
+        """Takes a permit if one is free; returns whether it did."""
         with self._lock:
             if not self._count:
                 return False
@@ -94,7 +93,7 @@ class PermitPool:
             return True
 
     def release(self) -> None:
-        """Gives a place back."""
+        """Releases a permit."""
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -102,7 +101,7 @@ class PermitPool:
                 self._count += 1
 
     def _withdraw(self, handed_over: threading.Lock) -> bool:
-        """Stops waiting; False when a place was handed over meanwhile."""
+        """Stops waiting; returns False if a permit was handed over already."""
         with self._lock:
             try:
                 self._waiting.remove(handed_over)
@@ -111,20 +110,20 @@ class PermitPool:
         return True
 
 
-#: Is told True when the job of a thread needs no processor, and False when it does again.
+#: Called with True when a thread's job stops using the CPU, and with False when it resumes.
 Park = Callable[[bool], None]
 
 
 class CpuPermit:
-    """One execution's place among them. `step_back` may come from any thread.
+    """The CPU permit of one execution. `step_back` may be called from any thread.
 
     Args:
-        turns: of the component.
-        thread: native id of the thread that executes; None for one whose priority is not ours.
-        on_park: is told when the execution leaves those that take turns, and when it is back.
+        turns: the component's permits.
+        thread: native id of the executing thread; None if its priority must not be changed.
+        on_park: called when the execution stops and resumes using the CPU.
 
     Attributes:
-        slow: whether the execution has stepped back; its thread keeps the low priority for good.
+        slow: whether the execution was deprioritised; its thread keeps the low priority.
     """
 
     def __init__(
@@ -139,7 +138,7 @@ class CpuPermit:
         self.slow = False
 
     def prepare(self) -> None:
-        """Waits until an instance may be made: for a turn, or for being the next to have one."""
+        """Waits until an instance may be created: for a permit, or to be first in the queue."""
         turns = self._turns
         if turns.quick:
             turns.next.acquire()
@@ -150,11 +149,11 @@ class CpuPermit:
             self.take()
 
     def prepared(self, seconds: float) -> None:
-        """Takes note of the processor time that an instance took."""
+        """Records the CPU time that creating an instance took."""
         self._turns.quick = self._turns.quick is not False and seconds <= _QUICK
 
     def take(self) -> None:
-        """Waits for a turn, unless it is held or was given up for the slow lane."""
+        """Waits for a permit, unless one is held or the execution is deprioritised."""
         turns = self._turns
         if self._place is None or self._place is turns.next:
             with self._lock:
@@ -163,19 +162,19 @@ class CpuPermit:
             self._hold(turns.free)
 
     def park(self) -> None:
-        """Gives back what is held, until `take`: the execution waits for an upstream."""
+        """Releases the permit until `take`, because the execution waits for an upstream."""
         self.give()
         with self._lock:
             self._park(parked=True)
 
     def give(self) -> None:
-        """Gives back what is held."""
+        """Releases the permit."""
         self._hold(None)
 
     def step_back(self) -> None:
-        """Goes on at low priority, and without a turn if the slow lane has room.
+        """Lowers the thread's priority; exchanges the permit for a low-priority one if one is free.
 
-        Nothing where threads have no priority of their own.
+        Does nothing on platforms without thread priorities.
         """
         if self._thread is None or not sys.platform.startswith("linux"):
             return
@@ -190,7 +189,7 @@ class CpuPermit:
             if left is None or left is self._turns.slow or not self._turns.slow.try_acquire():
                 return
             self._place = self._turns.slow
-            # With the lock held: behind it the thread may already have begun another execution.
+            # The lock is held, because after it the thread may have started another execution.
             self._park(parked=True)
         left.release()
 

@@ -1,7 +1,7 @@
-"""wasmtime engines: how guest code is compiled.
+"""Creates wasmtime engines with the settings for guests.
 
-Each worker thread has an engine of its own, which makes an epoch increment a message to one guest:
-see `docs/decisions/0004-limits.md`. How its memory is kept from call to call stands in `pool`.
+Each worker thread has its own engine, so that an epoch increment interrupts exactly one guest: see
+`docs/decisions/0004-limits.md`. `pool` keeps an engine's memory between calls.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from carrel.errors import LoadError
 _OPTIONS = {
     "wasm_component_model": True,
     "epoch_interruption": True,
-    # Equal input gives equal output: NaN bits and relaxed SIMD are where wasm leaves room.
+    # Deterministic output: wasm leaves NaN bits and relaxed SIMD to the implementation.
     "cranelift_nan_canonicalization": True,
     "wasm_relaxed_simd_deterministic": True,
-    # Proposals the contract has no use for are surface without benefit.
+    # Proposals that the contract does not use would only enlarge the attack surface.
     "wasm_threads": False,
     "wasm_memory64": False,
     "wasm_multi_memory": False,
@@ -25,7 +25,7 @@ _OPTIONS = {
 
 
 def new_engine(stack_bytes: int) -> wasmtime.Engine:
-    """An engine with the settings that every guest runs under.
+    """Returns an engine with the settings that every guest runs under.
 
     Args:
         stack_bytes: the wasm stack of a guest.
@@ -34,9 +34,9 @@ def new_engine(stack_bytes: int) -> wasmtime.Engine:
 
 
 def guest_config(stack_bytes: int) -> wasmtime.Config:
-    """The settings; compiled code runs in any engine that has them.
+    """Returns the settings; compiled code runs in any engine that has them.
 
-    With any of them, `SETTINGS_REVISION` in `codecache` is changed.
+    Change `SETTINGS_REVISION` in `codecache` together with any of them.
     """
     config = wasmtime.Config()
     config.max_wasm_stack = stack_bytes
@@ -46,9 +46,9 @@ def guest_config(stack_bytes: int) -> wasmtime.Config:
 
 
 def require_options(plugin: str) -> None:
-    """Refuses a wasmtime-py without an option that guests are run with.
+    """Refuses a wasmtime-py that lacks an option which guests need.
 
-    Assigning an option that a class does not have makes an attribute, without an error.
+    Assigning an unknown option would only create an attribute, without an error.
 
     Args:
         plugin: for the message.

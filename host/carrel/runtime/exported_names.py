@@ -1,4 +1,4 @@
-"""What a component exports, read from its bytes: nothing is compiled, nothing of it runs."""
+"""Reads a component's exports from its bytes, without compiling or running it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CORE, _LAST_SORT = 0x00, 0x05
 
 
 def exported_names(wasm: bytes) -> list[str]:
-    """The names of the outermost component's exports, in order.
+    """Returns the names of the outermost component's exports, in order.
 
     Ends at the first export that this reader does not know.
     """

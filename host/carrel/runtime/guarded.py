@@ -1,4 +1,4 @@
-"""Host functions that never raise into a guest."""
+"""Wraps host functions so that no exception crosses into a guest."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _log = logging.getLogger("carrel.runtime")
 def guarded(
     current: Callable[[], Execution], function: Callable[..., Any], fallback: Any = None
 ) -> Callable[..., Any]:
-    """A host function: counted, and one that fails ends the call instead of raising.
+    """Returns a host function that counts its calls, and ends the guest's call instead of raising.
 
-    wasmtime-py parks a callback's exception in one slot for the whole module, where another
-    thread's call may find it.
+    wasmtime-py stores a callback's exception in one global variable, where another thread's call
+    may find it.
 
     Args:
         current: the execution that runs now.
-        function: takes that execution, and what the guest passed.
-        fallback: what the guest is told when the function may not run, or failed.
+        function: takes that execution and the guest's arguments.
+        fallback: returned to the guest if the function may not run, or fails.
     """
 
     def run(*arguments: Any) -> Any:

@@ -1,6 +1,6 @@
-"""What a plugin imports, read from its bytes: nothing is compiled, nothing of it runs.
+"""Reads a plugin's imports from its bytes, without compiling or running it.
 
-For people who look at a plugin. What may run is decided by `imports`, from wasmtime's own reading.
+For display only. `imports` decides what may run, from the imports that wasmtime reports.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ONE_INDEX = frozenset({0x01, 0x04, 0x05})  # func, component, instance
 
 
 def imported_names(wasm: bytes) -> list[str]:
-    """The names of a module's imports, or of the outermost component's, in order.
+    """Returns the names of a module's imports, or of the outermost component's, in order.
 
     Ends at the first import that this reader does not know: a name that is missing here is still
     refused when the component is loaded.

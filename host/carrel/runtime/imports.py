@@ -45,8 +45,9 @@ CONTRACT_IMPORTS: dict[str, frozenset[str]] = {
     CONFIG: frozenset({"get"}),
 }
 
-#: The inert part of WASI 0.2: with nothing configured these reach no file, variable, argument or
-#: peer. A compiler's standard library drags them in, whether a plugin uses them or not.
+#: The inert part of WASI 0.2: with nothing configured these give no access to files, variables,
+#: arguments or sockets. A compiler's standard library imports them even if a plugin does not use
+#: them.
 INERT_WASI: frozenset[str] = frozenset(
     {
         "wasi:cli/environment",
@@ -72,8 +73,8 @@ INERT_WASI: frozenset[str] = frozenset(
     }
 )
 
-#: Functions of those interfaces that are not inert: a guest asleep in the host cannot be
-#: interrupted, and waiting belongs to the host.
+#: Functions of those interfaces that are refused: a guest that sleeps in a host function cannot be
+#: interrupted.
 _SLEEPING: dict[str, frozenset[str]] = {
     "wasi:clocks/monotonic-clock": frozenset({"subscribe-duration", "subscribe-instant"}),
 }
@@ -88,7 +89,7 @@ def check_imports(
         engine: that the component was loaded into.
         component: to be checked.
         plugin: for error messages.
-        own: an interface that the host itself wrapped the plugin's code with.
+        own: an interface that Carrel's wrapper imports, also allowed.
 
     Raises:
         LoadError: names every such import; or the contract's export is missing.
@@ -153,5 +154,5 @@ def _is_parse_bytes(function: object) -> bool:
 
 
 def imports_contract_only(code: Code) -> bool:
-    """Whether a component imports the contract's interfaces and nothing else."""
+    """Returns whether a component imports the contract's interfaces and nothing else."""
     return all(name in CONTRACT_IMPORTS for name in code.imports())

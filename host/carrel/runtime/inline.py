@@ -1,12 +1,11 @@
-"""Workers without a thread of their own: whoever waits for the result runs the guest.
+"""Lends workers to threads that run the guest themselves instead of waiting for its result.
 
-A document of 1 MB that goes to another thread and comes back as a result of the same size leaves
-the processor's caches twice, which costs a quarter of parsing it. In its caller's thread a guest
-runs at the caller's expense: an interrupt from the keyboard is seen when it has returned. So this
-is for components that the project itself pins, see `docs/decisions/0020-speed.md`.
+Passing a document of 1 MB to another thread and its result back misses the CPU caches twice, which
+costs a quarter of the parsing time. A keyboard interrupt then takes effect only after the guest has
+returned. So only components that the project pins run inline; see `docs/decisions/0020-speed.md`.
 
-There are as many workers as processors. More would take turns at the processors by the system's
-will, in the middle of documents, and each with a memory of its own.
+There are as many workers as processors. With more, the operating system would switch between them
+in the middle of documents, and each would need its own memory.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from .cpu_permits import PermitPool
 from .pool import KEPT
 from .worker import Worker
 
-#: Bytes of a guest's memory that stay with a worker: documents of 10 MB and their results. Pages
-#: that the system has to hand out again are a fifth of parsing one.
+#: Bytes of guest memory that a worker keeps: enough for documents of 10 MB and their results.
+#: Faulting these pages in again takes a fifth of the parsing time.
 KEPT_INLINE = 32 * 2**20
-#: Documents from here on make a guest's memory larger than what other workers keep.
+#: Documents of at least this size need more guest memory than other workers keep.
 _LARGE = KEPT // 4
 
 
@@ -30,22 +29,22 @@ class InlineWorkers:
     """Lends workers, at most `limit` at once. Thread-safe.
 
     Args:
-        make: a worker that belongs to no thread.
-        limit: how many there may be.
+        make: creates a worker that belongs to no thread.
+        limit: maximum number of workers.
     """
 
     def __init__(self, make: Callable[[], Worker], limit: int) -> None:
         self._make = make
         self._places = PermitPool(limit)
         self._lock = threading.Lock()
-        #: The one used last is the next: the caches know its memory.
+        #: A stack: the worker used last is lent next, because its memory is in the CPU caches.
         self._idle: list[Worker] = []
         self._large: set[Worker] = set()
         self._closed = False
 
     @contextmanager
     def lent(self, seconds: float, size: int) -> Iterator[Worker | None]:
-        """A worker for the thread that asks; None after so many seconds, and when closed.
+        """Yields a worker to the calling thread; None after `seconds`, and when closed.
 
         Args:
             seconds: to wait for one.
@@ -62,14 +61,14 @@ class InlineWorkers:
             try:
                 yield worker
             finally:
-                # At once: by the next document the caches have forgotten what is to be emptied.
+                # Cleared now, while the memory is still in the CPU caches.
                 worker.tidy()
                 self._put_back(worker, large=size >= _LARGE)
         finally:
             self._places.release()
 
     def let_go_of_large(self) -> None:
-        """Gives the memory back that large documents took."""
+        """Returns to the system the memory that large documents needed."""
         with self._lock:
             gone = [worker for worker in self._idle if worker in self._large]
             self._idle = [worker for worker in self._idle if worker not in self._large]
@@ -78,7 +77,7 @@ class InlineWorkers:
             worker.close()
 
     def close(self) -> None:
-        """Lets go of the workers, of those in use when they come back."""
+        """Closes the workers; those in use are closed when they are returned."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -1,8 +1,8 @@
-"""One call of a guest: one store, one instance, its limits and its end.
+"""Runs one call of a guest in its own store and instance, under limits.
 
-A worker thread runs one execution at a time. Whatever ends it early (CPU, wall clock, the client,
-a budget) goes through `end`, which keeps the first reason and makes the guest stop at its next
-epoch check.
+A worker thread runs one execution at a time. A CPU limit, the deadline, the client or a budget ends
+it early through `end`, which keeps the first reason and interrupts the guest at its next epoch
+check.
 """
 
 from __future__ import annotations
@@ -53,18 +53,19 @@ _LEVELS = {
     "warn": logging.WARNING,
     "error": logging.ERROR,
 }
-#: Linear memories of a component that has more than one; they share the limit in equal parts.
+#: Assumed number of linear memories of a component with several; each gets an equal share of the
+#: limit.
 _MEMORIES = 4
-#: The key of `config.get` under which the host tells how many requests of the plugin wait.
+#: The key under which `config.get` returns the number of the plugin's waiting requests.
 WAITING = "carrel:waiting"
-#: Calls of log, progress, config and discard in one execution, far above what a plugin has use for.
+#: Maximum calls of log, progress, config and discard in one execution; plugins need far fewer.
 _MAX_REPORTS = 5_000
-#: Lines of its standard output that are logged when an execution ends.
+#: Maximum lines of standard output that are logged when an execution ends.
 _OUTPUT_LINES = 100
 
 
 class OfflineFetcher:
-    """Refuses every request: what `describe` and `parse` get."""
+    """Refuses every request, for `describe` and `parse`."""
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Denies all of them."""
@@ -83,14 +84,14 @@ class OfflineFetcher:
 
 
 class Execution:
-    """A function of a guest, run once.
+    """One run of one function of a guest.
 
     Attributes:
         call: limits, deadline, cancellation.
-        context: what host functions beyond the contract's keep for this call.
-        handing_in: characters that a host function is about to hand in; they must fit into the
-            guest's memory, as the arguments must.
-        bulky: whether the guest made the host take much memory that no result needs.
+        context: state of host functions beyond the contract's, for this call.
+        handing_in: number of characters that a host function is about to pass to the guest; they
+            must fit into its memory, as the arguments must.
+        bulky: whether the guest made the host allocate much memory that the result does not need.
     """
 
     def __init__(
@@ -108,14 +109,14 @@ class Execution:
         """An execution that has not started.
 
         Args:
-            function: of the `source` interface.
+            function: its name in the `source` interface.
             arguments: its arguments.
             call: the call it belongs to.
             fetcher: answers its requests; without one they are refused.
             settings: the plugin's settings as JSON texts.
             context: see the class.
-            memories: linear memories that are known to be there; they share the limit evenly.
-            allowance: of log lines, shared with other executions.
+            memories: number of linear memories, if known; each gets an equal share of the limit.
+            allowance: limit of log lines, shared with other executions.
         """
         self.call = call
         self.context = context
@@ -157,15 +158,15 @@ class Execution:
             abandon(reason)
 
     def when_ended_in_queue(self, abandon: Callable[[CarrelError], None]) -> None:
-        """Calls `abandon` with the reason if the call ends before a worker takes it up."""
+        """Calls `abandon` with the reason if the call ends while it is queued."""
         self._abandon = abandon
 
     def cancel(self) -> None:
-        """Ends the call because the client gave up."""
+        """Ends the call because the client cancelled it."""
         self.end(Cancelled(plugin=self.call.plugin, tool=self.call.tool))
 
     def tick(self, *, crowded: bool) -> None:
-        """Ends the call if a clock has run out; called by the ticker."""
+        """Ends the call if its CPU time or deadline has passed; called by the ticker."""
         call = self.call
         if time.monotonic() >= call.deadline:
             self.end(self._deadline_error())
@@ -193,11 +194,11 @@ class Execution:
         """Runs the function in a new instance: whether its result is no error, and the text.
 
         Raises:
-            ArgumentError: an argument is no text.
-            PluginError: the guest failed, or was ended.
-            CarrelError: the reason it was ended with.
+            ArgumentError: an argument is not valid Unicode.
+            PluginError: the guest failed, or was interrupted.
+            CarrelError: the reason passed to `end`.
         """
-        # Encoded before the turn: what holds Python's lock should not hold a processor too.
+        # Encoded before taking a CPU permit, because encoding holds the GIL.
         texts = [self._encoded(one) for one in self._arguments]
         worker.turn.prepare()
         with self._lock:
@@ -298,7 +299,7 @@ class Execution:
             ) from None
 
     def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
-        """Hands the guest's requests to the fetcher; time spent there is not CPU time."""
+        """Passes the guest's requests to the fetcher; the time is not counted as CPU time."""
         with self._waiting() as turn:
             self.call.on_wait = turn.park
             try:
@@ -310,7 +311,9 @@ class Execution:
         return outcomes
 
     def discard(self, request: Request) -> None:
-        """Takes the call's answers to a request out of the cache; the time is not CPU time."""
+        """Removes the call's responses to a request from the cache; the time is not counted as CPU
+        time.
+        """
         if not isinstance(self._fetcher, AnswerDiscarder):
             return
         with self._waiting():
@@ -318,7 +321,7 @@ class Execution:
 
     @contextmanager
     def _waiting(self) -> Iterator[CpuPermit]:
-        """Leaves the processor to others, and takes the time off the guest's."""
+        """Releases the CPU permit, and does not count the time as the guest's CPU time."""
         turn = self._turn
         assert turn is not None, "a guest asks, so it runs"
         started = time.monotonic()
@@ -330,7 +333,7 @@ class Execution:
             self._waited += time.monotonic() - started
 
     def sleep(self, seconds: float) -> None:
-        """Waits, which is not CPU time; whatever ends the call ends the waiting."""
+        """Waits without counting CPU time; returns early when the call ends."""
         with self._lock:
             if self._reason is not None:
                 return
@@ -340,7 +343,7 @@ class Execution:
             self._ended.wait(min(seconds, self.call.remaining + 1.0))
 
     def may_fetch(self, count: int) -> bool:
-        """Whether the budget allows so many requests more; if not, the call ends."""
+        """Returns whether the budget allows so many requests more; if not, the call ends."""
         call = self.call
         if call.fetches + count <= call.limits.fetches:
             return True
@@ -349,10 +352,10 @@ class Execution:
         return False
 
     def count_report(self) -> bool:
-        """Counts a call of log, progress, config or discard; beyond the cap the execution ends.
+        """Counts a call of log, progress, config or discard; beyond the cap, ends the execution.
 
-        Each takes the interpreter from other threads for a moment, and a guest that does nothing
-        else would take it all the time.
+        Each such call holds the GIL briefly, so a guest that does nothing else would block other
+        threads.
         """
         self._reports += 1
         if self._reports <= _MAX_REPORTS:
@@ -362,21 +365,21 @@ class Execution:
         return False
 
     def setting(self, key: str) -> str:
-        """A setting of the plugin, or what the host says of itself, as JSON text.
+        """Returns a setting of the plugin, or a value that the host provides, as JSON text.
 
-        The empty string stands for what is not set or not known.
+        Returns "" for an unknown key.
         """
         if key == WAITING:
             return str(self._fetcher.waiting()) if isinstance(self._fetcher, QueueReporter) else ""
         return self._settings.get(key, "")
 
     def count_message(self, most: int) -> bool:
-        """Counts a log line or step of progress; False when there were too many."""
+        """Counts a log line or progress report; returns False when there were too many."""
         self._messages += 1
         return self._messages <= most
 
     def log(self, level: str, message: str) -> None:
-        """Writes a line of the guest to the host's log; an error's is kept to explain a trap."""
+        """Writes the guest's line to the host's log; keeps an error's line to explain a trap."""
         if level == "error":
             self._complaint = message
         if not self._allowance.take():
@@ -387,7 +390,7 @@ class Execution:
         _log.log(_LEVELS.get(level, logging.INFO), "%s: %s", self.call.plugin, printable(message))
 
     def capture(self, data: bytes) -> int:
-        """Keeps what the guest wrote to stdout or stderr, up to a cap; logged at the end."""
+        """Keeps the guest's output to stdout or stderr, up to a cap, and logs it at the end."""
         room = self.call.limits.log_bytes - len(self._output)
         self._output += data[: max(0, room)]
         self._dropped += max(0, len(data) - max(0, room))

@@ -1,10 +1,10 @@
-"""Numbers as WebAssembly's binary format writes them: unsigned LEB128."""
+"""Reads and writes unsigned LEB128, the number encoding of WebAssembly's binary format."""
 
 from __future__ import annotations
 
 
 def read_leb128(data: bytes, at: int) -> tuple[int, int]:
-    """A number of at most 32 bits and the offset behind it; -1 when malformed."""
+    """Returns a number of at most 32 bits and the offset behind it; -1 when malformed."""
     value = 0
     for shift in range(0, 35, 7):
         if at >= len(data):
@@ -18,7 +18,7 @@ def read_leb128(data: bytes, at: int) -> tuple[int, int]:
 
 
 def write_leb128(value: int) -> bytes:
-    """The shortest form of a number."""
+    """Returns the shortest form of a number."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -1,7 +1,6 @@
-"""From bytes to a component that may run: kind, contract, code, imports.
+"""Loads components: checks the bytes and the contract version, compiles, checks the imports.
 
-The order matters: what can be refused by looking at bytes is refused before anything is compiled,
-and what was compiled is checked before anything of it runs.
+Checks that need only the bytes come before compiling, and imports are checked before any code runs.
 """
 
 from __future__ import annotations
@@ -36,26 +35,26 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.runtime")
 
-#: Name of the custom section in which a component says what contract version it was built for.
+#: Name of the custom section that holds the contract version a component was built for.
 CONTRACT_SECTION = "carrel:contract"
 #: Seconds that a call waits for another process, at low priority, to end what it compiles. Then it
 #: compiles too, and takes what is there first: priority, once given up, cannot be raised again.
 _PATIENCE = 0.5
-#: Seconds between two looks whether the other has ended.
+#: Seconds between checks whether the other process has finished.
 _LOOK = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSettings:
-    """How components are compiled and run.
+    """Settings for compiling and running components.
 
     Attributes:
-        code_folder: where precompiled code is kept.
-        workers: threads of each component; as many of its calls run or wait in fetch at once.
+        code_folder: folder of precompiled code.
+        workers: threads of each component, the maximum of its calls that run or wait in fetch.
         stack_bytes: wasm stack of a guest.
         max_component_bytes: larger components are refused.
-        compile_seconds: processor time that compiling one component may take.
-        compile_memory_bytes: address space that compiling one component may take.
+        compile_seconds: limit of CPU time for compiling one component.
+        compile_memory_bytes: limit of address space for compiling one component.
     """
 
     code_folder: Path
@@ -88,18 +87,18 @@ class Runtime:
         urgent: bool = False,
         on_compile: Callable[[], None] = lambda: None,
     ) -> SandboxedComponent:
-        """A component ready to run.
+        """Loads a component.
 
         Args:
             name: the plugin's name.
             wasm: the component's bytes.
-            digest: the SHA-256 it must have, lower-case hex; checked here, at every load.
-            urgent: whether it is compiled at the priority of this process, and not behind it.
-            on_compile: called when there is no code of it yet.
+            digest: the SHA-256 it must have, lower-case hex; checked at every load.
+            urgent: whether to compile at this process's priority instead of a lower one.
+            on_compile: called if the component must be compiled.
 
         Raises:
-            LoadError: not the bytes that were pinned, not a component, another contract, refused
-                imports, or not compiled within the limits.
+            LoadError: the digest differs, not a component, another contract version, refused
+                imports, or a limit of compiling was exceeded.
         """
         settings = self._settings
         _check_digest(name, wasm, digest)
@@ -129,11 +128,11 @@ class Runtime:
     def load_module(
         self, name: str, wasm: bytes, digest: str, *, on_compile: Callable[[], None] = lambda: None
     ) -> SandboxedModule:
-        """An Extism module ready to run; as `load` is for components.
+        """Loads an Extism module, as `load` does a component.
 
         Raises:
-            LoadError: not the bytes that were pinned, not a module, refused imports, nothing to
-                call, or not compiled within the limits.
+            LoadError: the digest differs, not a module, refused imports, no known export, or a
+                limit of compiling was exceeded.
         """
         from .extism.module import SandboxedModule
         from .extism.services import INTERFACE
@@ -164,10 +163,9 @@ class Runtime:
         return module
 
     def refile_code(self, digest: str, to: str) -> None:
-        """Keeps a component's code for another one, of digest `to`, whose code is the same.
+        """Stores a component's code also under digest `to`, of a component with the same code.
 
-        Only who made one of the other by appending custom sections knows that; it spares compiling
-        an interpreter twice.
+        For a component that was made by appending custom sections; spares compiling it twice.
         """
         path = self._cache.find(code_key(digest, self._settings.stack_bytes))
         if path is None:
@@ -177,7 +175,7 @@ class Runtime:
             self._cache.forget(path)
 
     def close(self) -> None:
-        """Ends all threads and what is being compiled; running calls finish."""
+        """Ends all threads and compilations; running calls finish first."""
         self._closed.set()
         for component in self._components:
             component.close()
@@ -193,7 +191,7 @@ class Runtime:
         nice: int = NICE,
         on_compile: Callable[[], None],
     ) -> Path | bytes:
-        """Precompiled code of what `identity` names, from the cache or compiled now."""
+        """Returns the code of `identity`, from the cache or newly compiled."""
         require_options(name)
         key = code_key(identity, self._settings.stack_bytes)
         path = self._kept(key, name)
@@ -203,7 +201,7 @@ class Runtime:
         claim = self._claim(key)
         try:
             path = self._kept(key, name)
-            if path is not None:  # another process compiled it meanwhile
+            if path is not None:  # another process has compiled it
                 return path
             code = self._compiled(
                 name, component_bytes(), nice, unless=None if claim is not None else key
@@ -211,7 +209,7 @@ class Runtime:
             if code is None:
                 path = self._kept(key, name)
                 if path is None:
-                    raise LoadError(f"{name}: was not compiled, the server ends", plugin=name)
+                    raise LoadError(f"{name}: not compiled; the server is stopping", plugin=name)
                 return path
             check_code(code, name, self._settings.stack_bytes, own=own)
             return self._cache.store(key, code) or code
@@ -220,11 +218,12 @@ class Runtime:
                 claim.release()
 
     def _kept(self, key: str, name: str) -> Path | None:
-        """The entry of the cache, if wasmtime loads it."""
+        """Returns the cache entry, if wasmtime loads it."""
         path = self._cache.find(key)
         if path is not None:
             try:
-                # Its imports were checked before it was kept; the key names the rules.
+                # Its imports were checked before it was cached; the key includes the rules'
+                # revision.
                 Code(new_engine(self._settings.stack_bytes), path)
             except wasmtime.WasmtimeError as error:
                 _log.info("%s: precompiled code is not for this wasmtime: %s", name, error)
@@ -233,7 +232,9 @@ class Runtime:
         return path
 
     def _claim(self, key: str) -> Claim | None:
-        """The right to compile an entry, or None when another has had it for `_PATIENCE`."""
+        """Returns the claim to compile an entry, or None if another process holds it for
+        `_PATIENCE`.
+        """
         end = time.monotonic() + _PATIENCE
         while True:
             claim = self._cache.claim(key)
@@ -241,13 +242,13 @@ class Runtime:
                 return claim
 
     def _compiled(self, name: str, wasm: bytes, nice: int, *, unless: str | None) -> bytes | None:
-        """Code from a child process; None when this runtime closes first.
+        """Compiles in a child process and returns the code; None if this runtime closes first.
 
         Args:
             name: the plugin's.
             wasm: the component.
-            nice: of the child.
-            unless: key of an entry; None is returned as soon as it is in the cache.
+            nice: niceness of the child.
+            unless: key of an entry; returns None as soon as it is cached.
         """
         from .compile import compile_component
 
@@ -276,16 +277,16 @@ def component_to_compile(wasm: bytes, name: str) -> bytes:
 
 
 def check_code(code: bytes, name: str, stack_bytes: int, *, own: str = "") -> None:
-    """Refuses compiled code that may not be kept.
+    """Refuses compiled code that must not be cached.
 
     Args:
-        code: what the compiler gave.
+        code: the compiler's output.
         name: the plugin's.
         stack_bytes: that it was compiled for.
         own: an interface that it may import besides those of the contract.
 
     Raises:
-        LoadError: wasmtime does not load it, or it imports what guests do not get.
+        LoadError: wasmtime does not load it, or it has refused imports.
     """
     from wasmtime.component import Component
 
@@ -310,6 +311,6 @@ def _check_contract(wasm: bytes, name: str) -> None:
     """Refuses a component that says it needs a contract version that this host does not speak."""
     section = custom_section(wasm, CONTRACT_SECTION)
     if section is None:
-        return  # the export's own version decides, after compiling
+        return  # the export's version is checked after compiling
     version = section.decode("ascii", "replace").strip()
     require_contract(version, name)

@@ -1,4 +1,4 @@
-"""Memory of the host's own that calls make it take: given back, or kept for the next."""
+"""Tunes the C allocator: when freed memory of the host is returned to the system."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SHOWN = 8 * 2**20
 
 
 def give_back() -> None:
-    """Returns freed memory to the system, where the C library keeps it for itself otherwise.
+    """Returns freed memory to the system, if the C library is glibc.
 
-    A list of a hundred thousand requests becomes a hundred megabytes of small blocks before it can
-    be refused. They are freed at once, but glibc keeps them for the thread that had them: sixteen
-    workers held 1.5 GB. Costs some milliseconds, so it is for what should not have happened.
+    A guest's list of 100,000 requests takes 100 MB in small blocks before it is refused. glibc
+    keeps such freed blocks in the arena of the thread: sixteen workers held 1.5 GB. Takes some
+    milliseconds, so it is called only after such abuse.
     """
     trim = _function("malloc_trim", ctypes.c_int, ctypes.c_size_t)
     if trim is not None:
@@ -49,11 +49,11 @@ def own_process() -> None:
 
 
 def keep_freed() -> None:
-    """Keeps what is freed for the next one who asks, where the C library is glibc.
+    """Keeps all freed memory in the process, if the C library is glibc.
 
-    It returns large blocks to the system as soon as they are freed, and a document crosses into
-    a guest and its result out of it in several of them. Each page that the system hands out again
-    costs 2 to 4 µs, which is a tenth of parsing 10 MB. For processes that do nothing else.
+    By default glibc returns large blocks to the system when they are freed. A document and its
+    result take several such blocks, and each page fault costs 2 to 4 µs, a tenth of the time of
+    parsing 10 MB. For processes that do nothing else.
     """
     mallopt = _function("mallopt", ctypes.c_int, ctypes.c_int, ctypes.c_int)
     if mallopt is not None:
@@ -63,7 +63,7 @@ def keep_freed() -> None:
 
 @cache
 def _function(name: str, returns: Any, *takes: Any) -> Any:
-    """A function of the C library with its types; None where there is none of that name."""
+    """Returns a function of the C library with its types; None if it does not exist."""
     try:
         function = getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError, TypeError):  # another C library

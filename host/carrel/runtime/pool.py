@@ -1,9 +1,9 @@
-"""Memory that a worker's engine keeps from one call to the next, emptied in between.
+"""Pools the memory of a worker's engine between calls, with wasmtime's pooling allocator.
 
-A guest's memory is 4 GiB of addresses, of which it touches a few pages. Reserving and releasing
-them for every call, and having the kernel hand out and take back each page, is half of what a small
-call costs and a sixth of parsing 1 MB; in several threads at once they also wait for each other's
-changes to the address space. wasmtime's pool keeps one place and sets it to zero after each call.
+A guest's memory is 4 GiB of address space, of which few pages are used. Mapping and unmapping it
+and faulting its pages for every call takes half of a small call's time and a sixth of parsing 1 MB,
+and threads contend for the lock of the address space. wasmtime's pool keeps one slot and zeroes it
+after each call.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import wasmtime
 from .engine import guest_config
 from .ffi import set_pool
 
-#: Bytes of a guest's memory that stay with the process: documents of 2 MB, their results and what
-#: stands between. What a guest touched beyond goes back to the system.
+#: Bytes of guest memory that stay resident: enough for documents of 2 MB, their results and
+#: intermediate data. Pages beyond are returned to the system.
 KEPT = 8 * 2**20
-#: Addresses of a pool: two memories with their guard pages, and as much for the collector's heap.
+#: Address space of a pool: two memories with guard pages, and as much for the GC heap.
 _ADDRESSES = 14 * 2**30
 
-#: One component at a time, of any make: these are counts and bounds, and cost addresses at most.
+#: Counts and bounds for one component of any kind; they cost only address space.
 _ROOM = {
     "total_component_instances": 1,
     "max_component_instance_size": 16 * 2**20,
@@ -47,7 +47,7 @@ def pooled_engine(stack_bytes: int, kept: int = KEPT) -> wasmtime.Engine | None:
 
     Args:
         stack_bytes: wasm stack of a guest.
-        kept: bytes of a guest's memory that stay with the process.
+        kept: bytes of guest memory that stay resident.
     """
     if not _addresses_are_free():
         return None
@@ -58,7 +58,7 @@ def pooled_engine(stack_bytes: int, kept: int = KEPT) -> wasmtime.Engine | None:
 
 
 def _addresses_are_free() -> bool:
-    """Whether the pool can be reserved; wasmtime's library ends the process when it cannot."""
+    """Returns whether the pool's addresses can be reserved; wasmtime aborts the process if not."""
     if sys.maxsize < 2**32:
         return False
     try:

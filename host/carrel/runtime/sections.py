@@ -1,7 +1,7 @@
-"""The outermost layer of a wasm binary: what kind it is, and its custom sections.
+"""Reads the outermost layer of a wasm binary: its kind and its custom sections.
 
-Read without wasmtime and without trust: this decides whether bytes are worth compiling, and reads
-the contract version before anything is compiled.
+The bytes are untrusted and are read without wasmtime. The result decides whether to compile them at
+all, and the contract version is read before compiling.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _CORE_MODULE = b"\x01\x00\x00\x00"
 
 
 def is_core_module(wasm: bytes) -> bool:
-    """Whether the bytes claim to be a core module, by the first eight of them."""
+    """Returns whether the first eight bytes are those of a core module."""
     return wasm[:8] == _MAGIC + _CORE_MODULE
 
 
 def require_component(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
-    """Refuses what cannot be a component of the contract.
+    """Refuses bytes that cannot be a component of the contract.
 
     Raises:
-        LoadError: too large, empty, not wasm, a core module, text, or an unknown version.
+        LoadError: too large, empty, not wasm, a core module, text format, or an unknown version.
     """
     if len(wasm) > max_bytes:
         raise LoadError(
@@ -49,10 +49,10 @@ def require_component(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
 
 
 def require_module(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
-    """Refuses what cannot be an Extism module.
+    """Refuses bytes that cannot be an Extism module.
 
     Raises:
-        LoadError: too large, or no core module.
+        LoadError: too large, or not a core module.
     """
     if len(wasm) > max_bytes:
         raise LoadError(
@@ -64,9 +64,9 @@ def require_module(wasm: bytes, plugin: str, *, max_bytes: int) -> None:
 
 
 def sections(wasm: bytes) -> Iterator[tuple[int, int, int]]:
-    """The outermost sections in order, each its id and where its content starts and ends.
+    """Yields the id, start and end offset of each outermost section, in order.
 
-    Stops at anything malformed. Offsets, because what is sought is small beside the code.
+    Stops at anything malformed. Yields offsets to avoid copying the code.
     """
     at = 8
     while at < len(wasm):
@@ -79,7 +79,9 @@ def sections(wasm: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def custom_sections(wasm: bytes) -> Iterator[tuple[str, bytes]]:
-    """The custom sections of the outermost component, in order; stops at anything malformed."""
+    """Yields the custom sections of the outermost component, in order; stops at anything
+    malformed.
+    """
     for section, start, end in sections(wasm):
         if section == 0:
             length, name_at = read_leb128(wasm, start)
@@ -90,5 +92,5 @@ def custom_sections(wasm: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def custom_section(wasm: bytes, name: str) -> bytes | None:
-    """The first custom section of that name, or None."""
+    """Returns the first custom section of that name, or None."""
     return next((body for found, body in custom_sections(wasm) if found == name), None)

@@ -1,13 +1,13 @@
-"""Signals wait while the main thread is in the middle of something that must be finished.
+"""Defers signal handlers in the main thread during critical sections.
 
-Python runs handlers of signals in the main thread, between any two steps of what runs there, and
-that of Ctrl-C raises. Between taking a worker and noting it this is a worker that nobody gives
-back, and in the middle of wasmtime-py, which frees a thing before it forgets its address, a crash.
+Python runs signal handlers in the main thread between any two bytecodes, and the handler of Ctrl-C
+raises. An exception between taking a worker and recording it would leak the worker; inside
+wasmtime-py, which frees an object before it clears the pointer, it could cause a double free.
 """
 
 from __future__ import annotations
 
-# What `signal` wraps in enums, which takes 80 µs for all handlers.
+# The C module: `signal` converts handlers to enums, which takes 80 µs for all of them.
 import _signal  # type: ignore[import-not-found, unused-ignore]
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,9 @@ _Handlers = Mapping[int, Callable[[int, Any], Any]]
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Keeps signals from their handlers, which are called for those that came when the block ends.
+    """Defers signals; their handlers are called when the block ends.
 
-    Costs 10 µs in the main thread, and nothing in others, where no handler runs.
+    Takes 10 µs in the main thread, and nothing in other threads, where no handlers run.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -36,7 +36,7 @@ def held_back() -> Iterator[None]:
     holding = True
 
     def hold(number: int, frame: Any) -> None:
-        # Another thread becomes the main one in a fork that it makes.
+        # A thread that forks is the main thread in the child process.
         if holding and threading.get_ident() == here:
             came.append(number)
         else:
@@ -51,13 +51,13 @@ def held_back() -> Iterator[None]:
         try:
             _deliver(came, handlers)
         finally:
-            # A handler that raises in here leaves `hold` in the place of others: it holds no more.
+            # If a handler raises here, `hold` may stay installed; it then defers nothing.
             for number, handler in handlers.items():
                 _signal.signal(number, handler)
 
 
 def _deliver(came: list[int], handlers: _Handlers) -> None:
-    """Calls the handlers in order; one that raises keeps no other from being called."""
+    """Calls the handlers in order; calls all of them even if one raises."""
     if came:
         number = came.pop(0)
         try:

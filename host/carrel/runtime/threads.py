@@ -1,6 +1,6 @@
-"""The worker threads of one component: started when needed, bounded, ended after a rest.
+"""Manages a component's worker threads: starts them on demand and ends idle ones.
 
-Daemon threads, because a guest that hangs must not keep the process from ending.
+They are daemon threads, so that a hanging guest cannot keep the process alive.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
 
-#: Seconds after which a thread without a job ends, and gives back the memory of its engine.
+#: Idle seconds after which a thread ends and frees its engine's memory.
 REST_SECONDS = 60.0
 
-#: Is given the worker it runs in, and what it calls when it needs the worker no more. A client that
-#: has its answer may call again before the job has returned, and finds the worker free.
+#: Called with its worker, and with a function that it calls when it no longer needs the worker. A
+#: client that has its answer may call again before the job returns, and finds the worker free.
 Job = Callable[[Worker, Callable[[], None]], None]
 
 
 class _Thread:
-    """A thread's name, where it waits for a job (None ends it), and whether its job is parked."""
+    """A thread's name, its queue of jobs (None ends the thread), and whether its job is parked."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,23 +37,21 @@ class _Thread:
 
 
 class WorkerThreads:
-    """Runs jobs in at most `limit` threads, each with a `Worker` of its own.
+    """Runs jobs in at most `limit` threads, each with its own `Worker`.
 
-    Jobs that compute take turns at the processors, so a thread for each would only hold memory: at
-    most `running` jobs compute, prepare to or hand over their results at once. Further ones stay
-    in the queue, until one ends or is parked: its guest waits for an upstream, which takes a thread
-    and no processor, or was moved to the slow lane.
+    At most `running` jobs are active at once, because more threads than CPU permits would only use
+    memory. Further jobs are queued until one ends or is parked, that is, its guest waits for an
+    upstream or was deprioritised.
 
-    The thread that ended a job last gets the next one, so that those that were needed only when
-    more ran at once can end.
+    The thread that finished last gets the next job, so that surplus threads become idle and end.
 
     Args:
-        name: of the component, for the names of the threads.
-        limit: how many threads there may be.
-        make_worker: is called in each thread, with its native id and what parks and resumes its
-            job.
-        running: how many jobs may run that are not parked.
-        rest: seconds without a job after which a thread ends.
+        name: the component's, used in thread names.
+        limit: maximum number of threads.
+        make_worker: called in each thread, with its native id and a function that parks and resumes
+            its job.
+        running: maximum number of jobs that run and are not parked.
+        rest: idle seconds after which a thread ends.
     """
 
     def __init__(
@@ -88,7 +86,7 @@ class WorkerThreads:
             self._dispatch()
 
     def close(self) -> None:
-        """Ends the threads after the jobs that are queued now."""
+        """Ends the threads after the jobs that are already queued."""
         with self._lock:
             self._closed, self._limit = True, 0
             idle, self._idle = self._idle, []
@@ -96,7 +94,7 @@ class WorkerThreads:
             one.inbox.put(None)
 
     def _dispatch(self) -> None:
-        """Gives jobs that wait to threads, as far as more may run; with the lock held."""
+        """Assigns queued jobs to threads, up to the limits; the lock is held."""
         while self._waiting and self._running < self._most_running:
             if self._idle:
                 self._running += 1
@@ -125,11 +123,11 @@ class WorkerThreads:
             try:
                 job(worker, self._finish)
             except Exception:  # noqa: BLE001 - the thread serves other calls
-                _log.exception("%s: what waited for a call failed", self._name)
+                _log.exception("%s: a call's job raised an exception", self._name)
             worker.tidy()
             if worker.turn.slow:
                 worker.close()
-                # A thread cannot raise its priority again, so another one takes its place.
+                # A thread cannot raise its priority again, so it is replaced.
                 self._park(thread, False)
                 self._start(thread)
                 return
@@ -142,7 +140,7 @@ class WorkerThreads:
             give_back()
 
     def _next_job(self, thread: _Thread) -> Job | None:
-        """The next job, waited for; None when the thread is to end."""
+        """Waits for the next job and returns it; None when the thread must end."""
         self._park(thread, False)
         with self._lock:
             if self._waiting and (self._running <= self._most_running or self._closed):
@@ -161,7 +159,7 @@ class WorkerThreads:
                 self._idle.remove(thread)
                 self._threads -= 1
                 return None
-        return thread.inbox.get()  # given to it just now
+        return thread.inbox.get()  # assigned after the timeout
 
     def _finish(self) -> None:
         with self._lock:

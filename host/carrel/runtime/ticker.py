@@ -1,4 +1,4 @@
-"""One thread that looks at the clocks of all executions in flight."""
+"""Checks the CPU time and deadline of all running executions from one thread."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from .cpu_permits import processors
 
 _log = logging.getLogger("carrel.runtime")
 
-#: Seconds between two looks; a limit is passed by at most this much and the time of one look.
+#: Seconds between checks; a time limit can be exceeded by at most this much plus one check.
 INTERVAL = 0.01
-#: Seconds without executions after which the ticker sleeps until the next one starts.
+#: Idle seconds after which the ticker sleeps until the next execution starts.
 _LINGER = 1.0
 
 
 class Ticking(Protocol):
-    """Something with clocks that can run out."""
+    """An object with time limits."""
 
     def tick(self, *, crowded: bool) -> None:
-        """Looks at the clocks.
+        """Checks the time limits.
 
         Args:
-            crowded: whether more is running than there are processors.
+            crowded: whether more executions run than there are processors.
         """
         ...
 
 
 class Ticker:
-    """Ticks everything that is registered, while anything is; costs nothing when idle."""
+    """Calls `tick` of all registered objects periodically; sleeps when there are none."""
 
     def __init__(self) -> None:
         self._active: dict[int, Ticking] = {}
@@ -44,7 +44,7 @@ class Ticker:
         self._lock = threading.Lock()
 
     def add(self, ticking: Ticking) -> None:
-        """Starts looking at the clocks of `ticking`."""
+        """Registers `ticking`."""
         self._active[id(ticking)] = ticking
         if not self._awake:
             with self._lock:
@@ -52,11 +52,11 @@ class Ticker:
             self._wake.set()
 
     def when_idle(self, callback: Callable[[], None]) -> None:
-        """Calls `callback` from then on whenever nothing has been active for a second."""
+        """Calls `callback` whenever nothing has been registered for a second."""
         self._when_idle.append(callback)
 
     def remove(self, ticking: Ticking) -> None:
-        """Stops looking; harmless when it was not registered."""
+        """Unregisters `ticking`; does nothing if it was not registered."""
         self._active.pop(id(ticking), None)
 
     def close(self) -> None:
@@ -80,11 +80,11 @@ class Ticker:
                 try:
                     ticking.tick(crowded=crowded)
                 except Exception:  # noqa: BLE001 - the clocks of all others must go on
-                    _log.exception("a clock could not be read")
+                    _log.exception("a tick failed")
                 last_seen = now
             if now - last_seen > _LINGER:
-                # Cleared before the last look at what is active: `add` either is seen here or sets
-                # the event afterwards.
+                # Cleared before the last check of the registered objects: an `add` is either seen
+                # here or sets the event afterwards.
                 self._wake.clear()
                 self._awake = False
                 if not self._active:
@@ -97,4 +97,4 @@ class Ticker:
             try:
                 callback()
             except Exception:  # noqa: BLE001 - the clocks of all others must go on
-                _log.exception("what was to be done when nothing runs failed")
+                _log.exception("an idle callback failed")

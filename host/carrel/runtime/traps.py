@@ -1,8 +1,7 @@
-"""Maps what wasmtime reports about a failed guest to Carrel's errors.
+"""Maps wasmtime's errors to Carrel's. wasmtime's C interface has no trap codes for components: the
+message of a failed call ends in the trap's description.
 
-wasmtime's C interface has no trap codes for components: a failed call is an error whose message
-ends in the trap's own words. Those words are wasmtime's constants, so they are read here and
-nowhere else, and a test compares the table with every `wasmtime.TrapCode`.
+Only this module reads these messages, and a test compares the table with every `wasmtime.TrapCode`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import wasmtime
 from carrel.errors import ContractViolation, LimitExceeded, LoadError, PluginError, Trap
 from carrel.exchange import Call
 
-#: The trap code's name in lower case → wasmtime's words for it.
+#: Trap code in lower case → wasmtime's description.
 TRAPS: dict[str, str] = {
     "stack_overflow": "call stack exhausted",
     "memory_out_of_bounds": "out of bounds memory access",
@@ -76,7 +75,7 @@ TRAPS: dict[str, str] = {
     "uncaught_exception": "uncaught exception propagated out of component",
 }
 
-#: Traps that are no accident of the guest's code but values that break the canonical ABI.
+#: Traps that mean a value violated the canonical ABI.
 _ABI_TRAPS = frozenset(
     {
         "invalid_char",
@@ -87,12 +86,12 @@ _ABI_TRAPS = frozenset(
     }
 )
 
-#: wasmtime's words for a component with more memories than the store allows.
+#: wasmtime's message for a component with more memories than the store allows.
 MEMORIES_EXCEEDED = "memory count too high"
 
 #: Elements of one table, far above what compilers emit.
 TABLE_ELEMENTS = 200_000
-#: wasmtime's words for what else a store limits, and what that is called here.
+#: wasmtime's message for another exceeded limit of a store → the limit's name here.
 _ITEMS = {
     "instance count too high": "instances",
     MEMORIES_EXCEEDED: "memories",
@@ -100,7 +99,7 @@ _ITEMS = {
     "exceeds table limits": "table_elements",
 }
 
-#: wasmtime's words for values that the host refuses to lift → what a person reads.
+#: wasmtime's message for a value that cannot be lifted → description in Carrel's error.
 _ABI_FAULTS: tuple[tuple[str, str], ...] = (
     ("utf-8", "a string that is not UTF-8"),
     ("string pointer/length out of bounds", "a string that lies outside its memory"),
@@ -116,13 +115,13 @@ _ABI_FAULTS: tuple[tuple[str, str], ...] = (
 def from_wasmtime(
     error: Exception, call: Call, *, said: str = "", input_size: int = 0
 ) -> PluginError:
-    """The error that a failed guest call means.
+    """Returns the Carrel error for a failed guest call.
 
     Args:
-        error: what wasmtime raised.
-        call: the call it ended; its limits give the figures.
-        said: what the guest wrote before it failed; tells a failed allocation from a panic.
-        input_size: characters of its arguments, which must fit into its memory first.
+        error: wasmtime's exception.
+        call: the failed call; its limits are named in the error.
+        said: the guest's output, which tells a failed allocation from a panic.
+        input_size: number of characters of its arguments, which must fit into its memory.
     """
     plugin, tool = call.plugin, call.tool
     if isinstance(error, wasmtime.ExitTrap):
@@ -144,14 +143,14 @@ def from_wasmtime(
     message = TRAPS[kind]
     if kind == "unreachable":
         last = _last_line(said)
-        # An allocator that gets no more memory aborts, and what it says is all that shows of it. It
-        # can say nothing while the arguments are handed in, so large ones are taken as the cause.
+        # An allocator that gets no more memory prints a message and aborts. While the arguments are
+        # passed in it cannot print, so large arguments are assumed to be the cause.
         starved = "memory allocation" in last or (
             not last and 4 * input_size > call.limits.memory_bytes
         )
         if starved:
             return LimitExceeded("memory", call.limits.memory_bytes, plugin=plugin, tool=tool)
-        message = f"it panicked: {last}" if last else "it gave up (a panic or an abort)"
+        message = f"it panicked: {last}" if last else "it aborted (a panic or an abort)"
     return Trap(kind, message, trace=text, plugin=plugin, tool=tool)
 
 
@@ -160,11 +159,11 @@ def _without_trap(text: str, plugin: str, tool: str) -> PluginError:
         if words in text:
             message = f"{plugin}: the plugin returned {meaning}"
             return ContractViolation(message, plugin=plugin, tool=tool)
-    return Trap("unknown", "wasmtime gave up on it", trace=text, plugin=plugin, tool=tool)
+    return Trap("unknown", "wasmtime refused it", trace=text, plugin=plugin, tool=tool)
 
 
 def _too_many(text: str) -> tuple[str, int] | None:
-    """Which of a store's limits instantiation passed, and its value."""
+    """Returns the name of the store limit that instantiation exceeded, and its value."""
     for words, limit in _ITEMS.items():
         if words in text:
             found = re.search(r"too high at (\d+)", text)
@@ -173,7 +172,7 @@ def _too_many(text: str) -> tuple[str, int] | None:
 
 
 def load_error(error: Exception, plugin: str) -> LoadError:
-    """The error for bytes that wasmtime does not take as a component."""
+    """Returns the error for bytes that wasmtime does not accept as a component."""
     lines = str(error).strip().splitlines() or ["unknown reason"]
     return LoadError(f"{plugin}: not a valid component: {lines[0][:300]}", plugin=plugin)
 

@@ -1,7 +1,7 @@
 """Runs guests, one at a time, in an engine of its own.
 
-An engine per worker costs 0.2 ms, loading precompiled code into it 40 µs (the pages of the file are
-shared), and makes an epoch increment reach exactly the guest that runs there.
+With one engine per worker an epoch increment interrupts exactly one guest. An engine takes 0.2 ms
+to create, and loading precompiled code into it 40 µs, because the file's pages are shared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .memory import give_back
 from .pool import KEPT
 from .worker_state import Loaded, WorkerState
 
-#: Makes a worker's linker and defines what guests import, see `define_imports`.
+#: Creates a worker's linker and defines the guests' imports; see `define_imports`.
 Define = Callable[[wasmtime.Engine, Callable[[], Execution]], Linker]
 
 
@@ -46,7 +46,7 @@ class Worker(WorkerState):
         self._execution: Execution | None = None
 
     def run(self, execution: Execution, code: Path | bytes) -> tuple[bool, memoryview]:
-        """Runs an execution of the component that this worker belongs to; `tidy` comes next."""
+        """Runs an execution of this worker's component; the caller calls `tidy` afterwards."""
         if self._loaded is None:
             self._loaded = self.load(code)
         self._execution = execution

@@ -1,10 +1,10 @@
-"""The MCP server: what a client sees of a toolbox, over stdio.
+"""Serves a toolbox to an MCP client over stdio.
 
-Nothing here knows of sandboxes or upstreams: the server is handed a `Toolbox`. Importing
-this package is cheap; the MCP SDK is imported when a server starts.
+This package does not know sandboxes or upstreams: the caller passes a `Toolbox`. Importing it is
+cheap; the MCP SDK is imported when a server starts.
 
-A call's way through the files: `pipes` → `frames` → `transport` → (SDK) → `app` → `calls` →
-toolbox → `answers`, and back by `transport`. A plain tool call takes `lane` past the SDK and `app`.
+A call passes through `pipes` → `frames` → `transport` → (SDK) → `app` → `calls` → toolbox →
+`answers`, and back through `transport`. A plain tool call skips the SDK and `app`: see `fast_path`.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ def serve_stdio(
     may_offer: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
 ) -> int:
-    """Serves one client over the process's standard streams until it leaves.
+    """Serves one client over the process's standard streams.
 
-    Ends at the end of stdin, on SIGTERM and on SIGINT, within `settings.shutdown_seconds`. While it
-    serves, file descriptor 1 points at stderr, so that nothing but frames reaches the client.
+    Returns after the end of stdin, SIGTERM or SIGINT, within `settings.shutdown_seconds`. While it
+    serves, file descriptor 1 points at stderr, so that only frames reach the client.
 
     Args:
-        make_toolbox: called once, in a thread, after the first answer or at first need. When it
-            raises, the request that needed it fails and the next one tries again.
-        settings: the caps; the defaults when None.
-        renewal: what takes the toolbox's place when the configuration changes, or on SIGHUP; None
-            serves the same toolbox to the end.
-        may_offer: whether plugins can have prompts or completion. If so, the first answer waits for
-            them, because it says what the server can do.
-        expects: whether a tool of that name will be offered, for the first answer, which comes
-            before the toolbox.
+        make_toolbox: called once, in a thread, after the first response or when first needed. If it
+            raises, that request fails and the next one tries again.
+        settings: the limits; the defaults when None.
+        renewal: creates a new toolbox when the configuration changes, or on SIGHUP; None serves the
+            same toolbox to the end.
+        may_offer: whether plugins can have prompts or completion. If so, the first response waits
+            for the plugins, because it lists the server's capabilities.
+        expects: whether a tool of that name will be listed; used in the first response, before the
+            toolbox exists.
 
     Returns:
         The exit code: 0 for a clean end, 1 if the server itself failed.

@@ -1,8 +1,8 @@
-"""Output schemas as clients see them: the shape of a result in few tokens.
+"""Shortens output schemas for clients, so that a listing takes fewer tokens.
 
-The host holds every result against the plugin's own schema. What is announced is derived from that
-by rule, and is weaker: each value that the plugin's schema takes, the announced one takes too.
-Input schemas are never shortened. The rules stand in `docs/reference/mcp.md`.
+The host validates results against the plugin's own schema. The announced schema is derived from it
+and is weaker: it accepts every value that the plugin's schema accepts. Input schemas are never
+shortened. `docs/reference/mcp.md` has the rules.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Schema = dict[str, Any]
 
 #: The dialect of a schema that names none, MCP's default.
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-#: Keywords that say something to a person and nothing to a validator.
+#: Keywords for people, without effect on validation.
 _PROSE: Final = frozenset({"$comment", "title", "description", "examples"})
-#: Keywords whose value maps names to schemas: a property may well be called title.
+#: Keywords whose value maps names to schemas; a property may be called `title`.
 _NAMED: Final = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 #: Keywords whose value is no schema, and is kept as it is.
 _VALUES: Final = frozenset({"const", "enum", "default", "required", "type", "$ref"})
-#: Keywords that limit values of a type. Without them a schema takes more.
+#: Keywords that restrict values of a type. Removing one makes a schema weaker.
 _LIMITS: Final = frozenset(
     {
         "format",
@@ -47,26 +47,26 @@ _LIMITS: Final = frozenset(
         "default",
     }
 )
-#: Keywords below which a weaker schema makes the whole weaker. Under any other, such as `not` or
+#: Keywords under which a weaker subschema makes the whole weaker. Under others, such as `not` or
 #: `oneOf`, it may make the whole stricter.
 _MONOTONE: Final = frozenset({"properties", "$defs", "items", "additionalProperties", "anyOf"})
 
-#: An enumeration that is longer is announced as its type.
+#: A longer enumeration is replaced by its type.
 _MOST_VALUES: Final = 12
-#: Objects inside one another whose members are announced.
+#: Maximum depth of nested objects whose members are announced.
 _DEEPEST: Final = 3
-#: Bytes from which on a shape that occurs twice is announced once.
+#: Minimum size in bytes of a repeated subschema that moves to `$defs`.
 _WORTH_SHARING: Final = 50
-#: Shapes that are shared, at most.
+#: Maximum number of subschemas in `$defs`.
 _MOST_SHARED: Final = 20
 
 
 def announced_schema(output: Mapping[str, Any], arguments: Mapping[str, Any]) -> Schema:
-    """Returns the output schema that clients are given.
+    """Returns the output schema for clients.
 
     Args:
-        output: the plugin's own, which results are held against.
-        arguments: the tool's input schema; values that it lists are not listed again.
+        output: the plugin's own, used for validation.
+        arguments: the tool's input schema; enumerations in it are not repeated.
     """
     if output.get("$schema", _DIALECT) != _DIALECT:
         # Another dialect may read the same keywords otherwise.
@@ -79,10 +79,10 @@ def announced_schema(output: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 
 
 def without_prose(schema: Any) -> Any:
-    """Returns the schema with the same meaning and no words.
+    """Returns the schema without descriptions and titles.
 
-    Of results a model sees the field names; the reference says what each means, and repeating
-    it with every listing would cost a quarter of the tokens.
+    A model sees the field names in results and the reference explains them; descriptions would take
+    a quarter of a listing's tokens.
     """
     if isinstance(schema, Mapping):
         kept = {}
@@ -100,7 +100,7 @@ def without_prose(schema: Any) -> Any:
 
 
 def _members(schema: Schema) -> Iterator[tuple[str, str, Any]]:
-    """Yields each schema directly inside of one: the keyword, its name under that, and itself."""
+    """Yields each direct subschema: the keyword, its name under that keyword, and the subschema."""
     for key, value in schema.items():
         if key in {"properties", "$defs"}:
             yield from ((key, name, one) for name, one in value.items())
@@ -111,7 +111,7 @@ def _members(schema: Schema) -> Iterator[tuple[str, str, Any]]:
 
 
 def _is_plain(schema: Any, *, root: bool = False) -> bool:
-    """Whether every keyword is one that the rules are about."""
+    """Returns whether the rules cover every keyword of the schema."""
     if not isinstance(schema, dict):
         return isinstance(schema, bool)
     if not schema.keys() <= _MONOTONE | _LIMITS | _VALUES or ("$defs" in schema and not root):
@@ -135,12 +135,12 @@ def _enumerations(schema: Any) -> Iterator[list[Any]]:
 
 
 def _weaker(schema: Any, known: set[str], *, depth: int) -> Any:
-    """Returns a schema that takes whatever this one takes.
+    """Returns a weaker schema: it accepts every value that this one accepts.
 
     Args:
         schema: a plain one.
         known: the enumerations of the tool's arguments, as JSON.
-        depth: objects that this one is inside of.
+        depth: number of enclosing objects.
     """
     if isinstance(schema, bool):
         return schema
@@ -163,7 +163,7 @@ def _weaker(schema: Any, known: set[str], *, depth: int) -> Any:
 
 
 def _with_fewer_values(schema: Schema, known: set[str]) -> Schema:
-    """Returns a schema whose enumeration is short and new to the reader, or the type of one."""
+    """Returns the schema, with a type in place of an enumeration that is long or known."""
     values = schema["enum"]
     texts = all(isinstance(one, str) for one in values)
     if texts and schema.get("type", "string") == "string":
@@ -174,7 +174,7 @@ def _with_fewer_values(schema: Schema, known: set[str]) -> Schema:
 
 
 def _without_unused(schema: Schema) -> Schema:
-    """Returns the schema without definitions that nothing refers to any more."""
+    """Returns the schema without unreferenced definitions."""
     while "$defs" in schema:
         text = json.dumps(schema)
         used = {n: one for n, one in schema["$defs"].items() if json.dumps(f"#/$defs/{n}") in text}
@@ -187,7 +187,7 @@ def _without_unused(schema: Schema) -> Schema:
 
 
 def _shared(schema: Schema) -> Schema:
-    """Returns the same schema with each shape that occurs again written once, in `$defs`."""
+    """Returns an equivalent schema with repeated subschemas moved to `$defs`."""
     sharing = _Sharing()
     for _ in range(_MOST_SHARED):
         found = sharing.best(schema)
@@ -203,10 +203,11 @@ def _shared(schema: Schema) -> Schema:
 
 
 class _Sharing:
-    """Finds shapes that occur more than once and replaces them. Remembers the text of each."""
+    """Finds repeated subschemas and replaces them; caches the JSON of each."""
 
     def __init__(self) -> None:
-        self._texts: dict[int, tuple[Schema, bytes]] = {}  # by identity, with what keeps it so
+        # By identity; the schema is kept alive so that its id stays valid.
+        self._texts: dict[int, tuple[Schema, bytes]] = {}
 
     def _text(self, schema: Schema) -> bytes:
         known = self._texts.get(id(schema))
@@ -215,7 +216,7 @@ class _Sharing:
         return known[1]
 
     def best(self, schema: Schema) -> tuple[bytes, str] | None:
-        """Returns the shape whose sharing saves most characters, as JSON, and a name for it."""
+        """Returns the subschema whose sharing saves most characters, as JSON, and a name for it."""
         counts: Counter[bytes] = Counter()
         names: dict[bytes, str] = {}
 
@@ -238,7 +239,7 @@ class _Sharing:
         return best
 
     def replaced(self, schema: Schema, text: bytes, reference: Schema) -> Schema:
-        """Returns the schema with a reference in place of every schema in it that reads `text`."""
+        """Returns the schema with a reference in place of every subschema whose JSON is `text`."""
 
         def visit(node: Any) -> Any:
             if not isinstance(node, dict) or len(self._text(node)) < len(text):

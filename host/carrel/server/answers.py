@@ -1,4 +1,4 @@
-"""What a tool call's outcome looks like to a client."""
+"""Builds MCP results from the outcomes of tool calls."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from .frames import RawJson
 if TYPE_CHECKING:
     from carrel.tools import Result
 
-#: `_meta` key of a call that says how its result is written as text: `json` or `compact`.
+#: `_meta` key of a call that selects the text of its result: `json` or `compact`.
 TEXT: Final = "carrel/text"
-#: `_meta` key of a request that passes the cache by.
+#: `_meta` key of a request that bypasses the cache.
 REFRESH = "carrel/refresh"
-#: `_meta` key and value on results that hold content from outside: data, never instructions.
+#: `_meta` key and value of results with external content: data, not instructions.
 CONTENT_LABEL: Final = "carrel/content"
 UNTRUSTED: Final = "untrusted-external-content"
 
-#: Revisions that know no `structuredContent`.
+#: Protocol revisions without `structuredContent`.
 TEXT_ONLY: Final = frozenset({"2024-11-05", "2025-03-26"})
 
 _LINE_LENGTH: Final = 2000
-#: Of a result; writing a larger one as compact text takes more than a second.
+#: Maximum bytes of a result for compact text; a larger one would take more than a second.
 _COMPACT_BYTES: Final = 2**20
 
 
 def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
-    """The wire form of a result: the component's text, and the same as structured content.
+    """Returns the MCP result: the component's text, and the same as structured content.
 
-    Hidden characters in the text are escapes, so that both are the same JSON value and a client
+    Hidden characters in the text are escaped, so that both are the same JSON value and a client
     that shows the text shows them.
 
     Args:
-        result: what the toolbox gave.
+        result: from the toolbox.
         revision: of the protocol, as negotiated.
-        raw: whether the transport can write the component's text as it stands.
+        raw: whether the transport can write the component's text unchanged.
     """
     utf8 = escaped_json(result.utf8)
     if result.content is not None:
@@ -49,7 +49,7 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
         if result.structured and revision not in TEXT_ONLY:
             answer["structuredContent"] = RawJson(utf8) if raw else result.data
         return answer
-    # A transport that writes JSON text as it stands also takes UTF-8 for a string.
+    # A transport that writes JSON text unchanged also accepts UTF-8 for a string.
     text = utf8 if raw else utf8.decode()
     answer = {"content": [{"type": "text", "text": text}]}
     if revision not in TEXT_ONLY:
@@ -58,16 +58,16 @@ def success(result: Result, *, revision: str, raw: bool) -> dict[str, Any]:
 
 
 def compact(result: Result, *, revision: str, raw: bool, structured: bool) -> dict[str, Any]:
-    """The wire form of a result for a client that shows the text to a model.
+    """Returns the MCP result with compact text, for a client that shows the text to a model.
 
-    A result whose text a module wrote itself is not rewritten. The text of one that is too large,
-    or nested too deeply, is the JSON. Takes milliseconds and more: not for the event loop.
+    The text of an Extism module is not rewritten. A result that is too large or nested too deeply
+    keeps its JSON text. Takes milliseconds or more; do not call it on the event loop.
 
     Args:
-        result: what the toolbox gave.
+        result: from the toolbox.
         revision: of the protocol, as negotiated.
-        raw: whether the transport can write a component's text as it stands.
-        structured: whether there is structured content beside the text.
+        raw: whether the transport can write a component's text unchanged.
+        structured: whether to add structured content.
     """
     if result.content is not None:
         return success(result, revision=revision, raw=raw)
@@ -87,7 +87,7 @@ def _compact_text(result: Result) -> str:
 
 
 def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:
-    """The block, or words for it where the revision does not know its kind."""
+    """Returns the content block, or a text in its place if the revision does not know its kind."""
     kind = block["type"]
     if kind == "audio" and revision == "2024-11-05":
         return {"type": "text", "text": f"[audio: {block['mimeType']}]"}
@@ -97,21 +97,23 @@ def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def told(error: CarrelError) -> dict[str, Any]:
-    """The error object as clients get it: without paths of this machine."""
+    """Returns the error object for clients, without paths of this machine."""
     return {**error.to_dict(), "message": message_of(error)}
 
 
 def message_of(error: CarrelError) -> str:
-    """The message of an error, likewise; what a source or a module said stays as it is."""
+    """Returns the error's message without paths of this machine; messages of sources and modules
+    are unchanged.
+    """
     if isinstance(error, SourceError):
         return error.message
     return without_paths(error.message, error.paths)
 
 
 def failure(error: CarrelError, *, revision: str) -> dict[str, Any]:
-    """The wire form of a failure: a line a person can act on, then the error object.
+    """Returns the MCP result of a failure: a line for people, then the error object.
 
-    A module's own content blocks stand in place of the line when a text is among them.
+    A module's content blocks replace the line if they include a text.
     """
     details = told(error)
     line = printable(details["message"], _LINE_LENGTH)

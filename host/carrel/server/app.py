@@ -1,8 +1,7 @@
-"""What the server offers: tools, resources, logging, and news of changes; `offers` has the rest.
+"""Handles tools, resources, logging and change notifications; `prompts` handles the rest.
 
-One `App` serves one connection or many; which transport carries them is not its business. It is
-the SDK's low-level `Server` with handlers, and one middleware around every one of them: no
-exception's text reaches a client.
+`App` is the SDK's low-level `Server` with handlers and one middleware around them, which keeps
+exception texts from clients. One `App` can serve several connections over any transport.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ logger = logging.getLogger(__name__)
 
 HEALTH_URI: Final = "carrel://health"
 _JSON: Final = "application/json"
-#: Until the revision of 2026-07-28, which retired the code, a missing resource had one of its own.
+#: Error code of a missing resource in revisions before 2026-07-28.
 _RESOURCE_NOT_FOUND: Final = -32002
 
 _PLAIN_CALL: Final = frozenset({"name", "arguments", "_meta"})
@@ -80,15 +79,15 @@ class App:
     """The server's side of the protocol.
 
     Args:
-        loader: gives the toolbox when it is first needed.
-        settings: the caps.
-        raw: whether the transport can write a component's JSON text as it stands.
+        loader: creates the toolbox when it is first needed.
+        settings: the limits.
+        raw: whether the transport can write a component's JSON text unchanged.
 
     Attributes:
         sdk: the SDK's server, to be run on a transport.
-        calls: the tool calls that run.
-        tool_lists: answers to `tools/list` that were made already.
-        last_reload: gives how the last change of the configuration went.
+        calls: the running tool calls.
+        tool_lists: cached responses to `tools/list`.
+        last_reload: returns the outcome of the last reload of the configuration.
     """
 
     def __init__(self, loader: ToolboxLoader, settings: ServerSettings, *, raw: bool) -> None:
@@ -107,10 +106,10 @@ class App:
             on_read_resource=self._read_resource,
             on_subscriptions_listen=self._subscribe,
         )
-        # Registered here because the constructor's keyword warns on every start: logging is
-        # deprecated since 2026-07-28, and is what older clients have.
+        # Registered here because the constructor's keyword warns: logging is deprecated since
+        # 2026-07-28, but older clients use it.
         self.sdk.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
-        # In place of the SDK's tracing, which costs a span per message and goes nowhere here.
+        # Replaces the SDK's tracing, which creates an unused span per message.
         self.sdk.middleware[:] = [self._guard]
         self.tool_lists = ToolLists()
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
@@ -124,14 +123,16 @@ class App:
         self.last_reload: Callable[[], dict[str, Any] | None] = lambda: None
 
     def initialization_options(self) -> InitializationOptions:
-        """What `initialize` answers."""
+        """Returns the response to `initialize`."""
         changes = NotificationOptions(
             tools_changed=True, prompts_changed=True, resources_changed=True
         )
         return self.sdk.create_initialization_options(changes)
 
     async def notify_tools_changed(self) -> None:
-        """Tells every client that the list of tools has changed, in the way of its era."""
+        """Notifies every client that the list of tools has changed, as its protocol revision
+        requires.
+        """
         self.calls.forget_tools()
         self.tool_lists.forget()
         await self._bus.publish(ToolsListChanged())
@@ -139,9 +140,9 @@ class App:
             await self._session.send_tool_list_changed()
 
     async def notify_changed(self, what: str) -> None:
-        """Tells every client that the list of `tools`, `resources` or `prompts` has changed.
+        """Notifies every client that the list of `tools`, `resources` or `prompts` has changed.
 
-        Prompts are announced to a client of the handshake only if `initialize` declared them.
+        A client that used `initialize` hears of prompts only if the response declared them.
         """
         if what == "tools":
             await self.notify_tools_changed()
@@ -155,17 +156,17 @@ class App:
             await self._session.send_resource_list_changed()
 
     async def notify_updated(self, uri: str) -> None:
-        """Tells the clients that have subscribed to a document that it has changed."""
+        """Notifies the subscribers of a document that it has changed."""
         await self._bus.publish(ResourceUpdated(uri=uri))
 
     def close_subscriptions(self) -> None:
-        """Ends every subscription, each with its result, so that clients know it was meant."""
+        """Ends every subscription with its result, so that clients see an orderly end."""
         self._listen.close()
 
     # Around every handler
 
     async def _guard(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Answers the plain tool call itself and keeps exceptions from leaving as text."""
+        """Answers plain tool calls directly, and replaces exceptions by internal errors."""
         try:
             if ctx.method == "tools/call":
                 plain = _plain_call(ctx)
@@ -180,14 +181,14 @@ class App:
                 self._session = ctx.session
                 self.log.connected(ctx.session)
         except (MCPError, ValidationError):
-            raise  # these become the protocol's errors, without any text of ours or pydantic's
+            raise  # these become protocol errors without a text of Carrel or pydantic
         except Exception:
             logger.exception("the handler of %.100r failed", ctx.method)
             raise MCPError(INTERNAL_ERROR, "internal error") from None
         return result
 
     def _opened(self, method: str, result: HandlerResult) -> HandlerResult:
-        """The answer that opens a connection, with what there is to say of the tools."""
+        """Returns the response that opens a connection, with instructions about the tools."""
         if method not in OPENING or not isinstance(result, dict):
             return result
         toolbox = self._loader.loaded
@@ -198,7 +199,7 @@ class App:
     async def _subscribe(
         self, ctx: Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
-        """Serves a subscription to what is sent here; the acknowledgement names no more."""
+        """Serves a subscription; the acknowledgement names only what this server sends."""
         wanted = params.notifications
         if not self.offers.may_update and wanted.resource_subscriptions:
             wanted = wanted.model_copy(update={"resource_subscriptions": None})
@@ -229,12 +230,12 @@ class App:
         return ListToolsResult(tools=tools)
 
     def known_list(self, revision: str) -> dict[str, Any] | None:
-        """The answer to `tools/list` for a revision, if it was made before."""
+        """Returns the cached response to `tools/list` for a revision, or None."""
         toolbox = self._loader.loaded
         return None if toolbox is None else self.tool_lists.find(toolbox, revision)
 
     async def _listed(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The answer to `tools/list`, made by the SDK once for each toolbox and revision."""
+        """Returns the response to `tools/list`, created once for each toolbox and revision."""
         toolbox = await self._toolbox()
         revision = ctx.protocol_version
         known = self.tool_lists.find(toolbox, revision)
@@ -247,7 +248,7 @@ class App:
         return result
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> Any:
-        """A call with members the plain way does not know; the SDK has checked them."""
+        """Runs a tool call that the fast path does not support; the SDK has validated it."""
         return await self.calls.answer(ctx, params.name, params.arguments, raw=False)
 
     # Resources
@@ -265,7 +266,7 @@ class App:
         )
         try:
             toolbox = await self._loader.get()
-        except CarrelError:  # then there is nothing but health, which says why
+        except CarrelError:  # then health is the only resource; it gives the reason
             return ListResourcesResult(resources=[health])
         offered = await run_in_thread(toolbox.resources)
         return ListResourcesResult(resources=[health, *(_wire_resource(one) for one in offered)])
@@ -284,7 +285,7 @@ class App:
         except UnknownNameError:
             modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
-            message = f"no such resource; there is {HEALTH_URI}, and what resources/list names"
+            message = f"no such resource; {HEALTH_URI} and those of resources/list exist"
             raise MCPError(code, message, {"uri": uri[:1000]}) from None
         except CarrelError as error:
             raise MCPError(
@@ -317,7 +318,7 @@ class App:
             toolbox = await self._loader.get()
         except CarrelError as error:
             return {"ok": False, **report, "error": told(error)}
-        # In a thread, because it looks at disks.
+        # In a thread, because it reads from disk.
         return {**await run_in_thread(toolbox.health), **report}
 
     # Logging
@@ -328,10 +329,10 @@ class App:
 
 
 def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any] | None] | None:
-    """Name and arguments of a call of the ordinary shape on a connection that is ready.
+    """Returns name and arguments of a plain call on an initialised connection, else None.
 
-    Such a call needs none of the SDK's checks, which would walk its arguments twice and its result
-    once; any other goes through them.
+    A plain call skips the SDK's validation, which would walk its arguments twice and its result
+    once.
     """
     params = ctx.params
     if not params or ctx.session.client_capabilities is None or not params.keys() <= _PLAIN_CALL:
@@ -345,7 +346,7 @@ def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any] | None] | None:
 
 
 def _is_plain_list(ctx: Context) -> bool:
-    """Whether a listing asks for nothing but the one page, on a connection that is ready."""
+    """Returns whether a request asks for the whole list, on an initialised connection."""
     params = ctx.params or {}
     ready = ctx.session.client_capabilities is not None
     return ready and params.keys() <= {"_meta"} and not ("_meta" in params and ctx.meta is None)
@@ -363,12 +364,12 @@ def _wire_resource(resource: PluginResource) -> Resource:
 
 
 def _wire_tool(tool: Tool, *, is_compact: bool = False) -> WireTool:
-    """The tool as clients get it.
+    """Returns the tool in MCP's form.
 
     Args:
         tool: the toolbox's.
-        is_compact: whether results are compact text; then those of components have no structured
-            content, and no schema of it. A module writes its results itself.
+        is_compact: whether results are compact text; then tools of components have no structured
+            content and no output schema. Modules write their results themselves.
     """
     output = tool.output_schema
     if is_compact and tool.hints is None:
@@ -385,7 +386,7 @@ def _wire_tool(tool: Tool, *, is_compact: bool = False) -> WireTool:
 
 
 def _annotations(tool: Tool) -> ToolAnnotations | None:
-    """A component's annotations, or those that a module gave."""
+    """Returns the annotations of a component's tool, or those that a module gave."""
     if tool.hints is not None:
         return ToolAnnotations.model_validate(tool.hints) if tool.hints else None
     return ToolAnnotations(

@@ -1,4 +1,4 @@
-"""One `tools/call`: pace, run, report, and an answer whatever happens."""
+"""Runs one `tools/call`: rate limit, start, progress, result or error."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _NAME_LENGTH = 128
 
 
 class ToolCalls:
-    """Runs tool calls and knows which are running.
+    """Runs tool calls and tracks those that are running.
 
     Args:
-        loader: gives the toolbox.
-        settings: the caps.
-        identity: the server's, put on results where the revision asks for it.
-        raw: whether the transport can write a component's JSON text as it stands.
+        loader: creates the toolbox.
+        settings: the limits.
+        identity: the server's, added to results if the revision asks for it.
+        raw: whether the transport can write a component's JSON text unchanged.
     """
 
     def __init__(
@@ -62,28 +62,28 @@ class ToolCalls:
         self._identity = identity.model_dump(by_alias=True, mode="json", exclude_none=True)
         self._raw = raw
         self._is_compact = settings.text == "compact"
-        self._running: dict[int, Call] = {}  # by identity: a call is no value
+        self._running: dict[int, Call] = {}  # by identity, because calls are not hashable values
         self._untrusted: dict[str, bool] = {}
         self.answered = 0
 
     @property
     def running(self) -> int:
-        """Calls that have started and not ended."""
+        """The number of running calls."""
         return len(self._running)
 
     def cancel_all(self) -> None:
-        """Cancels every running call; each answers with a `cancelled` error."""
+        """Cancels every running call; each returns a `cancelled` error."""
         for call in list(self._running.values()):
             call.cancel()
 
     def forget_tools(self) -> None:
-        """Forgets what was known of the tools; they have changed."""
+        """Clears the cache of tools, after they changed."""
         self._untrusted.clear()
 
     async def answer(
         self, ctx: Context, name: str, arguments: Mapping[str, Any] | None, *, raw: bool
     ) -> dict[str, Any]:
-        """The result of a call in its wire form; a failure is a result too.
+        """Runs a call and returns its MCP result; a failure is a result too.
 
         Raises:
             MCPError: no such tool.
@@ -112,9 +112,9 @@ class ToolCalls:
         return self._finish(answer, name, revision)
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> RunningCall[Result] | None:
-        """Starts a call that need not wait for anything; None for one that must, or is unknown.
+        """Starts a call, or returns None if it must wait or the tool is unknown.
 
-        Whoever starts it says so when it has ended.
+        The caller must call `ended` afterwards.
 
         Raises:
             CarrelError: the arguments are refused.
@@ -131,12 +131,12 @@ class ToolCalls:
         return started
 
     def ended(self, started: RunningCall[Result]) -> None:
-        """Takes note that a call has ended which `start` started."""
+        """Records that a call started by `start` has ended."""
         self._running.pop(id(started.call), None)
         self.answered += 1
 
     def outcome(self, started: RunningCall[Result], name: str, revision: str) -> dict[str, Any]:
-        """What a call that has ended gave, in its wire form; from any thread."""
+        """Returns the MCP result of a call that has ended. Thread-safe."""
         try:
             result = started.result()
             if self._is_compact:
@@ -151,12 +151,12 @@ class ToolCalls:
         return self._finish(answer, name, revision)
 
     def _compact(self, result: Result, revision: str, raw: bool) -> dict[str, Any]:
-        """A result as compact text; structured content stays where the list announced it."""
+        """Returns the result as compact text, with structured content if it was announced."""
         structured = not self._is_compact
         return answers.compact(result, revision=revision, raw=raw, structured=structured)
 
     def failure(self, error: CarrelError, name: str, revision: str) -> dict[str, Any]:
-        """A failure in its wire form."""
+        """Returns the MCP result of a failure."""
         return self._finish(answers.failure(error, revision=revision), name, revision)
 
     async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any] | None) -> Result:
@@ -172,10 +172,10 @@ class ToolCalls:
                 relay.close()
 
     async def read(self, uri: str) -> Result:
-        """A document that a plugin offers, under the same pace as tool calls.
+        """Reads a resource of a plugin, under the rate limit of tool calls.
 
         Raises:
-            CarrelError: there is none, or it cannot be read.
+            CarrelError: no such resource, or it cannot be read.
         """
         await self._pace.turn()
         toolbox = self._loader.loaded or await self._loader.get()
@@ -183,13 +183,13 @@ class ToolCalls:
             return await toolbox.read_resource(uri, call_started=started)
 
     async def ask(self, question: Callable[[Toolbox, Callable[[Call], None]], Awaitable[T]]) -> T:
-        """What a plugin answers to something other than a tool call, under the same pace.
+        """Runs a call that is not a tool call, under the rate limit of tool calls.
 
         Args:
-            question: asks the toolbox; is given what takes note of the call.
+            question: starts the call; its argument registers the call as running.
 
         Raises:
-            CarrelError: as the question does.
+            CarrelError: raised by `question`.
         """
         await self._pace.turn()
         toolbox = self._loader.loaded or await self._loader.get()
@@ -198,7 +198,7 @@ class ToolCalls:
 
     @contextmanager
     def _watched(self, *, refresh: bool = False) -> Iterator[Callable[[Call], None]]:
-        """Gives what takes note of a call that has started, for as long as it runs."""
+        """Yields a function that registers a started call until the block ends."""
         calls: list[Call] = []
 
         def started(call: Call) -> None:
@@ -210,7 +210,7 @@ class ToolCalls:
             with self._loader.lease():
                 yield started
         except asyncio.CancelledError:
-            # The client gave up, or the connection ended: the guest is interrupted, not only left.
+            # The client cancelled, or the connection ended: interrupt the guest.
             for call in calls:
                 call.cancel()
             raise
@@ -220,7 +220,7 @@ class ToolCalls:
             self.answered += 1
 
     def _finish(self, answer: dict[str, Any], name: str, revision: str) -> dict[str, Any]:
-        """Adds what the revision and the label ask for."""
+        """Adds the label for external content and what the revision requires."""
         meta: dict[str, Any] = {}
         if self._is_untrusted(name):
             meta[answers.CONTENT_LABEL] = answers.UNTRUSTED
@@ -232,25 +232,25 @@ class ToolCalls:
         return answer
 
     def _is_untrusted(self, name: str) -> bool:
-        """Whether the tool brings content from outside; one that is not known is taken to."""
+        """Returns whether the tool's results are external content; true for an unknown tool."""
         if not self._untrusted and self._loader.loaded is not None:
             self._untrusted = {tool.name: tool.open_world for tool in self._loader.loaded.tools()}
         return self._untrusted.get(name, True)
 
 
 def wants_refresh(meta: object) -> bool:
-    """Whether a client asks, by a request's `_meta`, to pass the cache by."""
+    """Returns whether a request's `_meta` asks to bypass the cache."""
     return isinstance(meta, dict) and meta.get(answers.REFRESH) is True
 
 
 def wanted_text(meta: object) -> str | None:
-    """How a client wants a result's text, by a request's `_meta`; None when it does not say."""
+    """Returns the text format that a request's `_meta` asks for; None without one."""
     wanted = meta.get(answers.TEXT) if isinstance(meta, dict) else None
     return wanted if wanted in ("json", "compact") else None
 
 
 def _relay(ctx: Context) -> ProgressRelay | None:
-    """Where progress goes, if the client asked for it."""
+    """Returns a progress handler if the client asked for progress, else None."""
     meta = (ctx.params or {}).get("_meta")
     if not isinstance(meta, dict) or meta.get("progressToken") is None:
         return None

@@ -1,7 +1,7 @@
-"""Log lines for clients that ask for them; stderr has them anyway.
+"""Sends log lines to clients that ask for them; stderr gets them too.
 
-Clients of the handshake era ask once, with `logging/setLevel`; since 2026-07-28 each request asks
-for its own.
+Older clients ask once, with `logging/setLevel`; since revision 2026-07-28 each request asks for its
+own lines.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _request: ContextVar[_Listener | None] = ContextVar("carrel-log-listener", defau
 
 
 class ClientLog(logging.Handler):
-    """Sends what Carrel logs to a client that asked for it, never an exception's text."""
+    """A logging handler that sends Carrel's log lines to clients, without exception texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,17 +68,21 @@ class ClientLog(logging.Handler):
         self._lines = 0
 
     def connected(self, session: ServerSession) -> None:
-        """Remembers a handshake-era client, which may ask for lines that belong to no request."""
+        """Registers a client that used `initialize`; it may ask for lines that belong to no
+        request.
+        """
         self._session = session
 
     def set_level(self, level: LoggingLevel) -> None:
-        """A handshake-era client asks for lines of `level` and above from now on."""
+        """Sets the lowest level for a client that used `initialize`."""
         if self._session is not None:
             self._listener = _Listener(self._session, _LEVELS[level])
             self._attach(_LEVELS[level])
 
     def request(self, ctx: Context) -> AbstractContextManager[None]:
-        """While the context is open, lines go to the request's client if the request asked."""
+        """Sends lines to the request's client while the context is open, if the request asked for
+        them.
+        """
         asked = ctx.meta.get(LOG_LEVEL_META_KEY) if ctx.meta else None
         if ctx.request_id is None or not isinstance(asked, str) or asked not in _LEVELS:
             return nullcontext()
@@ -96,16 +100,16 @@ class ClientLog(logging.Handler):
     def _attach(self, level: int) -> None:
         self._loop = asyncio.get_running_loop()
         if self._logger.getEffectiveLevel() > level:
-            self._logger.setLevel(level)  # stderr's handler keeps its own
+            self._logger.setLevel(level)  # stderr's handler has its own level
         if self not in self._logger.handlers:
             self._logger.addHandler(self)
 
     def detach(self) -> None:
-        """Sends nothing more."""
+        """Stops sending."""
         self._logger.removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Takes a line, from any thread."""
+        """Sends a log record; called from any thread."""
         listener = _request.get() or self._listener
         if listener is None or record.levelno < listener.level or self._loop is None:
             return
@@ -115,7 +119,7 @@ class ClientLog(logging.Handler):
         self._lines += 1
         if self._lines > _LINES_PER_SECOND:
             return
-        # A traceback's line may quote anything; stderr has it.
+        # A traceback may quote any data, so only stderr gets it.
         text = "internal error" if record.exc_info else record.getMessage()
         level: LoggingLevel = "debug"
         for name, number in _LEVELS.items():
@@ -125,7 +129,7 @@ class ClientLog(logging.Handler):
         try:
             self._loop.call_soon_threadsafe(self._send, listener, level, record.name, line)
         except RuntimeError:
-            pass  # the loop has ended; nobody listens
+            pass  # the event loop has ended
 
     def _send(self, listener: _Listener, level: LoggingLevel, name: str, text: str) -> None:
         notification = LoggingMessageNotification(

@@ -1,10 +1,9 @@
-"""Fast path of ordinary requests: a tool call goes from the line to its worker thread and back.
+"""Fast path: handles plain tool calls and cached tool lists without the SDK.
 
-The SDK makes a task, a cancel scope and a context of each request, which costs more than a small
-call itself. A tool call of the plainest shape, on a connection that is open, needs none of them,
-and neither does a list of tools that was made before. Everything else goes the SDK's way: a call
-that asks for progress or log lines, one that must wait its turn, one of a plugin that is still to
-be loaded, one of a tool that does not exist.
+The SDK creates a task, a cancel scope and a context for each request, which takes more time than a
+small call. A plain tool call on an initialised connection needs none of them, nor does a cached
+tool list. The SDK handles everything else: a call that asks for progress or log lines, that is rate
+limited, whose plugin is not loaded yet, or whose tool does not exist.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ _PLAIN: Final = frozenset({"name", "arguments"})
 
 
 class FastPath:
-    """The calls of one connection that go the short way. Lives on the loop.
+    """The calls of one connection on the fast path. Used on the event loop only.
 
     Args:
         calls: runs them.
-        answer: takes a request's id and the line that answers it; None for no answer.
-        find_list: gives the answer to `tools/list` for a revision, if it was made before.
+        answer: called with a request's id and its response line; None for no response.
+        find_list: returns the cached response to `tools/list` for a revision, or None.
     """
 
     def __init__(
@@ -53,7 +52,9 @@ class FastPath:
         self._running: dict[RequestId, RunningCall[Result]] = {}
 
     def take(self, request: JSONRPCRequest, revision: str) -> bool:
-        """Takes a request that can go this way; False for any other."""
+        """Handles a request and returns True; returns False if the fast path does not support
+        it.
+        """
         params = request.params
         if request.method == "tools/list" and not params:
             return self._list(request.id, revision)
@@ -88,39 +89,39 @@ class FastPath:
     def _run(self, id_: RequestId, started: RunningCall[Result], name: str, revision: str) -> None:
         self._running[id_] = started
 
-        if started.is_done:  # kept from an earlier call
+        if started.is_done:  # a cached result
             line = encode_response(id_, self._calls.outcome(started, name, revision))
             self._finish(id_, started, line)
             return
 
         def ended() -> None:
-            # In the worker's thread: checking a large result must not hold up the loop.
+            # In the worker's thread, because validating a large result must not block the loop.
             line = encode_response(id_, self._calls.outcome(started, name, revision))
             try:
                 self._loop.call_soon_threadsafe(self._finish, id_, started, line)
             except RuntimeError:
-                pass  # the loop has ended, and the client with it
+                pass  # the event loop has ended
 
         started.when_done(ended)
 
     def _finish(self, id_: RequestId, started: RunningCall[Result], line: bytes | None) -> None:
-        if self._running.get(id_) is started:  # nobody gave it up meanwhile
+        if self._running.get(id_) is started:  # not cancelled
             del self._running[id_]
             self._calls.ended(started)
             self._answer(id_, line)
 
     def notice(self, notification: JSONRPCNotification) -> None:
-        """Interrupts the call that the client gave up, if it is one of these."""
+        """Cancels the call that a notification names, if it is on the fast path."""
         if notification.method != "notifications/cancelled":
             return
         wanted = (notification.params or {}).get("requestId")
         for id_ in list(self._running):
-            # As in the SDK, a number may come back as a string.
+            # As in the SDK, a numeric id may be sent as a string.
             if id_ == wanted or str(id_) == wanted:
                 self._interrupt(id_)
 
     def close(self) -> None:
-        """Interrupts every call, and answers none; the connection ends."""
+        """Cancels every call without a response, because the connection ends."""
         for id_ in list(self._running):
             self._interrupt(id_)
 

@@ -1,7 +1,6 @@
-"""Bytes to messages and back: one JSON-RPC message a line.
+"""Parses and writes JSON-RPC messages, one per line.
 
-A line is cut, read and sorted here, and whatever is wrong with it becomes a `Rejection` that says
-so. Nothing a client sends raises.
+An invalid line becomes a `Rejection` with the reason; no input raises an exception.
 """
 
 from __future__ import annotations
@@ -27,33 +26,32 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from carrel.text.printable import escaped_json
 
-#: What is kept of a line that is too long, to find the id it wants its error under.
+#: Bytes that are kept of a line that is too long, to find its id for the error.
 _HEAD_BYTES: Final = 1024
 _TAIL_BYTES: Final = 256
 
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,128}")'
-#: An id before any member that could hold another object, so certainly the message's own.
+#: An id before any nested object, so it belongs to the message.
 _LEADING_ID: Final = re.compile(
     rb'\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*\s*' + _ID + rb"\s*,"
 )
-#: An id that the message's last bracket closes over, so again its own.
+#: An id directly before the last closing bracket, so it belongs to the message.
 _TRAILING_ID: Final = re.compile(rb"[{,]\s*" + _ID + rb"\s*\}\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A line over the limit, of which only the id was read, where it could be found."""
+    """A line over the limit; only its id was read, if it was found."""
 
     id: RequestId | None
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A message that cannot be taken: the JSON-RPC error that answers it.
+    """The JSON-RPC error that answers an invalid message.
 
     Attributes:
-        id: of the request; None when the message shows none, or answering under it would answer
-            another request.
+        id: of the request; None if the message has none, or if the id belongs to another request.
     """
 
     code: int
@@ -63,22 +61,22 @@ class Rejection:
 
 
 class RawJson:
-    """JSON text in UTF-8 that stands in a result and goes out as it is, not read again.
+    """JSON text in UTF-8 that is written into a result unchanged.
 
-    It holds no hidden characters: whoever makes one has them written as escapes.
+    It must not contain hidden characters; its creator escapes them.
     """
 
     __slots__ = ("text",)
 
     def __init__(self, text: bytes) -> None:
-        # Line breaks between tokens are the only ones JSON text can hold, and would end the frame.
+        # JSON text can contain line breaks only between tokens; they would end the frame.
         if b"\n" in text or b"\r" in text:
             text = text.replace(b"\n", b" ").replace(b"\r", b" ")
         self.text = text
 
 
 class LineCutter:
-    """Cuts a stream of chunks into lines, holding back at most `limit` bytes."""
+    """Splits a stream of chunks into lines; buffers at most `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -87,7 +85,7 @@ class LineCutter:
         self._tail = b""
 
     def feed(self, chunk: bytes) -> list[bytes | TooLong]:
-        """The lines that end in `chunk`, without their line feeds."""
+        """Returns the lines that end in `chunk`, without their line feeds."""
         pieces = chunk.split(b"\n")
         rest = pieces.pop()
         lines = [self._line(piece) for piece in pieces]
@@ -96,7 +94,7 @@ class LineCutter:
         return lines
 
     def finish(self) -> bytes | TooLong | None:
-        """What came after the last line feed, at the end of the stream."""
+        """Returns what came after the last line feed, at the end of the stream."""
         return self._line(b"") if self._held or self._head is not None else None
 
     def _line(self, piece: bytes) -> bytes | TooLong:
@@ -137,7 +135,9 @@ def _find_id(head: bytes, tail: bytes) -> RequestId | None:
 
 
 def parse(line: bytes) -> Any:
-    """The JSON value of a line, or a `Rejection`. Nesting is bounded by the parser, at 200."""
+    """Returns the JSON value of a line, or a `Rejection`. Nesting is bounded by the parser, at
+    200.
+    """
     try:
         return from_json(line, allow_inf_nan=False)
     except ValueError as error:
@@ -146,7 +146,7 @@ def parse(line: bytes) -> Any:
 
 
 def classify(value: Any) -> JSONRPCMessage | Rejection | None:
-    """The message that a JSON value is; None for an answer that cannot be one."""
+    """Converts a JSON value to a message; returns None for an invalid response."""
     if not isinstance(value, dict):
         return Rejection(INVALID_REQUEST, "a message is a JSON object")
     method, id_ = value.get("method"), value.get("id")
@@ -160,7 +160,7 @@ def classify(value: Any) -> JSONRPCMessage | Rejection | None:
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
         if "id" not in value:
-            return None  # a notification is never answered, not even a wrong one
+            return None  # a notification is never answered, even if it is invalid
         return Rejection(INVALID_PARAMS, "params is a JSON object", known_id)
     if "id" not in value:
         return JSONRPCNotification(jsonrpc="2.0", method=method, params=params)
@@ -170,7 +170,9 @@ def classify(value: Any) -> JSONRPCMessage | Rejection | None:
 
 
 def _classify_answer(value: dict[str, Any]) -> JSONRPCMessage | None:
-    """An answer to a request of the server's; a wrong one is dropped, since answers have none."""
+    """Returns a client's response to a request of the server; None for an invalid one, which is
+    dropped.
+    """
     try:
         if "error" in value:
             return JSONRPCError.model_validate(value)
@@ -180,7 +182,7 @@ def _classify_answer(value: dict[str, Any]) -> JSONRPCMessage | None:
 
 
 def encode(message: JSONRPCMessage) -> bytes:
-    """The line for a message, without its line feed."""
+    """Returns the line for a message, without its line feed."""
     if isinstance(message, JSONRPCResponse):
         return encode_response(message.id, message.result)
     body = message.model_dump(mode="python", by_alias=True, exclude_unset=True)
@@ -188,7 +190,7 @@ def encode(message: JSONRPCMessage) -> bytes:
 
 
 def encode_response(id_: RequestId, result: dict[str, Any]) -> bytes:
-    """The line for a result; every `RawJson` among its members goes out as it stands."""
+    """Returns the line for a result; writes each `RawJson` member unchanged."""
     raw = {key: value for key, value in result.items() if isinstance(value, RawJson)}
     if not raw:
         return _dump({"jsonrpc": "2.0", "id": id_, "result": result})
@@ -200,12 +202,12 @@ def encode_response(id_: RequestId, result: dict[str, Any]) -> bytes:
 
 
 def encode_rejection(rejection: Rejection, *, null_id: bool) -> bytes:
-    """The line for a rejection.
+    """Returns the line for a rejection.
 
     Args:
         rejection: what was refused and why.
-        null_id: whether an unknown id is written as null, as JSON-RPC has it, or left out, as
-            MCP's schema asks since 2025-11-25.
+        null_id: whether to write an unknown id as null, as JSON-RPC requires, or to omit it, as
+            MCP's schema requires since 2025-11-25.
     """
     error: dict[str, Any] = {"code": rejection.code, "message": rejection.message}
     if rejection.data is not None:
@@ -216,7 +218,7 @@ def encode_rejection(rejection: Rejection, *, null_id: bool) -> bytes:
 
 
 def raw_json(value: Any) -> RawJson:
-    """A value as the text that stands for it in a line."""
+    """Encodes a value as JSON for a line."""
     return RawJson(_dump(value))
 
 
@@ -224,5 +226,5 @@ def _dump(value: Any) -> bytes:
     try:
         return escaped_json(to_json(value, inf_nan_mode="null"))
     except PydanticSerializationError:
-        # A lone surrogate, which UTF-8 cannot carry: written as an escape it is still JSON.
+        # A lone surrogate, which UTF-8 cannot encode, is written as a JSON escape.
         return json.dumps(value, separators=(",", ":"), default=str).encode()

@@ -1,7 +1,8 @@
-"""What `initialize` tells a model: which tool is for what, and what results cost.
+"""Writes the instructions in the response to `initialize`: which tool to choose, and the size of
+results.
 
-Only tools that are on offer are named. A description says how its tool is used; this says how to
-choose between them.
+Names only tools that are offered. A tool's description says how to use it; the instructions say how
+to choose between tools.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _ALWAYS: Final = (
     "do instead; a source that failed is not a source without results. Unknown fields are absent."
 )
 
-#: A task, and the tools for it with what tells them apart.
+#: A task, and its tools with what distinguishes them.
 _TASKS: Final = (
     (
         "find works by topic",
@@ -46,7 +47,8 @@ _TASKS: Final = (
     ),
 )
 
-#: A tool, what it returns, and the tokens of that; `tests/plugins/test_twenty_calls.py` measures.
+#: A tool, what it returns, and the tokens of that, measured by
+#: `tests/plugins/test_twenty_calls.py`.
 COSTS: Final = (
     ("arxiv_query", "ten e-prints", 5000),
     ("pubmed_fetch", "an article", 950),
@@ -58,16 +60,16 @@ OMITTING: Final = frozenset(
     {"arxiv_query", "crossref_works", "crossref_work", "pubmed_fetch", "work_lookup"}
 )
 
-#: Tools that are named here, in no order that means anything.
+#: Tools that are named here, in any order.
 NAMED: Final = frozenset(name for _, tools in _TASKS for name, _ in tools)
 
 
 def instructions(is_offered: Callable[[str], bool], others: Collection[str] = ()) -> str:
-    """Returns the text for a model.
+    """Returns the instructions.
 
     Args:
-        is_offered: whether a tool of that name is.
-        others: names of tools that are offered besides those named here.
+        is_offered: whether a tool of that name is offered.
+        others: names of further tools that are offered.
     """
     lines = [_ALWAYS]
     tasks = []

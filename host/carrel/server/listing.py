@@ -1,4 +1,4 @@
-"""What listings have in common: one page, and answers that are made once."""
+"""Caches responses to `tools/list` and refuses cursors, because lists have one page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class ToolLists:
-    """Answers to `tools/list`, one for each revision, of the toolbox that is in use."""
+    """The cached responses to `tools/list` of the current toolbox, one for each revision."""
 
     def __init__(self) -> None:
         self._toolbox: Toolbox | None = None
         self._answers: dict[str, dict[str, Any]] = {}
 
     def find(self, toolbox: Toolbox, revision: str) -> dict[str, Any] | None:
-        """The answer of this toolbox for a revision, if it was made."""
+        """Returns the cached response of this toolbox for a revision, or None."""
         return self._answers.get(revision) if toolbox is self._toolbox else None
 
     def keep(self, toolbox: Toolbox, revision: str, answer: dict[str, Any]) -> dict[str, Any]:
-        """Keeps an answer, the tools in it as JSON text; returns it so."""
+        """Caches a response with its tools as JSON text; returns that."""
         if toolbox is not self._toolbox:
             self._toolbox, self._answers = toolbox, {}
         kept = {**answer, "tools": raw_json(answer["tools"])}
@@ -33,7 +33,7 @@ class ToolLists:
         return kept
 
     def forget(self) -> None:
-        """Forgets all answers; the tools have changed."""
+        """Clears the cache, because the tools have changed."""
         self._toolbox, self._answers = None, {}
 
 

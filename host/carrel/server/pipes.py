@@ -1,11 +1,11 @@
-"""Reading and writing a pipe from the event loop.
+"""Reads and writes pipes from the event loop.
 
-Where the loop can wait for a descriptor, it does, and nothing hops between threads. Where it
-cannot (Windows, regular files, a terminal whose mode other processes share), a thread does the
-blocking call. Both hand over whole chunks; lines are `frames`' business.
+If the loop can wait for a descriptor, no thread is used. If it cannot (Windows, regular files, a
+terminal whose mode other processes share), a thread makes the blocking calls. Both pass whole
+chunks; `frames` splits lines.
 """
 
-# What each method does stands at ByteSource and ByteSink, once.
+# ByteSource and ByteSink document the methods.
 # ruff: noqa: D102
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _CHUNK = 64 * 1024
 
 
 class ByteSource(Protocol):
-    """Bytes from a pipe."""
+    """Reads bytes from a pipe."""
 
     def start(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
-        """Begins to read; both callbacks run on the loop."""
+        """Starts reading; both callbacks run on the event loop."""
         ...
 
     def pause(self) -> None: ...
@@ -39,35 +39,35 @@ class ByteSource(Protocol):
 
 
 class ByteSink(Protocol):
-    """Bytes to a pipe, in the order they were written, none torn."""
+    """Writes bytes to a pipe, in order."""
 
     @property
     def pending(self) -> int:
-        """Bytes that the pipe has not yet taken."""
+        """The number of bytes that the pipe has not accepted yet."""
         ...
 
     def start(self, on_progress: Callable[[], None], on_broken: Callable[[], None]) -> None:
-        """Says whom to tell when bytes were taken and when nobody reads any more."""
+        """Sets the callbacks for progress and for a broken pipe."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Never blocks and never fails; after the pipe broke, drops what it is given."""
+        """Writes without blocking or raising; drops the data after the pipe broke."""
         ...
 
     def watch(self) -> None:
-        """From now on also notices without writing that nobody reads, where the platform can."""
+        """Detects a closed reader even without writing, where the platform supports it."""
         ...
 
     def close(self) -> None: ...
 
 
 def open_source(loop: asyncio.AbstractEventLoop, fd: int) -> ByteSource:
-    """The best way to read `fd` on this platform."""
+    """Returns the best source for `fd` on this platform."""
     return EventSource(loop, fd) if _can_wait(loop, fd) else ThreadSource(loop, fd)
 
 
 def open_sink(loop: asyncio.AbstractEventLoop, fd: int) -> ByteSink:
-    """The best way to write `fd` on this platform."""
+    """Returns the best sink for `fd` on this platform."""
     return EventSink(loop, fd) if _can_wait(loop, fd) else ThreadSink(loop, fd)
 
 
@@ -86,7 +86,7 @@ def _can_wait(loop: asyncio.AbstractEventLoop, fd: int) -> bool:
 
 
 class EventSource:
-    """Reads when the loop says that there is something."""
+    """Reads when the event loop reports data."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int) -> None:
         self._loop = loop
@@ -106,7 +106,7 @@ class EventSource:
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            chunk = b""  # the pipe is gone, which is an end like any other
+            chunk = b""  # the pipe is gone, which counts as the end of input
         if chunk:
             self._on_data(chunk)
         else:
@@ -130,7 +130,7 @@ class EventSource:
 
 
 class ThreadSource:
-    """Reads in a daemon thread, so that a read which never returns holds up no exit."""
+    """Reads in a daemon thread, so that a blocked read does not delay the exit."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int) -> None:
         self._loop = loop
@@ -179,7 +179,7 @@ class ThreadSource:
 
 
 class EventSink:
-    """Writes at once what the pipe takes, and the rest when the loop says that it takes more."""
+    """Writes what the pipe accepts immediately, and the rest when the event loop reports space."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int) -> None:
         self._loop = loop
@@ -221,7 +221,7 @@ class EventSink:
             return 0
 
     def watch(self) -> None:
-        # Nothing comes in on this end, so all there is to read is that the other one is gone.
+        # This end receives no data, so it becomes readable only when the other end is closed.
         if not self._closed:
             self._watching = True
             self._loop.add_reader(self._fd, self._look)
@@ -233,7 +233,7 @@ class EventSink:
             self.close()
             self._on_broken()
         else:
-            self._unwatch()  # a socket on which the client sends: that says nothing
+            self._unwatch()  # a socket on which the client sends data
 
     def _unwatch(self) -> None:
         if self._watching:
@@ -291,7 +291,7 @@ class ThreadSink:
             self._queue.put(data)
 
     def watch(self) -> None:
-        pass  # a thread that waits in a write cannot also wait for this
+        pass  # a thread that is blocked in a write cannot watch the pipe
 
     def _write(self) -> None:
         while (data := self._queue.get()) is not None:

@@ -1,9 +1,8 @@
-"""A call's progress, from worker threads to the client: thinned, rising, never silent for long.
+"""Relays a call's progress from worker threads to the client, at a limited rate.
 
-MCP asks that `progress` rises with every notification, and a call that waits has done nothing in
-between. So the numbers of a report go out as they are while each is above the last one. From the
-first notification on that tells of no further work, `progress` counts notifications: it has no
-`total`, and the message says how much is done.
+MCP requires that `progress` increases with every notification, but a waiting call does no work.
+Reports are sent unchanged while their numbers increase. From the first notification without new
+work on, `progress` counts notifications: it has no `total`, and the message says how much is done.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from carrel.text.printable import printable
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two notifications of a call, at least.
+#: Minimum seconds between two notifications of a call.
 INTERVAL = 0.1
-#: Seconds without news after which the client hears that the call still runs.
+#: Seconds without a report after which the client is notified that the call still runs.
 SILENCE = 1.0
 _MESSAGE_LENGTH = 500
 
@@ -29,10 +28,10 @@ Report = tuple[float, float | None, str]
 
 
 class ProgressRelay:
-    """The progress handler of one call. Calling it is cheap, from any thread.
+    """The progress handler of one call. Cheap and thread-safe.
 
-    Only the latest report is kept between two notifications. A report of less than was reported
-    before is dropped, and so is one that says the same again.
+    Only the latest report is kept between two notifications. A report with lower numbers, or equal
+    to the last one, is dropped.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
@@ -52,7 +51,7 @@ class ProgressRelay:
         self._pulse = loop.call_later(SILENCE, self._beat)
 
     def __call__(self, done: float, total: float | None, message: str) -> None:
-        """Takes a report: done, total if known, and a line for people."""
+        """Records a report: done, total if known, and a line for people."""
         if not math.isfinite(done):
             return
         if total is not None and not math.isfinite(total):
@@ -70,7 +69,7 @@ class ProgressRelay:
                 pass  # the loop has ended; nobody listens
 
     def close(self) -> None:
-        """Sends nothing more; the call is over."""
+        """Stops sending, because the call has ended."""
         self._closed = True
         self._pulse.cancel()
         if self._timer is not None:
@@ -95,7 +94,8 @@ class ProgressRelay:
         if self._counting or done <= self._last:
             self._count(_with_numbers(latest))
         else:
-            # Nothing done is no part of anything: a total would make the next count look like one.
+            # Without work done there is no total, because the next count would look like a share of
+            # it.
             self._emit(done, total if done > 0 else None, message)
 
     def _beat(self) -> None:
@@ -108,7 +108,7 @@ class ProgressRelay:
             self._count(f"{seconds}: {message}" if message else seconds)
 
     def _count(self, message: str) -> None:
-        """Sends what tells of no further work: a number above the last one, without a total."""
+        """Sends a notification without new work: a number above the last one, and no total."""
         self._counting = True
         self._emit(0 if math.isinf(self._last) else math.floor(self._last) + 1, None, message)
 
@@ -130,7 +130,7 @@ class ProgressRelay:
 
 
 def _with_numbers(report: Report) -> str:
-    """A report's message with how much is done, where that says something."""
+    """Returns a report's message, with the amount done if there is any."""
     done, total, message = report
     if total is None or not 0 < done <= total or total == 1:
         return message
@@ -138,5 +138,5 @@ def _with_numbers(report: Report) -> str:
 
 
 def _whole(number: float) -> float:
-    """The number, without a fraction where it is whole."""
+    """Returns an integer if the number is whole."""
     return int(number) if float(number).is_integer() else number

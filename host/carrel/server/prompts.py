@@ -1,7 +1,7 @@
-"""Prompts, resource templates and completion: what only some configurations offer.
+"""Handles prompts, resource templates and completion.
 
-Only Extism modules have prompts and complete arguments. Plugins are loaded behind the first answer,
-which therefore advertises both when some plugin may be a module; a list may turn out empty.
+Only Extism modules have prompts and completion. Plugins are loaded after the first response, so
+that response declares both capabilities if some plugin may be a module; the lists may be empty.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The handshake's first revision knows no completion capability.
+#: The first protocol revision has no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
 #: Methods whose answer opens a connection.
 OPENING: Final = frozenset({"initialize", "server/discover"})
@@ -52,18 +52,18 @@ Told = Callable[[str], Awaitable[None]]
 
 
 class PromptHandlers:
-    """The handlers, and the capabilities that go with them.
+    """The handlers and their capabilities.
 
     Args:
         sdk: gets the handlers if they may be needed.
-        loader: gives the toolbox.
-        calls: runs what plugins are asked.
-        changed: is told which list changed, on the event loop.
-        updated: is told the URI of a document that changed, likewise.
+        loader: creates the toolbox.
+        calls: runs the plugins' calls.
+        changed: called on the event loop with the name of a list that changed.
+        updated: called on the event loop with the URI of a document that changed.
 
     Attributes:
-        may_update: whether some plugin may tell of documents that changed: only modules do. A
-            reload that brings the first module makes it true.
+        may_update: whether some plugin may report changed documents, which only modules do. A
+            reload that adds the first module sets it.
         declared_prompts: whether the answer to `initialize` declared prompts.
     """
 
@@ -87,7 +87,7 @@ class PromptHandlers:
         self._register()
 
     def _register(self) -> None:
-        """Registers the handlers once some plugin may be a module; they stay registered."""
+        """Registers the handlers if some plugin may be a module; they stay registered."""
         if self.may_update or not self._loader.may_offer():
             return
         self.may_update = True
@@ -97,7 +97,7 @@ class PromptHandlers:
         add("completion/complete", CompleteRequestParams, self._complete)
 
     def after(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
-        """The first answer without capabilities that the revision, or no plugin, has."""
+        """Returns the first response without capabilities that the revision or the plugins lack."""
         capabilities = dict(result["capabilities"])
         if result.get("protocolVersion") == _NO_COMPLETIONS:
             capabilities.pop("completions", None)
@@ -110,7 +110,7 @@ class PromptHandlers:
         return {**result, "capabilities": capabilities}
 
     def _listen(self, toolbox: Toolbox) -> None:
-        """Announces the changes of each toolbox that comes into use; registers what it needs."""
+        """Announces changes of each new toolbox, and registers the handlers that it needs."""
         self._register()
         loop = asyncio.get_running_loop()
         toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
@@ -123,7 +123,7 @@ class PromptHandlers:
         only_page(params)
         try:
             offers = await self._offers()
-        except MCPError:  # then health says why
+        except MCPError:  # health gives the reason
             return ListResourceTemplatesResult(resource_templates=[])
         templates = [_wire_template(one) for one in offers.templates()]
         return ListResourceTemplatesResult(resource_templates=templates)
@@ -161,7 +161,7 @@ class PromptHandlers:
             return (await self._loader.get()).offers
 
     def _tell(self, loop: asyncio.AbstractEventLoop, told: Told, what: str) -> None:
-        """Takes news from a worker thread to the event loop."""
+        """Passes a notification from a worker thread to the event loop."""
 
         async def run() -> None:
             await told(what)
@@ -174,11 +174,13 @@ class PromptHandlers:
         try:
             loop.call_soon_threadsafe(tell)
         except RuntimeError:
-            pass  # the loop has ended; nobody listens
+            pass  # the event loop has ended
 
 
 class _as_protocol_errors:  # noqa: N801 - reads as a statement
-    """Turns failures of plugins into the protocol's errors: these requests have no other."""
+    """Converts plugin failures to protocol errors, because these requests have no result for
+    them.
+    """
 
     def __enter__(self) -> None:
         return None

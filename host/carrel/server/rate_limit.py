@@ -1,4 +1,4 @@
-"""How quickly tool calls may come: a token bucket that makes the hasty wait their turn."""
+"""Limits the rate of tool calls with a token bucket."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from carrel.errors import BusyError
 
 
 class TooManyCallsError(BusyError):
-    """Calls come quicker than the server takes them."""
+    """The rate limit of tool calls was exceeded."""
 
     def __init__(self, per_second: float, wait: float) -> None:
         super().__init__(0, retry_after_seconds=round(wait, 1))
@@ -19,14 +19,14 @@ class TooManyCallsError(BusyError):
 
 
 class CallRateLimit:
-    """A token bucket. Whoever finds it empty is given the next place in the queue.
+    """A token bucket with a queue: a call that finds it empty waits for the next token.
 
     Args:
-        per_second: tokens that come back each second.
-        burst: tokens the bucket holds.
-        patience: longest wait in seconds; beyond it a call is refused.
-        clock: seconds, monotonic.
-        sleep: waits for so many seconds.
+        per_second: tokens added each second.
+        burst: capacity of the bucket.
+        patience: longest wait in seconds; a call that would wait longer is refused.
+        clock: monotonic time in seconds.
+        sleep: waits for a number of seconds.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class CallRateLimit:
         self._patience = patience
         self._clock = clock
         self._sleep = sleep
-        self._tokens = self._burst  # below zero: that many are waiting
+        self._tokens = self._burst  # negative: the number of waiting calls
         self._filled = clock()
 
     def take(self) -> bool:
-        """Takes a token if one is there."""
+        """Takes a token and returns True; returns False if the bucket is empty."""
         self._fill()
         if self._tokens < 1.0:
             return False

@@ -1,8 +1,8 @@
-"""A changed configuration takes over while the server serves.
+"""Reloads the configuration while the server runs.
 
-The new toolbox is loaded beside the old one and takes its place at once; calls that run finish on
-the old one, which is closed after the last. When the new one cannot be made, the old one goes on
-and the log says why.
+The new toolbox is loaded beside the old one and then replaces it. Running calls finish on the old
+one, which is closed after the last of them. If the new one cannot be created, the old one stays in
+use and the log gives the reason.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ logger = logging.getLogger(__name__)
 
 
 class Renewal(Protocol):
-    """Where a server's next toolbox comes from when the configuration changes."""
+    """Creates the server's next toolbox when the configuration changes."""
 
     def files(self) -> Sequence[Path]:
-        """The files whose content is watched; none of them need exist."""
+        """Returns the files to watch; they need not exist."""
 
     def renew(self, toolbox: Toolbox) -> Toolbox:
-        """A toolbox of the configuration as it is now, to take the place of `toolbox`.
+        """Creates a toolbox of the current configuration, to replace `toolbox`.
 
         Raises:
             CarrelError: the configuration cannot be used.
         """
 
     def listen(self, wanted: Callable[[], None]) -> None:
-        """Has `wanted` called, from any thread, when a renewal would bring something new."""
+        """Calls `wanted`, from any thread, when a renewal would change the toolbox."""
 
 
 class Reloader:
-    """Renews the toolbox when it is asked to, one time after the other.
+    """Reloads the toolbox on request, one reload at a time.
 
     Args:
-        loader: has the toolbox that serves.
-        app: tells clients what changed.
-        renewal: makes the new toolbox, and names the files to watch. What they hold when this is
-            made counts as known, so it is made before they are read.
+        loader: holds the current toolbox.
+        app: notifies clients of changes.
+        renewal: creates the new toolbox, and names the files to watch. Create this object before
+            the files are read: their content at that moment counts as loaded.
     """
 
     def __init__(self, loader: ToolboxLoader, app: App, renewal: Renewal) -> None:
@@ -67,26 +67,26 @@ class Reloader:
         renewal.listen(self.ask)
 
     def start(self) -> None:
-        """Begins to watch; the server calls it when its first answer is out."""
+        """Starts watching the files; called after the server's first response."""
         if self._running is None:
             self._running = self._loop.create_task(self._run())
             self._watcher.start()
 
     def ask(self) -> None:
-        """Asks for a renewal, from any thread."""
+        """Requests a reload. Thread-safe."""
         try:
             self._loop.call_soon_threadsafe(self._wanted.set)
         except RuntimeError:
             pass  # the server has ended
 
     def stop(self) -> None:
-        """Ends the watch; a renewal that runs is left alone."""
+        """Stops watching; a running reload is not interrupted."""
         self._watcher.stop()
         if self._running is not None:
             self._running.cancel()
 
     def report(self) -> dict[str, Any] | None:
-        """How the last renewal went, as JSON; None when there was none."""
+        """Returns the outcome of the last reload as JSON; None before the first."""
         return self._last
 
     async def _run(self) -> None:
@@ -101,17 +101,17 @@ class Reloader:
             new, changed = await run_in_thread(_make, self._renewal.renew, old)
         except CarrelError as error:
             logger.error(  # noqa: TRY400 -- the message says it all
-                "the changed configuration is not taken over, what was loaded goes on: %s", error
+                "configuration not reloaded, the previous one stays in use: %s", error
             )
             self._note({"ok": False, "error": error.to_dict()})
             return
         except Exception:
-            logger.exception("the changed configuration is not taken over")
+            logger.exception("configuration not reloaded")
             self._note({"ok": False})
             return
         self._loader.replace(new)
         self._note({"ok": True, "changed": sorted(changed)})
-        logger.warning("the changed configuration is taken over: %s", _words(changed))
+        logger.warning("configuration reloaded: %s", _words(changed))
         for what in sorted(changed):
             await self._app.notify_changed(what)
 
@@ -120,7 +120,7 @@ class Reloader:
 
 
 def _make(renew: Callable[[Toolbox], Toolbox], old: Toolbox) -> tuple[Toolbox, set[str]]:
-    """The new toolbox, everything listed once, and which lists differ."""
+    """Creates the new toolbox, lists everything once, and returns it with the lists that differ."""
     new = renew(old)
     try:
         before, after = _offered(old), _offered(new)

@@ -1,4 +1,4 @@
-"""What an operator can set about the server."""
+"""Defines the server's settings."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """The server's caps; each has a default that an ordinary client never meets.
+    """The server's limits; ordinary clients stay below the defaults.
 
     Attributes:
-        max_line_bytes: longest message taken from a client; a longer one is refused unread.
-        max_in_flight: requests taken and not yet answered; further ones are refused as `busy`.
-        calls_per_second: sustained rate of tool calls; quicker ones wait their turn.
-        burst: tool calls that may come at once before the rate counts.
-        patience_seconds: longest wait for a turn; a call that would wait longer is refused as
-            `busy` with the seconds.
+        max_line_bytes: longest message from a client; a longer one is refused unread.
+        max_in_flight: maximum number of unanswered requests; further ones are refused as `busy`.
+        calls_per_second: rate limit of tool calls; faster calls wait.
+        burst: number of tool calls that may exceed the rate at once.
+        patience_seconds: longest wait for the rate limit; a call that would wait longer is refused
+            as `busy`, with the seconds.
         shutdown_seconds: from the end of stdin, or a signal, to the end of the process. Running
-            calls get four fifths of it, then they are cancelled.
-        log_level: of the lines on stderr: debug, info, warning, error or critical.
-        text: of results: json beside structured content, or compact and alone.
+            calls are cancelled after four fifths of it.
+        log_level: lowest level logged to stderr: debug, info, warning, error or critical.
+        text: of results: json beside structured content, or compact without it.
     """
 
     max_line_bytes: int = 4 * 2**20

@@ -1,8 +1,8 @@
-"""The process's standard streams, taken for frames alone.
+"""Reserves the process's standard streams for frames.
 
-While a server runs, descriptor 1 is another name for stderr and descriptor 0 reads nothing:
-whatever prints (Python, C, a child process) ends up on stderr, and nothing eats frames. The real
-pipes are reached through private descriptors.
+While a server runs, descriptor 1 points at stderr and descriptor 0 reads nothing, so anything that
+prints (Python, C, a child process) writes to stderr, and nothing else reads frames. The server uses
+the real pipes through private descriptors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def standard_streams_taken() -> Iterator[tuple[int, int]]:
-    """Yields private descriptors of stdin and stdout; puts the streams back at the end."""
+    """Yields private descriptors of stdin and stdout; restores the streams at the end."""
     _flush()
     stdin, stdout = _duplicate(0, os.O_RDONLY), _duplicate(1, os.O_WRONLY)
     blocking = [_is_blocking(fd) for fd in (stdin, stdout)]
@@ -25,7 +25,7 @@ def standard_streams_taken() -> Iterator[tuple[int, int]]:
     try:
         yield stdin, stdout
     finally:
-        # What was printed meanwhile still sits in buffers and must not follow the last frame.
+        # Buffered prints must not be written after the last frame.
         _flush()
         for fd, private, was_blocking in ((0, stdin, blocking[0]), (1, stdout, blocking[1])):
             if was_blocking:
@@ -39,7 +39,9 @@ def standard_streams_taken() -> Iterator[tuple[int, int]]:
 
 
 def _duplicate(fd: int, flags: int) -> int:
-    """A private descriptor of what `fd` is, outside the standard range; of nothing if closed."""
+    """Duplicates `fd` to a private descriptor outside the standard range; of the null device if it
+    is closed.
+    """
     try:
         os.fstat(fd)
     except OSError:
@@ -69,7 +71,7 @@ def _stderr() -> int:
 
 def _divert(fd: int, target: int) -> None:
     if target == fd:
-        return  # it was closed, and opening the target has taken its place
+        return  # it was closed, and opening the target reused its number
     os.dup2(target, fd)
     os.close(target)
     _tell_windows(fd)
@@ -88,7 +90,7 @@ def _is_blocking(fd: int) -> bool:
     try:
         return os.get_blocking(fd)
     except (AttributeError, OSError):
-        return False  # Windows before 3.12, where it is never changed either
+        return False  # Windows before Python 3.12, where the mode is never changed
 
 
 def _flush() -> None:

@@ -1,4 +1,4 @@
-"""Log lines to stderr, written by a thread: a client that does not read them holds up nothing."""
+"""Logs to stderr from a thread, so that a client that does not read stderr blocks nothing."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class _Formatter(logging.Formatter):
 
 
 class StderrLog(logging.Handler):
-    """Formats a line where it is logged and leaves the writing to a daemon thread.
+    """Formats a line in the logging thread and writes it in a daemon thread.
 
-    Lines that find the queue full are dropped: stderr is blocked, and the server is not to be.
+    Drops lines when the queue is full, so that a blocked stderr does not block the server.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class StderrLog(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Takes a line."""
+        """Queues a record."""
         try:
             self._lines.put_nowait(self.format(record) + "\n")
         except queue.Full:
@@ -55,17 +55,17 @@ class StderrLog(logging.Handler):
             if isinstance(line, threading.Event):
                 line.set()
                 continue
-            # Past Python's own buffer: whoever holds its lock while blocked would, at exit, bring
-            # the interpreter down with it.
+            # Bypasses Python's buffer: a thread that blocks while it holds the buffer's lock would
+            # crash the interpreter at exit.
             rest = memoryview(line.encode(errors="backslashreplace"))
             try:
                 while rest:
                     rest = rest[os.write(2, rest) :]
             except OSError:
-                pass  # there is no stderr, or nobody reads it any more
+                pass  # there is no stderr, or its reader is gone
 
     def flush(self) -> None:
-        """Waits until what is queued is written, for half a second at most."""
+        """Waits until the queue is written, at most half a second."""
         written = threading.Event()
         try:
             self._lines.put_nowait(written)
@@ -76,13 +76,13 @@ class StderrLog(logging.Handler):
 
 @contextmanager
 def logging_to_stderr(level: str) -> Iterator[None]:
-    """While the context is open, Carrel's lines go to stderr, and other libraries' warnings.
+    """Logs Carrel's lines and other libraries' warnings to stderr while the context is open.
 
-    Their informational lines do not: an HTTP client's may hold a whole address, key included.
-    Where the program has set up logging itself, nothing is changed.
+    Other libraries' informational lines are not logged, because an HTTP client's may contain a URL
+    with a key. Does nothing if the program has configured logging.
 
     Args:
-        level: of Carrel's own lines: debug, info, warning, error or critical.
+        level: lowest level of Carrel's lines: debug, info, warning, error or critical.
     """
     root, own = logging.getLogger(), logging.getLogger("carrel")
     if root.handlers or own.handlers:

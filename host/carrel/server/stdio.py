@@ -1,4 +1,4 @@
-"""Serving one client over stdin and stdout, from its first byte to a clean end."""
+"""Serves one client over stdin and stdout until a clean end."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Of `shutdown_seconds`: when running calls are cancelled, when whatever remains is dropped, when
-#: unread answers are. At the whole of it the process ends, come what may.
+#: Shares of `shutdown_seconds`: when running calls are cancelled, when remaining requests are
+#: dropped, when unread responses are dropped. At the full time the process ends unconditionally.
 _CANCEL_AT: Final = 0.8
 _DROP_AT: Final = 0.9
 _CLOSE_AT: Final = 0.95
@@ -40,8 +40,8 @@ def serve(
     expects: Callable[[str], bool] = lambda _tool: False,
 ) -> int:
     """As `carrel.server.serve_stdio`."""
-    # Imported here, before the loop runs: they bring the MCP SDK, which is most of the time to a
-    # first answer and would keep the loop from everything else.
+    # Imported here, before the loop runs, because importing the MCP SDK takes most of the time to
+    # the first response and would block the loop.
     from . import app, reload, transport  # noqa: F401
     from .toolbox_loader import ToolboxLoader
 
@@ -51,7 +51,7 @@ def serve(
             loader = ToolboxLoader(make_toolbox, may_offer=may_offer, expects=expects)
             asyncio.run(_serve(loader, settings, renewal, (stdin, stdout), watchdog))
         except KeyboardInterrupt:
-            pass  # before the handlers were set; nothing was running yet
+            pass  # before the handlers were set; no call was running
         except Exception:
             logger.exception("the server failed")
             return 1
@@ -91,7 +91,7 @@ async def _serve(
     hurry = asyncio.Event()
 
     def stop() -> None:
-        """A signal ends the input; a second one, or one after its end, ends the patience too."""
+        """Handles a signal: the first ends the input; a later one also ends the grace period."""
         if transport.ended.is_set():
             hurry.set()
         transport.stop_reading()
@@ -121,7 +121,7 @@ async def _serve(
         app.log.detach()
         await _close(loader, end)
         if serving.done() and not serving.cancelled():
-            serving.result()  # raises what the server failed of, if it did
+            serving.result()  # raises the server's exception, if any
 
 
 async def _close(loader: ToolboxLoader, end: Countdown) -> None:
@@ -133,11 +133,11 @@ async def _close(loader: ToolboxLoader, end: Countdown) -> None:
         closing = run_in_thread(toolbox.close)
         await end.until(1.0, closing)
         if closing.done() and (error := closing.exception()) is not None:
-            logger.error("the toolbox did not close", exc_info=error)
+            logger.error("closing the toolbox failed", exc_info=error)
 
 
 class Countdown:
-    """The time that is left for an orderly end."""
+    """The remaining time for an orderly shutdown."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         self._loop = loop
@@ -147,7 +147,7 @@ class Countdown:
     async def until(self, share: float, *events: Any) -> bool:
         """Waits for the first of `events`, until `share` of the time has passed.
 
-        Returns whether one of them came. Coroutines among them are cancelled, futures are not.
+        Returns whether one of them occurred. Cancels coroutines among them, but not futures.
         """
         left = self._start + share * self._seconds - self._loop.time()
         futures = {asyncio.ensure_future(event) for event in events}
@@ -161,22 +161,22 @@ class Countdown:
 
 
 class Watchdog:
-    """Ends the process when an orderly end does not come about: a client waits for that."""
+    """Ends the process if the orderly shutdown hangs, because the client waits for its end."""
 
     def __init__(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._bite)
         self._timer.daemon = True
 
     def start(self) -> None:
-        """Begins to count; it does so once."""
+        """Starts the timer; later calls have no effect."""
         self._timer.start()
 
     def stop(self) -> None:
-        """The end came about."""
+        """Stops the timer."""
         self._timer.cancel()
 
     def _bite(self) -> None:
-        logger.error("the server hung while it ended, and was cut off")
+        logger.error("shutdown timed out; the process was ended")
         logging.shutdown()
         os._exit(0)
 
@@ -189,14 +189,14 @@ def _ignoring_the_frame(wake: Callable[[], object], _number: int, _frame: object
 def _signals(
     loop: asyncio.AbstractEventLoop, stop: Callable[[], None], reload: Callable[[], None] | None
 ) -> Iterator[None]:
-    """While the context is open, SIGINT and SIGTERM call `stop` on the loop, SIGHUP `reload`.
+    """Calls `stop` on SIGINT and SIGTERM and `reload` on SIGHUP while the context is open.
 
-    A SIGINT that was ignored when the process started stays ignored: a shell starts a background
-    job so, to keep it from the Ctrl-C that is meant for the foreground. SIGTERM and the end of
-    stdin end such a server. SIGHUP reloads even if it was ignored (`nohup`): that ends nothing.
+    A SIGINT that was ignored at the start stays ignored: shells start background jobs so, to
+    protect them from Ctrl-C. SIGTERM and the end of stdin end such a server. SIGHUP reloads even if
+    it was ignored (`nohup`).
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals belong to the main thread's owner
+        yield  # only the main thread can set signal handlers
         return
     wanted = dict.fromkeys(("SIGINT", "SIGTERM", "SIGBREAK"), stop)
     if reload is not None:

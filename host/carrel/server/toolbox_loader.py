@@ -1,4 +1,4 @@
-"""The toolbox, made when it is needed and not before: `initialize` never waits for it."""
+"""Creates the toolbox when it is first needed, so that `initialize` does not wait for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class ToolboxLoader:
-    """Makes the toolbox once, in a thread, for whoever asks first; another may take its place."""
+    """Creates the toolbox once, in a thread, on first use; `replace` exchanges it."""
 
     def __init__(
         self,
@@ -28,36 +28,36 @@ class ToolboxLoader:
         may_offer: Callable[[], bool] = lambda: False,
         expects: Callable[[str], bool] = lambda _tool: False,
     ) -> None:
-        """A loader that has not begun.
+        """Creates a loader; does not start it.
 
         Args:
-            make: gives the toolbox.
+            make: creates the toolbox.
             may_offer: whether it can have prompts or completion; cheap.
-            expects: whether it will have a tool of that name, before it is made; cheap.
+            expects: whether it will have a tool of that name; cheap, called before it exists.
         """
         self._make = make
         self.may_offer = may_offer
         self._expects = expects
-        #: Is given each toolbox that comes into use, on the event loop.
+        #: Called on the event loop with each new toolbox.
         self.on_loaded: Callable[[Toolbox], None] = lambda _toolbox: None
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
-        self._leases: Counter[int] = Counter()  # by identity: a toolbox is no value
+        self._leases: Counter[int] = Counter()  # by identity; toolboxes are not hashable
         self._retired: dict[int, Toolbox] = {}
 
     @property
     def loaded(self) -> Toolbox | None:
-        """The toolbox, if there is one yet."""
+        """The toolbox, or None before it is created."""
         return self._toolbox
 
     def is_offered(self, tool: str) -> bool:
-        """Whether a tool is offered, or will be as far as the configuration tells."""
+        """Returns whether a tool is offered, or will be according to the configuration."""
         if self._toolbox is None:
             return self._expects(tool)
         return any(one.name == tool for one in self._toolbox.tools())
 
     def start(self) -> asyncio.Future[Toolbox]:
-        """Begins to make the toolbox unless that has begun; a failure is forgotten at the next."""
+        """Starts creating the toolbox unless already started; retries after a failure."""
         making = self._making
         if making is None or (making.done() and making.exception() is not None):
             making = self._making = run_in_thread(self._made)
@@ -66,24 +66,24 @@ class ToolboxLoader:
 
     def _made(self) -> Toolbox:
         toolbox = self._make()
-        # The first listing may have to load plugins: here, and not on the event loop.
+        # The first listing may load plugins, so it runs here and not on the event loop.
         toolbox.tools()
         toolbox.offers.templates()
         toolbox.offers.prompts()
         return toolbox
 
     def _keep(self, making: asyncio.Future[Toolbox]) -> None:
-        # Reading the exception also marks it as seen: a failure that nobody waited for comes up
-        # again, and is told, when a request needs the toolbox.
+        # Reading the exception marks it as retrieved; the next request that needs the toolbox tries
+        # again and reports a failure.
         if making.exception() is None and self._toolbox is None:
             self._toolbox = making.result()
             self.on_loaded(self._toolbox)
 
     async def get(self) -> Toolbox:
-        """The toolbox, made if need be.
+        """Returns the toolbox; creates it if necessary.
 
         Raises:
-            Exception: whatever `make` raised.
+            Exception: raised by `make`.
         """
         if self._toolbox is not None:
             return self._toolbox
@@ -91,7 +91,7 @@ class ToolboxLoader:
 
     @contextmanager
     def lease(self) -> Iterator[None]:
-        """Keeps the toolbox that is loaded now open, whatever takes its place meanwhile."""
+        """Keeps the current toolbox open during the block, even if it is replaced."""
         key = id(self._toolbox)
         self._leases[key] += 1
         try:
@@ -101,7 +101,7 @@ class ToolboxLoader:
             self._close_unused(key)
 
     def replace(self, toolbox: Toolbox) -> None:
-        """Puts another toolbox in place; the one before is closed when its last lease ends."""
+        """Replaces the toolbox; the old one is closed when its last lease ends."""
         before = self._toolbox
         self._toolbox = toolbox
         self.on_loaded(toolbox)
@@ -110,7 +110,7 @@ class ToolboxLoader:
             self._close_unused(id(before))
 
     def retired(self) -> list[Toolbox]:
-        """Toolboxes that were replaced and are not closed yet."""
+        """The number of replaced toolboxes that are not closed yet."""
         return list(self._retired.values())
 
     def _close_unused(self, key: int) -> None:
@@ -124,4 +124,4 @@ class ToolboxLoader:
 
 def _log_failure(closing: asyncio.Future[None]) -> None:
     if not closing.cancelled() and (error := closing.exception()) is not None:
-        logger.error("a toolbox did not close", exc_info=error)
+        logger.error("closing a toolbox failed", exc_info=error)

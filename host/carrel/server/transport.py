@@ -1,8 +1,7 @@
-"""One connection over a pair of pipes: messages in, messages out, and which requests still wait.
+"""Connects a pair of pipes with the SDK's `Server.run`, and tracks unanswered requests.
 
-It gives the SDK's `Server.run` the two streams it asks for. What the SDK leaves open is closed
-here, before a message costs anything: the length of a line, the number of requests in flight,
-ids used twice, batches, and a client that does not read its answers.
+Enforces what the SDK does not check, before a message takes resources: the length of a line, the
+number of requests in flight, duplicate ids, batches, and a client that does not read its responses.
 """
 
 from __future__ import annotations
@@ -46,28 +45,29 @@ from .settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
-#: JSON-RPC's range for what an implementation defines.
+#: An error code from JSON-RPC's range for implementations.
 BUSY: Final = -32000
 
-#: The one revision that has batches; later ones took them out again.
+#: The only revision with batches.
 _BATCH_REVISION: Final = "2025-03-26"
-#: From here on an error without a known id leaves it out; before, the schema had no form for it.
+#: From this revision on, an error with unknown id omits the id; earlier schemas have no form for
+#: it.
 _ABSENT_ID_SINCE: Final = "2025-11-25"
 
-#: Messages read and not yet taken by the SDK, at which reading pauses.
+#: Number of messages waiting for the SDK at which reading pauses.
 _QUEUE_LIMIT: Final = 1024
-#: Bytes written and not yet read by the client, at which reading pauses. Far above a pipe's size:
-#: a client may well send all its requests before it reads the first answer.
+#: Bytes not yet read by the client at which reading pauses. Far above a pipe's size, because a
+#: client may send all its requests before it reads the first response.
 _UNREAD_LIMIT: Final = 16 * 2**20
-#: The same, at which what only informs is dropped.
+#: The same, at which log and progress notifications are dropped.
 _UNREAD_INFORMATION: Final = 2**20
-#: Requests that the revision of 2026-07-28 no longer has, and that cost nothing to answer.
+#: Requests that revision 2026-07-28 removed, but that are answered anyway.
 _OF_THE_HANDSHAKE: Final = frozenset({"ping", "logging/setLevel"})
 _INFORMATION: Final = frozenset({"notifications/progress", "notifications/message"})
 
 
 class MessageBatch:
-    """The answers to a batch, which leave together in one line."""
+    """The responses to a batch, sent together in one line."""
 
     def __init__(self) -> None:
         self.waiting: set[RequestId] = set()
@@ -80,7 +80,8 @@ class Transport:
     Attributes:
         reading: what the SDK reads messages from.
         writing: what the SDK writes messages to.
-        ended: set when no further message comes in: end of input, or nobody reads the output.
+        ended: set when no further message is read, at the end of input or when the output is
+            closed.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class Transport:
         *,
         find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
     ) -> None:
-        """Lets ordinary requests take the fast path past the SDK; see `lane.Lane`."""
+        """Enables the fast path for plain requests; see `fast_path.FastPath`."""
         self._lane = FastPath(calls, self._answer_lane, find_list=find_list)
 
     # Input
@@ -141,7 +142,7 @@ class Transport:
         self.stop_reading()
 
     def stop_reading(self) -> None:
-        """Takes no further message; those already taken are still served while somebody reads."""
+        """Stops reading messages; those already read are still served while the client reads."""
         self._source.close()
         self._sink.watch()
         self.ended.set()
@@ -201,10 +202,10 @@ class Transport:
             self._put(SessionMessage(message))
 
     def _is_keep_alive(self, request: JSONRPCRequest) -> bool:
-        """Whether it is a request of the handshake's, without `_meta`, on a later connection.
-
-        Clients that know both eras send them all the same, and take an error for a broken
+        """Returns whether it is a request of an older revision, without `_meta`, on a newer
         connection.
+
+        Clients that support both send such requests, and treat an error as a broken connection.
         """
         return (
             request.method in _OF_THE_HANDSHAKE
@@ -225,7 +226,8 @@ class Transport:
     def _admit(self, request: JSONRPCRequest, batch: MessageBatch | None) -> Rejection | None:
         id_ = request.id
         if id_ in self._in_flight:
-            # Without an id: under this one it would pass for the answer to the first request.
+            # Without an id, because with this one it would look like the response to the first
+            # request.
             return Rejection(INVALID_REQUEST, f"the request id {id_!r:.100} is in use")
         if len(self._in_flight) >= self._settings.max_in_flight:
             busy = BusyError(self._settings.max_in_flight)
@@ -252,7 +254,7 @@ class Transport:
             self._waiter.set_result(None)
 
     def _balance(self) -> None:
-        """Reads on only while the messages are taken and the answers are read."""
+        """Pauses or resumes reading, depending on the queue of messages and unread responses."""
         full = len(self._queue) >= _QUEUE_LIMIT or self._sink.pending >= _UNREAD_LIMIT
         if full and not self._paused:
             self._paused = True
@@ -264,7 +266,7 @@ class Transport:
             self._source.resume()
 
     async def receive(self) -> SessionMessage | None:
-        """The next message; None at the end."""
+        """Returns the next message; None at the end."""
         while not self._queue:
             if self._finished:
                 return None
@@ -276,10 +278,10 @@ class Transport:
         return message
 
     def abandon(self) -> None:
-        """Writes nothing more for requests that still run; subscriptions end with their results.
+        """Stops writing responses to running requests; subscriptions end with their results.
 
-        For a client that has closed its end, or has sent a signal, an answer to a call that was
-        cancelled is a frame that it does not expect.
+        A client that closed its end, or sent a signal, does not expect responses to cancelled
+        calls.
         """
         self._quiet = True
         for id_, batch in self._in_flight.items():
@@ -291,7 +293,7 @@ class Transport:
                 self._send_if_complete(batch)
 
     def finish(self) -> None:
-        """Ends the stream of messages for the SDK, and cancels whatever still runs."""
+        """Ends the SDK's stream of messages, and cancels what still runs."""
         self.abandon()
         self._finished = True
         if self._lane is not None:
@@ -301,7 +303,7 @@ class Transport:
     # Output
 
     def deliver(self, message: JSONRPCMessage) -> None:
-        """Writes a message of the server's; never waits."""
+        """Writes a message of the server without waiting."""
         if isinstance(message, JSONRPCNotification | JSONRPCRequest):
             if self._quiet and message.method in _INFORMATION:
                 return
@@ -334,7 +336,7 @@ class Transport:
             self._send_if_complete(batch)
 
     def _release(self, id_: RequestId | None) -> MessageBatch | None:
-        """Takes a request off the list of those that wait, and returns the batch it came in."""
+        """Removes a request from the unanswered ones, and returns its batch, if any."""
         if id_ is None:
             return None
         batch = self._in_flight.pop(id_, None)
@@ -354,7 +356,7 @@ class Transport:
         self._leave_unanswered(id_)
 
     def _leave_unanswered(self, id_: RequestId | None) -> None:
-        """A cancelled request gets no answer, and its batch stops waiting for one."""
+        """Drops a cancelled request without a response, also from its batch."""
         batch = self._release(id_)
         if batch is not None:
             self._send_if_complete(batch)
@@ -384,15 +386,15 @@ class Transport:
             self._settled.set()
 
     async def settled(self) -> None:
-        """Waits until input has ended and every request but subscriptions has its answer."""
+        """Waits until input has ended and every request except subscriptions is answered."""
         await self._settled.wait()
 
     async def flushed(self) -> None:
-        """Waits until the client has taken every line, or has gone."""
+        """Waits until the client has read every line, or is gone."""
         await self._flushed.wait()
 
     def close(self) -> None:
-        """Lets go of both pipes; lines the client has not taken are lost."""
+        """Closes both pipes; lines that the client has not read are lost."""
         self._source.close()
         self._sink.close()
 
@@ -413,7 +415,7 @@ class ReadStream:
         return message
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message.
+        """Returns the next message.
 
         Raises:
             EndOfStream: there is none.
@@ -436,7 +438,7 @@ class ReadStream:
 
 
 class WriteStream:
-    """Where the SDK writes messages; a write never waits, so cancelling cannot tear it."""
+    """The SDK's output stream; a write never waits, so cancellation cannot interrupt it."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -445,7 +447,7 @@ class WriteStream:
         """Writes one message."""
         message = item.message
         if isinstance(message, JSONRPCError) and message.id is None:
-            return  # it would answer nobody
+            return  # it would answer no request
         self._transport.deliver(message)
 
     async def aclose(self) -> None:

@@ -1,8 +1,8 @@
-"""Files that are watched for a change of content, whoever replaces them and however.
+"""Watches files for changes of their content.
 
-Editors write a file anew under its name, deployments turn a link to another folder, a folder may
-not be there yet. So the folders are watched, with watchfiles, and the content decides: every event,
-and every second without one, compares what the files hold with what they held.
+Editors replace files, deployments switch symbolic links, and a folder may not exist yet. So
+watchfiles watches the folders, and every event, and every second without one, compares the files'
+content with the previous content.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 logger = logging.getLogger(__name__)
 
-#: Milliseconds: how long a burst of events is waited out, how long without one, how often a look.
+#: Milliseconds: debounce of a burst of events, interval of checks without events, polling step.
 _BURST: Final = 100
 _QUIET: Final = 1000
 _STEP: Final = 50
@@ -27,10 +27,10 @@ State = tuple[int, int, int] | None
 
 
 class Watcher:
-    """Calls `changed` from a thread of its own when the content of a file changes.
+    """Calls `changed` from its own thread when the content of a file changes.
 
     Args:
-        files: gives the files; it is asked again after each change.
+        files: returns the files; called again after each change.
         changed: must not raise.
     """
 
@@ -43,15 +43,15 @@ class Watcher:
         self._look()
 
     def start(self) -> None:
-        """Begins to watch."""
+        """Starts watching."""
         threading.Thread(target=self._watch, name="carrel-watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Ends the watch, soon."""
+        """Stops watching, without waiting for the thread."""
         self._over.set()
 
     def _watch(self) -> None:
-        # Imported here: it is a hundredth of a second that the first answer does not wait for.
+        # Imported here, because it takes 10 ms that the first response should not wait for.
         from watchfiles import watch
 
         while not self._over.is_set():
@@ -71,15 +71,15 @@ class Watcher:
                     if self._look():
                         self._changed()
                     if self._folders() != folders:
-                        break  # one came or went
+                        break  # a file was created or removed
             except (OSError, RuntimeError) as error:
-                logger.debug("watching goes on by looking: %s", error)
+                logger.debug("file events are not available, polling instead: %s", error)
                 if self._look():
                     self._changed()
                 self._over.wait(_QUIET / 1000)
 
     def _folders(self) -> set[Path]:
-        """The folder of each file, or the nearest one above that is there."""
+        """Returns the folder of each file, or the nearest parent that exists."""
         folders = set()
         for file in self._files():
             folder = file.parent
@@ -89,7 +89,7 @@ class Watcher:
         return folders
 
     def _look(self) -> bool:
-        """Takes note of what the files hold; whether that is something else than before."""
+        """Reads the files; returns whether their content has changed."""
         changed = False
         files = self._files()
         for file in files:

@@ -1,7 +1,7 @@
-"""JSON results as a compact text for models: every name once, no quotes, no brackets.
+"""Writes JSON results as compact text for models: each name once, few quotes and brackets.
 
-The text says what the JSON says; `docs/reference/compact-text.md` has its grammar. A tool that
-writes its own text does not come here.
+The text has the same content as the JSON; `docs/reference/compact-text.md` has its grammar. Not
+used for tools that write their own text.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any, Final
 
 from .printable import escaped_json_text
 
-#: A repeated text of as many characters is written once, as a footnote.
+#: Minimum length of a repeated text that becomes a footnote.
 _LONG: Final = 32
-#: Members of an inner object up to which each is written with the object's name before it.
+#: Maximum number of members of an inner object that are written with its name as prefix.
 _FEW: Final = 4
-#: Characters of an item up to which items may stand on one line.
+#: Maximum characters of an item for several items on one line.
 _SHORT: Final = 60
-#: Characters of an item up to which items are rows of a table.
+#: Maximum characters of an item that is written as a table row.
 _WIDE: Final = 240
-#: An identifier beside an address is looked for in it from this length on.
+#: Minimum length of an identifier that is replaced in a URL beside it.
 _TELLING: Final = 4
 
 _NAME: Final = re.compile(r"[A-Za-z_$@][A-Za-z0-9_$@/-]*\Z")
-#: What would be read as something else at the beginning of a value.
+#: Beginnings of a value that would be misread without quotes.
 _MARKS: Final = frozenset('"*=&')
 _WORDS: Final = frozenset({"{}", "[]", "|"})
 _TEXT: Final = "[^\x00-\x1f\x7f]+"
@@ -60,7 +60,7 @@ class _Writer:
     """Writes one result.
 
     Args:
-        result: what is written; texts that it holds repeatedly become footnotes.
+        result: the result; its repeated texts become footnotes.
     """
 
     def __init__(self, result: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ class _Writer:
             yield f"&{number} {_quoted(text) if _needs_quotes(text, '') else text}"
 
     def members(self, value: Mapping[str, Any], indent: str, path: str = "") -> list[str]:
-        """The lines of an object's members."""
+        """Returns the lines of an object's members."""
         lines: list[str] = []
         for key, member in value.items():
             lines += self._member(path + _name(key), member, indent, value)
@@ -117,7 +117,7 @@ class _Writer:
     def _records(
         self, items: Sequence[Mapping[str, Any]], rest: Sequence[Mapping[str, Any]], indent: str
     ) -> Iterator[str]:
-        """The lines of a list of objects, one after another."""
+        """Yields the lines of a list of objects, one after another."""
         for whole, item in zip(items, rest, strict=True):
             lines = []
             for key, member in item.items():
@@ -141,7 +141,7 @@ class _Writer:
         return shared if all(len(item) > len(shared) for item in items) else {}
 
     def _columns(self, items: Sequence[Mapping[str, Any]]) -> list[_Column] | None:
-        """The columns that hold all of the objects; None when they are no table."""
+        """Returns the columns that hold all of the objects; None when they are no table."""
         kinds: dict[str, set[str]] = {}
         fields: dict[str, Counter[str]] = {}
         counts: Counter[str] = Counter()
@@ -207,7 +207,7 @@ class _Writer:
 
     def _scalars(self, values: Sequence[Any], separators: str) -> str:
         written = [self._scalar(value, {}, separators) for value in values]
-        # Numbers behind a space are a token more.
+        # A number after a space takes one more token.
         return ("; " if any(" " in one for one in written) else ";").join(written)
 
     def _scalar(self, value: Any, siblings: Mapping[str, Any], separators: str = "") -> str:
@@ -234,7 +234,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _flat(item: Mapping[str, Any], path: str = "") -> Members:
-    """The members of an object, those of inner objects under the path to them."""
+    """Returns the members of an object, those of inner objects under the path to them."""
     found: Members = []
     for key, value in item.items():
         name = path + _name(key)
@@ -246,7 +246,7 @@ def _flat(item: Mapping[str, Any], path: str = "") -> Members:
 
 
 def _holds(value: Any) -> bool:
-    """Whether a value holds others."""
+    """Returns whether a value contains other values."""
     return isinstance(value, Mapping | list)
 
 
@@ -267,7 +267,7 @@ def _known(kind: str) -> str | None:
 
 
 def _template(value: str, siblings: Mapping[str, Any]) -> str | None:
-    """An address with the name of an identifier beside it, in braces."""
+    """Returns a URL with an identifier replaced by its member's name in braces."""
     if not value.startswith("http") or "{" in value or "}" in value:
         return None
     best, found = "", None
@@ -295,7 +295,7 @@ def _needs_quotes(text: str, separators: str, *, is_template: bool = False) -> b
 
 
 def _is_block(text: str) -> bool:
-    """Whether a text of several lines can be written as lines."""
+    """Returns whether a text of several lines can be written as lines."""
     return "\n" in text and all(
         not line or (re.fullmatch("[^\x00-\x08\x0b-\x1f\x7f]+", line) and not _hides(line))
         for line in text.split("\n")

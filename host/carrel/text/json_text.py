@@ -1,4 +1,4 @@
-"""The one JSON text that the host reads from a guest, decoded under caps."""
+"""Decodes the JSON text that a guest returned, under limits."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Any
 
 from carrel.errors import ContractViolation
 
-#: Deeper nesting is refused. It is the limit of the decoder (jiter), which stops there by itself.
+#: Maximum nesting, which is the built-in limit of the decoder (jiter).
 MAX_DEPTH = 200
 
-#: From so many bytes on the project's own texts are read by msgspec, which saves there what
-#: importing it costs once.
+#: Minimum size in bytes of a built-in plugin's text that msgspec decodes; for smaller ones its
+#: import costs more than it saves.
 _LARGE = 2**18
 
 
 def decode_object(
     text: str | bytes, *, plugin: str, tool: str, strict: bool = False
 ) -> dict[str, Any]:
-    """The JSON object that a guest returned; its size was capped when it left the sandbox.
+    """Returns the JSON object that a guest returned; its size was capped when it left the sandbox.
 
-    `pydantic_core.from_json` because it bounds depth, takes no NaN, and is quicker than `json`.
+    Uses `pydantic_core.from_json`, which limits depth, refuses NaN, and is faster than `json`.
 
     Args:
-        text: what came back.
+        text: the guest's text.
         plugin: for errors.
         tool: for errors.
-        strict: also refuse what readers of JSON take differently: a member that stands twice, a
-            number beyond those of a double. What is checked here is what every client reads.
+        strict: also refuse JSON that decoders read differently: duplicate members, and numbers
+            beyond the range of a double.
 
     Raises:
         ContractViolation: not JSON, too deep, or not an object.
@@ -43,11 +43,10 @@ def decode_object(
 
 
 def decode_own_object(text: bytes | memoryview, *, plugin: str, tool: str) -> dict[str, Any]:
-    """As `decode_object`, of a component whose bytes the project pins.
+    """As `decode_object`, for a built-in component.
 
-    Such a component writes JSON that every reader takes alike, and its schemas say how deep it
-    goes, so that the quicker of two decoders serves: msgspec is as strict, and stops where Python's
-    own recursion does.
+    Its JSON is unambiguous and its schemas limit the depth, so a faster decoder can be used:
+    msgspec is as strict, and limits nesting by Python's recursion limit.
     """
     if len(text) >= _LARGE:
         return _object(lambda: _by_msgspec(text), plugin, tool)
@@ -88,10 +87,10 @@ def _require_one_reading(text: str | bytes) -> None:
 
     def members(pairs: list[tuple[str, Any]]) -> None:
         if len({name for name, _ in pairs}) != len(pairs):
-            raise ValueError("a member stands twice in an object")
+            raise ValueError("an object has a duplicate member")
 
     def number(digits: str) -> None:
         if float(digits) in (float("inf"), float("-inf")):
-            raise ValueError("a number is larger than any that JSON readers agree on")
+            raise ValueError("a number is beyond the range of a double")
 
     json.loads(text, object_pairs_hook=members, parse_float=number, parse_int=number)

@@ -1,8 +1,8 @@
-"""The one rule for characters that cannot be seen; `docs/reference/characters.md` states it.
+"""Escapes or removes hidden characters; `docs/reference/characters.md` has the rule.
 
-*Hidden characters* are control characters, and invisible ones that steer or hide text. JSON that
-leaves Carrel keeps them, written as escapes: its value is what the plugin gave, and none of its
-bytes acts on a terminal or a log. Texts for people lose them.
+*Hidden characters* are control characters, and invisible ones that reorder or hide text. In JSON
+they are escaped, so that its value is unchanged and its bytes cannot affect a terminal or a log.
+From texts for people they are removed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import overload
 
-#: Control characters, line and paragraph separators: what can forge a line or move a cursor.
+#: Control characters, line and paragraph separators, which can forge a line or move the cursor.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 #: Invisible characters that no reader would miss: Bidi_Control, which reorders text; the zero-width
@@ -48,16 +48,16 @@ _BY_LEAD = {
     + _SELECTOR
     + rb")",
 }
-#: Bytes that are scanned together: they stay in the processor's cache.
+#: Bytes that are scanned together, few enough to stay in the CPU cache.
 _PIECE = 2**15
-#: A leading byte that occurs oftener in a piece is searched for with its pattern.
+#: Number of occurrences of a leading byte above which its pattern is searched for.
 _FEW = 6
 
 
 def printable(text: str, limit: int = 500) -> str:
-    """Returns a text for people on one line, cut to `limit` characters.
+    """Returns a text on one line, cut to `limit` characters.
 
-    A control character becomes a space, any other hidden character is dropped.
+    Replaces control characters by spaces and drops other hidden characters.
     """
     clean = text[: limit + 1]
     if not (clean.isascii() and clean.isprintable()):
@@ -66,7 +66,7 @@ def printable(text: str, limit: int = 500) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Returns a text for people without hidden characters, its line feeds and tabs kept."""
+    """Returns a text without hidden characters, except line feeds and tabs."""
     return _visible(re.sub(f"(?![\\t\\n])[{_CONTROLS}]", " ", text))
 
 
@@ -79,13 +79,14 @@ def escaped_json(text: bytes) -> bytes: ...
 @overload
 def escaped_json(text: memoryview) -> bytes | memoryview: ...
 def escaped_json(text: bytes | memoryview) -> bytes | memoryview:
-    """Returns a JSON text of the same value in which hidden characters are escapes.
+    """Returns a JSON text of the same value with hidden characters escaped.
 
-    The text is scanned, not parsed: in valid JSON, hidden characters stand inside strings only, but
-    for carriage returns between tokens, which become spaces.
+    Scans the text without parsing it: in valid JSON, hidden characters occur only in strings,
+    except carriage returns between tokens, which become spaces.
 
     Args:
-        text: in UTF-8, halves of characters included. Returned itself when it hides nothing.
+        text: in UTF-8, possibly with lone surrogates. Returned itself if it has no hidden
+            characters.
     """
     pieces: list[bytes | memoryview] = []
     kept = start = 0
@@ -102,18 +103,18 @@ def escaped_json(text: bytes | memoryview) -> bytes | memoryview:
 
 
 def escaped_json_text(text: str) -> str:
-    """Returns the same as `escaped_json`, for a JSON text that was decoded."""
+    """Returns the same as `escaped_json`, for a `str`."""
     return re.sub(_HIDDEN_IN_JSON, _escape, text)
 
 
 def _piece_end(view: memoryview, end: int) -> int:
-    """Returns the next place that splits no character and no run of joiners or selectors."""
+    """Returns the next offset that does not split a character or a run of joiners or selectors."""
     found = re.compile(rb"[\x00-\x7f]").search(view, end)
     return found.start() if found else len(view)
 
 
 def _hides(piece: bytes) -> bool:
-    """Whether a piece of a JSON text holds hidden characters."""
+    """Returns whether a piece of a JSON text has hidden characters."""
     if b"\x7f" in piece or b"\r" in piece:
         return True
     return not piece.isascii() and any(

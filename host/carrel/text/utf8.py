@@ -1,7 +1,7 @@
-"""Text that stays the UTF-8 it came as, checked, on its way to a guest.
+"""Validates UTF-8 bytes without decoding them to a string.
 
-A document in hand as bytes need not become a string in between: of 10 MB that is 30 MB of memory
-which nobody reads.
+A document in UTF-8 is passed to a guest as bytes; decoding 10 MB would take 30 MB of memory for
+nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ _PIECE = 2**16
 
 
 class Utf8:
-    """Bytes that are known to be UTF-8.
+    """Bytes that were validated as UTF-8.
 
     Args:
         data: the text, without byte order mark.
 
     Raises:
-        UnicodeDecodeError: it is not UTF-8; `start` counts from the beginning of `data`.
+        UnicodeDecodeError: it is not UTF-8; `start` is an offset into `data`.
     """
 
     __slots__ = ("data",)
@@ -31,10 +31,10 @@ class Utf8:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """A string's UTF-8, which needs no check.
+        """Returns a string's UTF-8, which needs no validation.
 
         Raises:
-            UnicodeEncodeError: there is half of a character in it.
+            UnicodeEncodeError: the string has a lone surrogate.
         """
         known = cls.__new__(cls)
         known.data = text.encode()
@@ -45,14 +45,14 @@ class Utf8:
 
 
 def _check(data: bytes) -> None:
-    """Decodes piece by piece, each into memory that is at hand from the last one."""
+    """Decodes in pieces, so that memory is reused from piece to piece."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     for start in range(0, len(data), _PIECE):
         try:
             decoder.decode(view[start : start + _PIECE], final=start + _PIECE >= len(data))
         except UnicodeDecodeError as fault:
-            # It counts from the bytes of a character that the piece before ended in.
+            # The offset counts from the incomplete character at the end of the previous piece.
             kept = len(fault.object) - len(view[start : start + _PIECE])
             raise UnicodeDecodeError(
                 "utf-8", data, start - kept + fault.start, start - kept + fault.end, fault.reason

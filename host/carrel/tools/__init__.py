@@ -1,6 +1,6 @@
-"""Tools, resources and prompts: what a client or a command can call, and the way to call it.
+"""Calls tools, resources and prompts of plugins and of the host.
 
-Names are imported when they are first used: parsing a document needs `document` alone.
+Names are imported on first use, because parsing a document needs only `document`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The arguments of a tool call: which are unknown, and which count as absent."""
+"""Checks the arguments of a tool call: refuses unknown ones, drops blank optional ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 def accepted_arguments(
     plugin: Plugin, tool: Tool, arguments: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """The arguments that a plugin is given: as sent for a module, else see `check_arguments`.
+    """Returns the arguments to pass to a plugin: unchanged for a module, else see
+    `check_arguments`.
 
-    None only for a module, when none were sent.
+    None only for a module whose client sent none.
 
     Raises:
-        ArgumentError: the tool of a component has no argument of some name.
+        ArgumentError: an argument is unknown to a component's tool.
     """
     if plugin.takes_arguments_as_sent:
         return None if arguments is None else dict(arguments)
@@ -29,9 +30,9 @@ def accepted_arguments(
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without blank optional ones.
+    """Returns the arguments without blank optional ones.
 
-    Clients fill forms: an optional argument that is null, empty or only spaces was not given.
+    Clients fill in forms, so an optional argument that is null, empty or blank counts as absent.
 
     Raises:
         ArgumentError: names every unknown argument and the nearest known one.

@@ -8,7 +8,7 @@ from typing import Any
 from carrel.errors import ArgumentError, SourceError
 from carrel.text.utf8 import Utf8
 
-#: Text, bytes as they came, or bytes that are known to be UTF-8.
+#: Text, undecoded bytes, or bytes that are known to be UTF-8.
 Document = str | bytes | Utf8
 #: Options of a document's format, such as `{"pages": "3-7"}`.
 Options = Mapping[str, Any] | None
@@ -17,7 +17,7 @@ DOCUMENT = "document"
 
 
 def as_utf8(document: Document, *, name: str, plugin: str, document_format: str) -> Utf8:
-    """The document's text.
+    """Returns the document's text.
 
     Args:
         document: bytes are text by their byte order mark, their XML declaration, or else UTF-8.
@@ -27,7 +27,7 @@ def as_utf8(document: Document, *, name: str, plugin: str, document_format: str)
 
     Raises:
         ArgumentError: it is neither text nor bytes.
-        SourceError: `invalid_document`, with the place: it is not text in its own charset.
+        SourceError: `invalid_document`, with the position: it is not text in its charset.
     """
     if isinstance(document, Utf8):
         return document
@@ -84,7 +84,7 @@ def _decoded(data: bytes, name: str, plugin: str, document_format: str) -> Utf8:
         wrong = error.__cause__
         position = {}
         if isinstance(wrong, UnicodeDecodeError):
-            # What was decoded may start behind a byte order mark.
+            # The decoded bytes may start after a byte order mark.
             position = {"position": {"offset": len(data) - len(wrong.object) + wrong.start}}
         raise SourceError(
             "invalid_document",

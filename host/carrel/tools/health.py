@@ -1,4 +1,4 @@
-"""The state of a host as JSON: what `carrel://health` and `carrel doctor` tell. Nothing secret."""
+"""Reports the state of a host as JSON, for `carrel://health` and `carrel doctor`. No secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def health(config: Config, registry: PluginSet) -> dict[str, Any]:
-    """Versions, plugins, folders; `ok` is false when something configured does not work."""
+    """Returns versions, plugins and folders; `ok` is false if something configured does not
+    work.
+    """
     plugins = [_plugin(state) for state in registry.states()]
     folders = {"cache": _folder(config.cache_dir), "data": _folder(config.data_dir)}
     return {
@@ -56,7 +58,7 @@ def _plugin(state: Any) -> dict[str, Any]:
 
 
 def _folder(path: Path) -> dict[str, Any]:
-    """Whether the folder can be written to, or made; nothing is created."""
+    """Returns whether the folder is writable or can be created; does not create it."""
     existing = path
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent

@@ -1,8 +1,8 @@
-"""The seam for tools that are the host's own: listed behind those of plugins, called the same way.
+"""Defines the interface of tools that the host implements.
 
-A plugin's tool runs in a sandbox and is checked when it returns; a host tool runs in a thread, and
-what it needs of sources it asks of plugins. Both take a `Call` and give a `Pending`, so that
-whoever calls a tool treats both alike.
+A plugin's tool runs in a sandbox and its result is validated; a host tool runs in a thread and gets
+data from sources by calling plugins. Both take a `Call` and return a `Pending`, so callers treat
+them alike. Host tools are listed after those of plugins.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: What stands in the place of the plugin's name.
+#: Used in place of a plugin's name.
 HOST: Final = "carrel"
 
 
 class HostTool(Protocol):
-    """A tool of the host's own."""
+    """A tool that the host implements."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What clients are told; its name is the whole name."""
+        """The tool's description for clients; its name has no prefix."""
         ...
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """A call that starts its clocks now."""
+        """Returns a new call; its deadline starts now."""
         ...
 
     def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:
-        """What is wrong with arguments, by the tool's input schema."""
+        """Returns the faults of the arguments, according to the tool's input schema."""
         ...
 
     def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:
-        """Starts a call with arguments that were checked; the result fits the output schema."""
+        """Starts a call with validated arguments; the result conforms to the output schema."""
         ...
 
 
 def start_in_thread(work: Callable[[], bytes], name: str, call: Call) -> RunningCall[Result]:
-    """Runs `work`, which returns a JSON text, in a daemon thread: a hanging one must not keep the
+    """Runs `work`, which returns a JSON text, in a daemon thread, so that a hang cannot keep the
     process alive.
 
     Args:
         work: may raise a `CarrelError`; any other exception is logged and becomes `InternalError`.
         name: of the thread.
-        call: what it is part of.
+        call: the call that it belongs to.
     """
     pending = Pending()
 
@@ -78,5 +78,5 @@ def _read(text: bytes) -> Result:
 
 
 def _as_error(error: Exception, _call: Call) -> CarrelError:
-    _log.error("a tool of the host's own failed", exc_info=error)
+    _log.error("a host tool failed", exc_info=error)
     return InternalError()

@@ -1,7 +1,8 @@
-"""What Extism modules offer beyond tools and single documents: templates, prompts, completion.
+"""Lists and calls resource templates, prompts and completion of Extism modules.
 
-Names carry the plugin's as tools' names do; URIs and templates stay as the plugin wrote them, so
-opaque ones (`doi:…`) work. Where two plugins offer one, the configuration's order decides.
+A prompt's name has the plugin's name as prefix, as tools' names do. URIs and templates are
+unchanged, so that opaque ones (`doi:…`) work. If two plugins offer the same, the first in the
+configuration is used.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Prompt:
 
 
 def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:
-    """The prompts of the plugins that can be loaded, by the name that clients see."""
+    """Returns the prompts of the plugins that can be loaded, by the name that clients see."""
     found: dict[str, Prompt] = {}
     for plugin, manifest in registry.manifests():
         entry = config.plugin(plugin)
@@ -57,7 +58,7 @@ def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:
 class Prompts:
     """Templates, prompts and completion of a configuration. Thread-safe.
 
-    What is offered is found once; the first look may have to load plugins.
+    Templates and prompts are listed once; the first listing may load plugins.
     """
 
     def __init__(self, registry: PluginSet, config: Config) -> None:
@@ -74,21 +75,22 @@ class Prompts:
 
     @property
     def completes(self) -> bool:
-        """Whether some plugin completes arguments."""
+        """Returns whether some plugin completes arguments."""
         return any(self._completing(plugin) is not None for plugin in self._registry.names())
 
     def templates(self) -> Sequence[Template]:
-        """All templates."""
+        """Returns all templates."""
         return list(self._templates.values())
 
     def prompts(self) -> Sequence[Prompt]:
-        """All prompts."""
+        """Returns all prompts."""
         return list(self._prompts.values())
 
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str] | None, *, call_started: Started | None = None
     ) -> dict[str, Any]:
-        """A prompt filled in: MCP's GetPromptResult. Cancelling the task cancels the call.
+        """Returns a prompt with its arguments, MCP's GetPromptResult. Cancelling the task cancels
+        the call.
 
         Raises:
             UnknownNameError: no such prompt.
@@ -116,13 +118,13 @@ class Prompts:
         *,
         call_started: Started | None = None,
     ) -> dict[str, Any]:
-        """Values for an argument: MCP's completion. Cancelling the task cancels the call.
+        """Returns completions of an argument, in MCP's form. Cancelling the task cancels the call.
 
         Args:
             reference: `type` ref/prompt with a `name`, or ref/resource with a `uri`.
             argument: its `name`, and the `value` so far.
-            known: arguments that are decided already.
-            call_started: is given the call.
+            known: values of other arguments.
+            call_started: called with the call.
 
         Raises:
             UnknownNameError: no such prompt or template.
@@ -138,7 +140,7 @@ class Prompts:
         return await plugin.start_completion(own, argument, known, call).wait()
 
     def _referred(self, reference: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-        """The plugin that a reference means, and the reference in that plugin's own words."""
+        """Returns the plugin of a reference, and the reference with the plugin's own name."""
         if reference["type"] == "ref/prompt":
             prompts = self._prompts
             prompt = prompts.get(reference["name"])
@@ -152,7 +154,7 @@ class Prompts:
         raise UnknownNameError("resource template", uri, known=list(templates))
 
     def _completing(self, name: str) -> ModulePlugin | None:
-        """The plugin of that name, loaded, if it completes arguments."""
+        """Returns the plugin of that name, loaded, if it completes arguments."""
         try:
             if not self._registry.manifest(name).contract.startswith("hyper-mcp"):
                 return None
@@ -170,7 +172,7 @@ class Prompts:
 
 
 def _argument_faults(prompt: PromptSpec, arguments: Mapping[str, str]) -> list[str]:
-    """Required arguments that are missing; the module judges whatever was sent."""
+    """Returns the missing required arguments; the module validates the others."""
     faults = [
         f"{argument.name} is required"
         for argument in prompt.arguments

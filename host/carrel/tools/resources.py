@@ -1,7 +1,7 @@
-"""Documents that plugins offer by URI: who offers what, and reading one.
+"""Lists and reads plugins' resources.
 
 A component's resource is read by calling its reserved tool `resource`, a module's by its export
-`read_resource`: the same sandbox, limits and checks as for a tool.
+`read_resource`, with the same sandbox, limits and checks as for a tool.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Resource:
     """A resource as clients see it.
 
     Attributes:
-        uri: what it is read by.
+        uri: identifies it.
         plugin: the plugin's name in the configuration.
-        mime_type: what it is; None when a module does not say.
-        size: in bytes, when a module says.
+        mime_type: its media type; None if a module does not give one.
+        size: in bytes, if a module gives it.
     """
 
     uri: str
@@ -55,10 +55,11 @@ class Template:
 
 
 def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
-    """What the plugins that can be loaded offer, by URI, in the configuration's order.
+    """Returns the resources of the plugins that can be loaded, by URI, in the configuration's
+    order.
 
-    An operator's `skip_resources` hides those whose URI it matches; a `skip_tools` that matches
-    `resource` switches all of a plugin's resources off.
+    `skip_resources` hides those whose URI it matches; a `skip_tools` that matches `resource` hides
+    all of a plugin's resources.
     """
     found: dict[str, Resource] = {}
     for plugin, manifest in registry.manifests():
@@ -66,7 +67,7 @@ def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
         for spec in manifest.resources:
             if entry is not None and entry.grant_of_resource(spec.uri) is not None:
                 continue
-            # As for tools, the configuration's order decides between two with one URI.
+            # If two have the same URI, the first in the configuration is used, as for tools.
             found.setdefault(
                 spec.uri,
                 Resource(
@@ -105,8 +106,8 @@ def find_templates(registry: PluginSet, config: Config) -> dict[str, Template]:
 
 
 def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
-    """The plugin that is asked for a URI: the first that lists it, else the first whose template
-    covers it. May take a while, because plugins may have to be loaded.
+    """Returns the plugin for a URI: the first that lists it, else the first whose template matches
+    it. May load plugins, which takes a while.
 
     Raises:
         UnknownNameError: there is none.
@@ -125,7 +126,7 @@ def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
 
 
 def matches_any(patterns: Sequence[str], text: str) -> bool:
-    """Whether one of an operator's regular expressions matches the whole text."""
+    """Returns whether one of an operator's regular expressions matches the whole text."""
     if not patterns:
         return False
     import re

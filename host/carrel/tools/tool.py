@@ -1,4 +1,4 @@
-"""A tool as clients see it."""
+"""Defines a tool as clients see it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Tool:
         name: `<namespace>_<tool>`.
         input_schema: JSON Schema of the arguments.
         output_schema: JSON Schema of the result; None for a tool of an Extism module without one.
-        read_only: changes nothing anywhere.
+        read_only: changes no state.
         destructive: may delete or overwrite.
-        idempotent: calling twice is calling once.
-        open_world: reaches the network; its results hold content from outside.
-        plugin: the plugin's name in the configuration; `carrel` for a tool of the host's own.
-        hints: the annotations that an Extism module gave, by MCP's names; None for another tool,
-            which has all of them.
+        idempotent: a repeated call has no further effect.
+        open_world: uses the network; its results contain external content.
+        plugin: the plugin's name in the configuration; `carrel` for a host tool.
+        hints: the annotations that an Extism module gave, by MCP's names; None for other tools,
+            which have all of them.
     """
 
     name: str

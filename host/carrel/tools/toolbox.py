@@ -1,6 +1,6 @@
-"""MCP tool ⇄ plugin tool: names, argument checks, result or error.
+"""Maps MCP tools to plugins' tools: names, argument checks, results, errors.
 
-The same toolbox serves the MCP server, the command line and the Python API.
+Used by the MCP server, the command line and the Python API.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _log = logging.getLogger("carrel.tools")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A tool, its name in the plugin, and what runs it when no plugin does."""
+    """A tool, its name in the plugin, and the host tool if no plugin implements it."""
 
     tool: Tool
     own_name: str
@@ -57,7 +57,7 @@ class _Entry:
 
 
 class Toolbox:
-    """All tools of a configuration, and the way to call them. Thread-safe.
+    """Lists and calls all tools of a configuration. Thread-safe.
 
     Args:
         config: names the plugins and what they are granted.
@@ -91,22 +91,22 @@ class Toolbox:
         return Toolbox(config, features=self._features, registry=self._registry.successor(config))
 
     def precompile(self) -> None:
-        """Begins to compile the built-in plugins in the background, at low priority.
+        """Starts compiling the built-in plugins in the background, at low priority.
 
-        For a process that stays: what is compiled when the first call comes need not be then.
+        For a long-running process, so that the first call does not wait for the compiler.
         """
         self._registry.precompile()
 
     def tools(self) -> Sequence[Tool]:
-        """What is on offer, in the configuration's order; runs no guest code of built-in plugins.
+        """Returns the tools, in the configuration's order; runs no guest code of built-in plugins.
 
-        The host's own tools come last. The tools of a plugin that cannot be loaded are missing;
-        `health` says why.
+        Host tools come last. The tools of a plugin that cannot be loaded are missing; `health`
+        gives the reason.
         """
         return [entry.tool for entry in self._tools().values()]
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name.
+        """Returns the tool of that name.
 
         Raises:
             UnknownNameError: no such tool, or the configuration hides it.
@@ -125,14 +125,14 @@ class Toolbox:
 
         Args:
             name: as listed.
-            arguments: as the client sent them, None when it sent none; blank optional ones count as
-                absent, except for a module.
+            arguments: from the client, None if it sent none; blank optional ones count as absent,
+                except for a module.
             on_progress: called from worker threads with done, total or None, and a message.
-            call_started: is given the call as soon as its clocks run.
+            call_started: called with the call when its deadline starts.
 
         Raises:
             UnknownNameError: no such tool.
-            CarrelError: everything else that can go wrong, with a code for clients.
+            CarrelError: any other failure, with a code for clients.
         """
         if self._entries is None or name not in self._entries:
             await run_in_thread(self._require, name)
@@ -143,9 +143,9 @@ class Toolbox:
         return await running.wait()
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> RunningCall[Result] | None:
-        """Starts a call; None for one that cannot start at once, which `call` is for.
+        """Starts a call; returns None if that would block, and then `call` must be used.
 
-        A host tool runs in a thread of its own, and a plugin that is not loaded has to be.
+        That is so for host tools, which run in a thread, and for plugins that are not loaded yet.
 
         Raises:
             UnknownNameError: no such tool.
@@ -179,7 +179,7 @@ class Toolbox:
         return self._start(entry, name, arguments, on_progress, started).result()
 
     def resources(self) -> Sequence[Resource]:
-        """The documents that plugins offer by URI; found once. Of a replay, those it holds."""
+        """Returns the resources of plugins; listed once. When replaying, only recorded ones."""
         if self._resources is None:
             from .resources import find_resources
 
@@ -188,7 +188,7 @@ class Toolbox:
         return self._resources
 
     def _is_readable(self, resource: Resource) -> bool:
-        """Whether a document can be read: of a replay, whether it was recorded."""
+        """Returns whether a resource can be read; when replaying, whether it was recorded."""
         if self._config.replay_dir is None:
             return True
         from .resources import start_reading
@@ -198,7 +198,7 @@ class Toolbox:
             running = start_reading(self._registry, resource.plugin, resource.uri)
             running.result()
         except SourceError as error:
-            # The source has an answer, and reading the resource says what is wrong with it.
+            # There is a response; reading the resource reports what is wrong with it.
             _log.debug("%s: %s", resource.uri, error)
             return running is not None and not running.call.has_ended()
         except CarrelError:
@@ -208,7 +208,8 @@ class Toolbox:
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
     ) -> Result:
-        """The document at a URI. Cancelling the awaiting task cancels the call and its guest.
+        """Returns the resource at a URI. Cancelling the awaiting task cancels the call and its
+        guest.
 
         Raises:
             UnknownNameError: no plugin offers it.
@@ -239,11 +240,11 @@ class Toolbox:
         return self._offers
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
-        """Has changes told, see `plugins.extism.changes.Changes`; from a worker thread."""
+        """Sets the listener for changed lists; called from a worker thread."""
         self._registry.changed.listener = listener
 
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:
-        """Has the URIs of documents told that modules say have changed; from a worker thread."""
+        """Sets the listener for URIs of changed resources; called from a worker thread."""
         self._registry.updated.listener = listener
 
     @property
@@ -302,11 +303,11 @@ class Toolbox:
         return plugin.parse(document_format, text)
 
     def plugins(self) -> list[PluginState]:
-        """The state of every configured plugin."""
+        """Returns the state of every configured plugin."""
         return self._registry.states()
 
     def health(self) -> dict[str, Any]:
-        """What is configured, loaded and writable; nothing secret."""
+        """Returns the state of configuration, plugins and folders, without secrets."""
         from .health import health
 
         return health(self._config, self._registry)
@@ -333,7 +334,8 @@ class Toolbox:
                         self._hidden[name] = (plugin, grant)
                         continue
                     known = entries.get(name)
-                    # A built-in plugin's name is its own; else the configuration's order decides.
+                    # A built-in plugin keeps its tools' names; else the first in the configuration
+                    # is used.
                     if known is None or self._yields(known.tool.plugin, plugin):
                         entries[name] = _Entry(listed_tool(name, spec, plugin), spec.name)
                     else:
@@ -354,7 +356,7 @@ class Toolbox:
                 yield from make(self._registry, self._config, manifests)
 
     def _yields(self, holder: str, claimant: str) -> bool:
-        """Whether a tool's name goes from a stranger's plugin to a built-in one."""
+        """Returns whether a tool's name passes from another plugin to a built-in one."""
         before, after = self._config.plugin(holder), self._config.plugin(claimant)
         if before is None or after is None or before.url.startswith("builtin:"):
             return False
@@ -370,7 +372,8 @@ class Toolbox:
         return entries[name]
 
     def _require(self, name: str) -> None:
-        """Says why a tool is not there; reads the plugins that failed, so not on the event loop.
+        """Raises the reason why a tool is missing; loads plugins, so do not call it on the event
+        loop.
 
         Raises:
             UnknownNameError: no such tool; with the plugins that could not be loaded.
@@ -390,7 +393,7 @@ class Toolbox:
         self._entry(name)
 
     async def _ready(self, name: str, on_progress: ProgressHandler | None) -> Plugin:
-        """The plugin of a tool; loading it, which may compile, leaves the event loop alone."""
+        """Returns the plugin of a tool; loads it in a thread, because that may compile."""
         plugin = self._entry(name).tool.plugin
         ready = self._registry.loaded(plugin)
         if ready is None:
@@ -429,5 +432,5 @@ class Toolbox:
 
 
 def _compile_teller(on_progress: ProgressHandler | None) -> Callable[[], None] | None:
-    """What tells a client that its call waits for the compiler."""
+    """Returns a function that reports to the client that its call waits for the compiler."""
     return None if on_progress is None else lambda: on_progress(0, None, COMPILING)

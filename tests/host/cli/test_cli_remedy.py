@@ -65,7 +65,7 @@ def denied(grant: str = "") -> SourceError:
         ),
         (
             SignatureError("not signed", plugin="lists"),
-            "in carrel.toml, name whose signature counts as plugins.lists.trust or trust",
+            "in carrel.toml, add its signer to plugins.lists.trust or trust",
         ),
         (BuildError("no"), "correct what the message names, then build again"),
         (BuildError("no", remedy="install it"), "install it"),

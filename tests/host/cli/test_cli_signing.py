@@ -20,8 +20,8 @@ from support.command_line import CommandLine, Done
 from support.http_repository import HttpRepository
 from support.pages import page, shows
 from support.registries import Registry, docker_registry, peer
-from support.signature_lab import Lab
 from support.signed import artifact
+from support.signing_keys import SigningKeys
 
 PASSWORD = {"COSIGN_PASSWORD": "a long sentence of your own"}
 COMPONENT = Path(carrel.__file__).parent / "components" / "arxiv.wasm"
@@ -59,8 +59,8 @@ def test_a_key_pair_is_made_signs_and_is_verified(line: CommandLine, registry: R
 def test_what_is_not_signed_by_the_key_ends_with_3(
     line: CommandLine, registry: Registry, tmp_path: Path
 ) -> None:
-    lab = Lab(tmp_path)
-    (key,) = lab.by_key().policy.keys
+    signing_keys = SigningKeys(tmp_path)
+    (key,) = signing_keys.by_key().policy.keys
     artifact(HttpRepository(registry.host, "plugins/two"), "1")
     done = line(
         "plugin", "verify", f"{registry.host}/plugins/two:1", "--key", str(key), "--plain-http"
@@ -154,7 +154,7 @@ def test_a_trust_that_names_nobody_asks_for_no_signature_and_so_accepts_none(
 ) -> None:
     done = trusting.verify("lists", top="carrel", lists="")
     assert done.code == 2
-    assert "nobody is accepted" in done.err
+    assert "no signer is given" in done.err
 
 
 def test_options_win_over_a_plugin_s_own_trust(trusting: Trusting) -> None:
@@ -186,10 +186,10 @@ def test_existing_keys_are_left_alone(line: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["verify", "r.example.org/x:1"], "nobody is accepted"),
+        (["verify", "r.example.org/x:1"], "no signer is given"),
         (["verify", "r.example.org/x:1", "--identity", "a@b"], "go together"),
         (["verify", "no reference", "--key", "k.pub"], "no reference"),
-        (["verify", "arxiv", "--key", "k.pub"], "builtin:arxiv is in no registry"),
+        (["verify", "arxiv", "--key", "k.pub"], "builtin:arxiv is not in a registry"),
         (["verify", "arxvi", "--key", "k.pub"], "did you mean 'arxiv'?"),
         (["sign", "r.example.org/x:1", "--key", "k.pub"], "cannot be read"),
         (["sign", "r.example.org/x:1", "--key", "k.key"], "COSIGN_PASSWORD"),
@@ -224,13 +224,13 @@ def test_the_how_to_works_with_a_real_registry_and_cosign(
     line: CommandLine, registry: Registry, tmp_path: Path
 ) -> None:
     """The page's commands that need a network, in order, against a registry on this machine."""
-    lab = Lab(tmp_path)
+    signing_keys = SigningKeys(tmp_path)
     shutil.copy(COMPONENT, line.home / "lists.wasm")
-    signer = lab.leaf
-    line.write("leaf.key", lab.private_pem(signer.key))
+    signer = signing_keys.leaf
+    line.write("leaf.key", signing_keys.private_pem(signer.key))
     line.write("leaf.pem", signer.pem)
-    line.write("chain.pem", lab.root.pem)
-    line.write("ca.pem", lab.root.pem)
+    line.write("chain.pem", signing_keys.root.pem)
+    line.write("ca.pem", signing_keys.root.pem)
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     (bin_folder / "cosign").symlink_to(peer("cosign3"))

@@ -28,8 +28,8 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 @pytest.fixture(scope="module")
 def built_in() -> Iterator[list[Tool]]:
-    with Carrel() as desk:
-        yield list(desk.tools())
+    with Carrel() as api:
+        yield list(api.tools())
 
 
 def told(schema: dict[str, Any]) -> Argument:

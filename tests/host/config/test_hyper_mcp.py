@@ -63,19 +63,19 @@ class TestTheDocumentedFile:
         assert config.warnings == ()
         arxiv = found(config, "arxiv")
         assert arxiv.allowed_hosts == ("export.arxiv.org", "arxiv.org")
-        box = Toolbox(config)
+        toolbox = Toolbox(config)
         try:
-            states = {state.name: state for state in box.plugins()}
+            states = {state.name: state for state in toolbox.plugins()}
             assert isinstance(states["arxiv"].error, LockError)
             assert "carrel plugin lock arxiv" in states["arxiv"].error.message
             assert states["crossref"].loaded
             assert states["eutils"].loaded
-            tools = [tool.name for tool in box.tools()]
+            tools = [tool.name for tool in toolbox.tools()]
             assert "crossref_works" in tools
             assert "pubmed_search" in tools
             assert "arxiv_query" not in tools
         finally:
-            box.close()
+            toolbox.close()
 
     @pytest.mark.parametrize(
         ("name", "text"),
@@ -253,9 +253,9 @@ class TestNotOffered:
         self, load: Loader, code_folder: Path
     ) -> None:
         document = {"plugins": {"one": {"url": "https://example.org/one.wasm"}}}
-        box = Toolbox(load(document, CARREL_CACHE_DIR=str(code_folder)))
-        states = {state.name: state for state in box.plugins()}
-        box.close()
+        toolbox = Toolbox(load(document, CARREL_CACHE_DIR=str(code_folder)))
+        states = {state.name: state for state in toolbox.plugins()}
+        toolbox.close()
         assert "no component is loaded over https" in str(states["one"].error)
         assert states["one"].notes
         assert states["arxiv"].loaded

@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from carrel.fetch import FetchClient, FetchSettings, HostRule, Policy, Secret
-from support.desk import HOSTS, RULES, Desk, MakeDesk
+from support.fetch_harness import HOSTS, RULES, FetchHarness, MakeHarness
 from support.upstream import SkippingClock, Upstream
 
 
@@ -26,7 +26,7 @@ def upstream(authority: trustme.CA) -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def make_desk(upstream: Upstream, tmp_path: Path) -> Iterator[MakeDesk]:
+def make_harness(upstream: Upstream, tmp_path: Path) -> Iterator[MakeHarness]:
     clients: list[FetchClient] = []
 
     def make(
@@ -36,7 +36,7 @@ def make_desk(upstream: Upstream, tmp_path: Path) -> Iterator[MakeDesk]:
         secrets: Sequence[Secret] = (),
         clock: SkippingClock | None = None,
         **settings: Any,
-    ) -> Desk:
+    ) -> FetchHarness:
         defaults: dict[str, Any] = {
             "cache_path": tmp_path / "fetch" / "cache.sqlite3",
             "pace_path": tmp_path / "fetch" / "pace.sqlite3",
@@ -50,7 +50,7 @@ def make_desk(upstream: Upstream, tmp_path: Path) -> Iterator[MakeDesk]:
             jitter=lambda: 0.0,
         )
         clients.append(client)
-        return Desk.of(client, Policy("arxiv", rules, granted), secrets)
+        return FetchHarness.of(client, Policy("arxiv", rules, granted), secrets)
 
     yield make
     for client in clients:
@@ -58,5 +58,5 @@ def make_desk(upstream: Upstream, tmp_path: Path) -> Iterator[MakeDesk]:
 
 
 @pytest.fixture
-def desk(make_desk: MakeDesk) -> Desk:
-    return make_desk()
+def harness(make_harness: MakeHarness) -> FetchHarness:
+    return make_harness()

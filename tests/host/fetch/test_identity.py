@@ -13,7 +13,7 @@ from carrel.exchange import Failure, Response
 from carrel.fetch import HostRule, RecordingFetcher, Secret
 from carrel.fetch.identity import REDACTED, Redactor, attach, user_agent
 from carrel.fetch.url import Target
-from support.desk import ARXIV, EVERY_METHOD, MakeDesk
+from support.fetch_harness import ARXIV, EVERY_METHOD, MakeHarness
 from support.upstream import Reply, Seen, SkippingClock, Upstream
 
 KEY = "s3cr/t+k=y~0123456789"
@@ -44,12 +44,12 @@ def assert_clean(text: str) -> None:
 
 
 def test_a_secret_goes_to_the_hosts_it_is_declared_for_and_to_no_other(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply(body=b"x"))
-    desk = make_desk(rules=RULES, secrets=SECRETS)
+    harness = make_harness(rules=RULES, secrets=SECRETS)
     for host in (ARXIV, NCBI, "api.crossref.org"):
-        desk.answer(f"https://{host}/a?b=1")
+        harness.answer(f"https://{host}/a?b=1")
     arxiv, ncbi, crossref = upstream.seen
     assert arxiv.path == "/a?b=1"
     assert_clean(str(arxiv.headers))
@@ -87,13 +87,15 @@ def test_a_scheme_stands_in_front_of_the_value_once(
     assert Redactor([secret]).text(base64.b64encode(sent.encode()).decode()) == REDACTED
 
 
-def test_every_hop_decides_again_what_it_gets(make_desk: MakeDesk, upstream: Upstream) -> None:
+def test_every_hop_decides_again_what_it_gets(
+    make_harness: MakeHarness, upstream: Upstream
+) -> None:
     upstream.on("/a", Reply(302, [("Location", f"https://{NCBI}/b")]))
     upstream.on("/b", lambda seen: Reply(302, [("Location", f"https://{ARXIV}{seen.path}&c=1")]))
-    desk = make_desk(rules=RULES, secrets=SECRETS)
+    harness = make_harness(rules=RULES, secrets=SECRETS)
     upstream.on("/b", lambda seen: Reply(302, [("Location", f"https://{ARXIV}/c{seen.path[2:]}")]))
     upstream.on("/c", Reply(body=b"x"))
-    response = desk.answer("/a")
+    response = harness.answer("/a")
     assert [seen.host for seen in upstream.seen] == [ARXIV, NCBI, ARXIV]
     assert "api_key" in upstream.seen[1].path
     assert upstream.seen[2].path == "/c", "an echo of what we attached does not travel on"
@@ -101,31 +103,31 @@ def test_every_hop_decides_again_what_it_gets(make_desk: MakeDesk, upstream: Ups
 
 
 def test_a_redirect_that_hides_a_secret_in_its_path_is_not_followed(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", Reply(302, [("Location", f"https://{ARXIV}/{quote(KEY, safe='')}")]))
-    failure = make_desk(rules=RULES, secrets=SECRETS).failure(f"https://{NCBI}/a")
+    failure = make_harness(rules=RULES, secrets=SECRETS).failure(f"https://{NCBI}/a")
     assert "credential" in failure.message
     assert_clean(str(failure))
     assert len(upstream.seen) == 1
 
 
 def test_a_guests_own_value_for_a_host_parameter_is_dropped(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply(body=b"x"))
-    desk = make_desk(rules=RULES, secrets=SECRETS)
-    desk.answer("https://api.crossref.org/works?m%61ilto=guest&rows=1&mailto=a%40b&x")
-    desk.answer("https://api.crossref.org/works?mailto=guest")
+    harness = make_harness(rules=RULES, secrets=SECRETS)
+    harness.answer("https://api.crossref.org/works?m%61ilto=guest&rows=1&mailto=a%40b&x")
+    harness.answer("https://api.crossref.org/works?mailto=guest")
     assert upstream.seen[0].path == f"/works?rows=1&x&mailto={quote(ADDRESS, safe='')}"
     assert upstream.seen[1].path == f"/works?mailto={quote(ADDRESS, safe='')}"
-    desk.answer(f"https://{ARXIV}/works?mailto=guest")
+    harness.answer(f"https://{ARXIV}/works?mailto=guest")
     assert upstream.seen[2].path == "/works?mailto=guest"
 
 
 @pytest.mark.requirement("sandbox:secrets:nowhere-else")
 def test_no_secret_is_in_cache_recording_log_failure_or_answer(
-    make_desk: MakeDesk, upstream: Upstream, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    make_harness: MakeHarness, upstream: Upstream, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def echo(seen: Seen) -> Reply:
         told = f"{seen.path} {seen.headers} {sorted(spellings(KEY) | spellings(ADDRESS))}"
@@ -138,14 +140,14 @@ def test_no_secret_is_in_cache_recording_log_failure_or_answer(
     upstream.on("/binary", Reply(body=KEY.encode() + b"\xff"))
     upstream.on("/moves", Reply(302, [("Location", f"https://evil.example/?k={quote(KEY)}")]))
     upstream.on("/slow", Reply(silent=True))
-    desk = make_desk(
+    harness = make_harness(
         rules=RULES, secrets=SECRETS, clock=SkippingClock(), read_seconds=0.1, breaker_failures=99
     )
-    desk.fetcher = RecordingFetcher(desk.fetcher, tmp_path / "recorded")
-    call = desk.call()
+    harness.fetcher = RecordingFetcher(harness.fetcher, tmp_path / "recorded")
+    call = harness.call()
     with caplog.at_level(logging.DEBUG):
         outcomes = [
-            desk.fetch(f"https://{host}/{path}", call=call)
+            harness.fetch(f"https://{host}/{path}", call=call)
             for host in (NCBI, "api.crossref.org")
             for path in ("echo", "echo", "fails", "broken", "binary", "moves", "slow")
         ]
@@ -155,7 +157,7 @@ def test_no_secret_is_in_cache_recording_log_failure_or_answer(
     assert echoed.body.count(REDACTED) >= 8
     assert_clean(str(outcomes) + str(call.attempts) + caplog.text + str(call.fatal))
     assert_clean(str([record.__dict__ for record in caplog.records]))
-    desk.client.close()
+    harness.client.close()
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any(path.suffix == ".txt" for path in files)
     assert any("cache" in path.name for path in files)
@@ -203,11 +205,11 @@ def test_a_secret_that_cannot_stand_in_a_request_is_refused(
 
 
 def test_threads_with_different_secrets_do_not_share_an_answer(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     release = threading.Event()
     upstream.on("*", Reply(body=b"x", hold=release))
-    plain, keyed = make_desk(rules=RULES), make_desk(rules=RULES, secrets=SECRETS)
+    plain, keyed = make_harness(rules=RULES), make_harness(rules=RULES, secrets=SECRETS)
     release.set()
     assert not keyed.answer(f"https://{NCBI}/a").cached
     assert not plain.answer(f"https://{NCBI}/a").cached, "an answer to a key is not for all"
@@ -220,20 +222,20 @@ class TestSoftware:
     NAME = Secret("software", "carrel", (NCBI,), query="tool")
 
     def test_it_is_attached_in_place_of_the_guests_own(
-        self, make_desk: MakeDesk, upstream: Upstream
+        self, make_harness: MakeHarness, upstream: Upstream
     ) -> None:
         upstream.on("*", Reply(body=b"carrel is a word"))
-        desk = make_desk(rules=RULES, secrets=(self.NAME,))
-        response = desk.answer(f"https://{NCBI}/a?tool=other&x=1")
+        harness = make_harness(rules=RULES, secrets=(self.NAME,))
+        response = harness.answer(f"https://{NCBI}/a?tool=other&x=1")
         assert upstream.seen[0].path == "/a?x=1&tool=carrel"
         assert response.url == f"https://{NCBI}/a?x=1"
 
     def test_it_is_not_taken_out_of_what_comes_back(
-        self, make_desk: MakeDesk, upstream: Upstream
+        self, make_harness: MakeHarness, upstream: Upstream
     ) -> None:
         upstream.on("*", Reply(302, [("Location", "/carrel?q=carrel")]), Reply(body=b"a carrel"))
-        desk = make_desk(rules=RULES, secrets=(self.NAME,))
-        response = desk.answer(f"https://{NCBI}/a")
+        harness = make_harness(rules=RULES, secrets=(self.NAME,))
+        response = harness.answer(f"https://{NCBI}/a")
         assert (response.body, response.url) == ("a carrel", f"https://{NCBI}/carrel?q=carrel")
 
     def test_a_name_with_a_blank_is_refused(self) -> None:

@@ -14,8 +14,8 @@ import trustme
 from carrel.errors import LimitExceeded
 from carrel.exchange import Failure, FailureKind, Request, Response
 from carrel.fetch import FetchClient, FetchSettings
-from support.desk import ARXIV, until
-from support.neighbours import API, EVIL, OTHER, Neighbourhood
+from support.fetch_harness import ARXIV, until
+from support.neighbours import API, EVIL, OTHER, PluginGroup
 from support.upstream import Reply, SkippingClock, Upstream
 
 pytestmark = pytest.mark.alone
@@ -43,15 +43,15 @@ def clock() -> SkippingClock:
     return SkippingClock()
 
 
-Open = Callable[..., Neighbourhood]
+Open = Callable[..., PluginGroup]
 
 
 @pytest.fixture
-def open_neighbourhood(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
+def open_group(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
     """Opens a client over the same files each time, as a new process would."""
     clients: list[FetchClient] = []
 
-    def make(clock: SkippingClock | None = None, **settings: Any) -> Neighbourhood:
+    def make(clock: SkippingClock | None = None, **settings: Any) -> PluginGroup:
         defaults: dict[str, Any] = {
             "cache_path": tmp_path / "answers.sqlite",
             "pace_path": tmp_path / "pace.sqlite",
@@ -65,7 +65,7 @@ def open_neighbourhood(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
             jitter=lambda: 0.0,
         )
         clients.append(client)
-        return Neighbourhood(tmp_path, client)
+        return PluginGroup(tmp_path, client)
 
     yield make
     for client in clients:
@@ -73,9 +73,9 @@ def open_neighbourhood(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
 
 
 @pytest.fixture
-def quick(open_neighbourhood: Open, clock: SkippingClock) -> Neighbourhood:
+def quick(open_group: Open, clock: SkippingClock) -> PluginGroup:
     """Plugins whose waits end at once."""
-    return open_neighbourhood(clock)
+    return open_group(clock)
 
 
 CACHED = {"host": ARXIV, "cache_seconds": 3600}
@@ -85,7 +85,7 @@ SQUATTER = {"host": EVIL, "pace": {"interval_ms": 600_000, "upstream": ARXIV}}
 class TestPace:
     @pytest.mark.requirement("sandbox:apart:bucket-name")
     def test_a_bucket_named_in_a_manifest_is_the_plugins_own(
-        self, quick: Neighbourhood, clock: SkippingClock
+        self, quick: PluginGroup, clock: SkippingClock
     ) -> None:
         evil, arxiv = quick.stranger("evil", SQUATTER), quick.arxiv()
         evil.answer(f"https://{EVIL}/")
@@ -94,12 +94,12 @@ class TestPace:
 
     @pytest.mark.requirement("sandbox:apart:retry-after")
     def test_a_strangers_429_counts_for_the_stranger_alone_in_new_processes_too(
-        self, open_neighbourhood: Open, upstream: Upstream, clock: SkippingClock
+        self, open_group: Open, upstream: Upstream, clock: SkippingClock
     ) -> None:
         upstream.on("/busy", Reply(429, [("Retry-After", "3600")]))
-        first = open_neighbourhood(clock)
+        first = open_group(clock)
         assert first.stranger("evil", SQUATTER).failure(f"https://{EVIL}/busy").seconds == 3600
-        second = open_neighbourhood(clock)
+        second = open_group(clock)
         assert second.arxiv().answer(ARXIV_API).body == "<feed/>"
         assert clock.skipped < 1
         again = second.stranger("evil", SQUATTER).failure(f"https://{EVIL}/")
@@ -107,7 +107,7 @@ class TestPace:
 
     @pytest.mark.requirement("sandbox:apart:retry-after")
     def test_a_429_to_a_stranger_by_the_same_host_counts_for_the_stranger_alone(
-        self, quick: Neighbourhood, upstream: Upstream, clock: SkippingClock
+        self, quick: PluginGroup, upstream: Upstream, clock: SkippingClock
     ) -> None:
         upstream.on("/busy", Reply(429, [("Retry-After", "3600")]))
         guest = quick.stranger("guest", {"host": ARXIV})
@@ -117,7 +117,7 @@ class TestPace:
 
     @pytest.mark.requirement("sandbox:apart:rate-headers")
     def test_rate_headers_to_a_stranger_count_for_the_stranger_alone(
-        self, quick: Neighbourhood, upstream: Upstream, clock: SkippingClock
+        self, quick: PluginGroup, upstream: Upstream, clock: SkippingClock
     ) -> None:
         rate = [("X-Rate-Limit-Limit", "1"), ("X-Rate-Limit-Interval", "60s")]
         upstream.on("/slow", Reply(body=b"x", headers=rate))
@@ -131,7 +131,7 @@ class TestPace:
 
     @pytest.mark.requirement("sandbox:apart:circuit")
     def test_a_strangers_failures_open_no_other_plugins_circuit(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on("/broken", Reply(raw=b"not HTTP\r\n\r\n"))
         evil = quick.stranger("evil", {"host": EVIL}, {"host": ARXIV})
@@ -143,7 +143,7 @@ class TestPace:
 
     @pytest.mark.requirement("sandbox:apart:shared-pace")
     def test_a_stranger_at_a_paced_host_keeps_its_pace_together_with_the_built_in_plugin(
-        self, quick: Neighbourhood, upstream: Upstream, clock: SkippingClock
+        self, quick: PluginGroup, upstream: Upstream, clock: SkippingClock
     ) -> None:
         hasty = quick.stranger("hasty", {"host": ARXIV, "pace": {"interval_ms": 0, "burst": 50}})
         other = quick.stranger("other", {"host": ARXIV})
@@ -155,7 +155,7 @@ class TestPace:
 
     @pytest.mark.requirement("sandbox:apart:turns")
     def test_a_flood_at_a_paced_host_delays_another_plugin_by_one_turn(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         release = threading.Event()
         upstream.on("/0", Reply(body=b"x", hold=release))
@@ -182,17 +182,17 @@ class TestPace:
 class TestConnections:
     @pytest.mark.requirement("sandbox:apart:connections")
     def test_a_connection_carries_requests_of_one_plugin_only(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         one = quick.stranger("one", {"host": ARXIV})
         two = quick.stranger("two", {"host": ARXIV})
-        for desk in (one, two, quick.arxiv()):
-            desk.answer(ARXIV_API)
+        for harness in (one, two, quick.arxiv()):
+            harness.answer(ARXIV_API)
         one.answer(f"https://{ARXIV}/again")
         assert [seen.connection for seen in upstream.seen] == [1, 2, 3, 1]
 
     def test_another_version_of_a_plugin_is_another_plugin(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         for digest in "0", "1":
             quick.stranger("one", {"host": EVIL}, digest=digest).answer(f"https://{EVIL}/")
@@ -213,33 +213,33 @@ class TestConnections:
         ids=["second", "head-body", "head-second", "204", "304", "blank-line", "long"],
     )
     def test_bytes_behind_a_complete_answer_are_never_the_next_one(
-        self, quick: Neighbourhood, upstream: Upstream, method: str, reply: Reply
+        self, quick: PluginGroup, upstream: Upstream, method: str, reply: Reply
     ) -> None:
         upstream.on("/trap", reply)
-        desk = quick.stranger("one", {"host": EVIL})
-        desk.answer(f"https://{EVIL}/trap", method=method)
-        assert desk.answer(f"https://{EVIL}/next").body == f"{EVIL}/next"
+        harness = quick.stranger("one", {"host": EVIL})
+        harness.answer(f"https://{EVIL}/trap", method=method)
+        assert harness.answer(f"https://{EVIL}/next").body == f"{EVIL}/next"
         assert [seen.connection for seen in upstream.seen] == [1, 2]
 
     @pytest.mark.requirement("sandbox:apart:leftovers")
     def test_bytes_that_come_while_a_connection_is_idle_are_never_the_next_answer(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
-        desk = quick.stranger("one", {"host": EVIL})
-        desk.answer(f"https://{EVIL}/first")
+        harness = quick.stranger("one", {"host": EVIL})
+        harness.answer(f"https://{EVIL}/first")
         upstream.push(forged())
-        assert desk.answer(f"https://{EVIL}/next").body == f"{EVIL}/next"
+        assert harness.answer(f"https://{EVIL}/next").body == f"{EVIL}/next"
         assert [seen.connection for seen in upstream.seen] == [1, 2]
 
     @pytest.mark.requirement("sandbox:apart:post-once")
     def test_a_post_over_a_connection_with_stray_bytes_is_sent_once(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on("/trap", Reply(body=b"good", more=b"stray"))
         upstream.on("/post", Reply(body=b"done"))
-        desk = quick.stranger("one", {"host": EVIL})
-        desk.answer(f"https://{EVIL}/trap")
-        assert desk.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
+        harness = quick.stranger("one", {"host": EVIL})
+        harness.answer(f"https://{EVIL}/trap")
+        assert harness.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
         assert [seen.path for seen in upstream.seen].count("/post") == 1
 
     @pytest.mark.requirement("sandbox:apart:post-once")
@@ -249,35 +249,35 @@ class TestConnections:
         ids=["closed", "cut", "garbage"],
     )  # fmt: skip
     def test_a_post_that_may_have_arrived_is_not_sent_again(
-        self, quick: Neighbourhood, upstream: Upstream, reply: Reply, kept: bool
+        self, quick: PluginGroup, upstream: Upstream, reply: Reply, kept: bool
     ) -> None:
         upstream.on("/post", reply)
-        desk = quick.stranger("one", {"host": EVIL})
+        harness = quick.stranger("one", {"host": EVIL})
         if kept:
-            desk.answer(f"https://{EVIL}/first")
-        failure = desk.failure(f"https://{EVIL}/post", method="POST", body="a=1")
+            harness.answer(f"https://{EVIL}/first")
+        failure = harness.failure(f"https://{EVIL}/post", method="POST", body="a=1")
         assert failure.kind is FailureKind.UNREACHABLE
         assert "not repeated" in failure.message
         assert [seen.path for seen in upstream.seen].count("/post") == 1
 
     def test_a_post_that_could_not_be_sent_is_sent_later(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on("/last", Reply(body=b"x", close=True))
         upstream.on("/post", Reply(body=b"done"))
-        desk = quick.stranger("one", {"host": EVIL})
-        desk.answer(f"https://{EVIL}/last")
+        harness = quick.stranger("one", {"host": EVIL})
+        harness.answer(f"https://{EVIL}/last")
         time.sleep(0.05)  # the end has to arrive
-        assert desk.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
+        assert harness.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
 
     @pytest.mark.requirement("sandbox:apart:idle-connections")
     def test_a_plugin_keeps_few_idle_connections_however_many_names_it_asks(
-        self, open_neighbourhood: Open, upstream: Upstream
+        self, open_group: Open, upstream: Upstream
     ) -> None:
-        near = open_neighbourhood(keepalive_seconds=0.5)
-        desk = near.stranger("many", {"host": "*.evil.example.com"})
+        near = open_group(keepalive_seconds=0.5)
+        harness = near.stranger("many", {"host": "*.evil.example.com"})
         for number in range(40):
-            desk.answer(f"https://n{number}.evil.example.com/")
+            harness.answer(f"https://n{number}.evil.example.com/")
         until(lambda: upstream.open_connections <= 16)
         until(lambda: upstream.open_connections == 0)
 
@@ -285,7 +285,7 @@ class TestConnections:
 class TestCache:
     @pytest.mark.requirement("sandbox:apart:cache")
     def test_an_answer_is_kept_for_the_plugin_that_asked(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on(API, Reply(body=b"forged"), FEED)
         evil = quick.stranger("evil", CACHED)
@@ -300,9 +300,9 @@ class TestCache:
 
     @pytest.mark.requirement("sandbox:apart:cache-room")
     def test_a_flood_of_answers_evicts_no_other_plugins_answers(
-        self, open_neighbourhood: Open, upstream: Upstream
+        self, open_group: Open, upstream: Upstream
     ) -> None:
-        near = open_neighbourhood(cache_max_bytes=2**20, clock=SkippingClock())
+        near = open_group(cache_max_bytes=2**20, clock=SkippingClock())
         arxiv = near.arxiv()
         arxiv.answer(ARXIV_API)
         upstream.on("*", Reply(body=b"x" * 10_000))
@@ -314,13 +314,14 @@ class TestCache:
 
     @pytest.mark.requirement("sandbox:apart:coalescing")
     def test_the_same_request_of_two_plugins_at_once_is_made_twice(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         release = threading.Event()
         upstream.on("/a", Reply(body=b"x", hold=release))
-        desks = [quick.stranger(name, {"host": EVIL}) for name in ("one", "two")]
+        harnesses = [quick.stranger(name, {"host": EVIL}) for name in ("one", "two")]
         threads = [
-            threading.Thread(target=desk.answer, args=(f"https://{EVIL}/a",)) for desk in desks
+            threading.Thread(target=harness.answer, args=(f"https://{EVIL}/a",))
+            for harness in harnesses
         ]
         for thread in threads:
             thread.start()
@@ -333,16 +334,16 @@ class TestCache:
 class TestBytes:
     @pytest.mark.requirement("sandbox:limits:fetched-bytes-as-they-come")
     def test_answers_that_never_end_are_charged_while_they_come(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         size = 2 * 2**20
         upstream.on("*", Reply(body=b"x" * size, headers=[("Content-Length", str(size + 1))],
                                more=b""))  # fmt: skip
-        desk = quick.stranger("evil", {"host": EVIL, "concurrency": 64})
-        call = desk.call(60, fetched_bytes=8 * 2**20)
+        harness = quick.stranger("evil", {"host": EVIL, "concurrency": 64})
+        call = harness.call(60, fetched_bytes=8 * 2**20)
         requests = [Request("GET", f"https://{EVIL}/{number}") for number in range(32)]
         started = time.monotonic()
-        desk.fetcher.fetch_all(requests, call)
+        harness.fetcher.fetch_all(requests, call)
         assert isinstance(call.fatal, LimitExceeded)
         assert call.fatal.limit == "fetched_bytes"
         assert call.fetched_bytes <= 8 * 2**20 + 16 * 128 * 2**10
@@ -350,9 +351,9 @@ class TestBytes:
 
     @pytest.mark.requirement("sandbox:apart:bytes")
     def test_a_plugin_holds_so_many_bytes_over_all_its_calls(
-        self, open_neighbourhood: Open, upstream: Upstream
+        self, open_group: Open, upstream: Upstream
     ) -> None:
-        near = open_neighbourhood(plugin_bytes=3 * 2**20)
+        near = open_group(plugin_bytes=3 * 2**20)
         release = threading.Event()
         upstream.on("/big", Reply(body=b"x" * 2**20))
         upstream.on("/held", Reply(body=b"x", hold=release))
@@ -381,21 +382,21 @@ class TestBytes:
 
     @pytest.mark.requirement("sandbox:limits:fetched-bytes")
     def test_kept_answers_are_not_read_past_the_budget(
-        self, quick: Neighbourhood, upstream: Upstream
+        self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on("*", Reply(body=b"x" * 1000))
-        desk = quick.stranger("evil", {"host": EVIL, "cache_seconds": 3600})
-        desk.answer(f"https://{EVIL}/a")
-        call = desk.call(fetched_bytes=2500)
-        outcomes = desk.fetcher.fetch_all([Request("GET", f"https://{EVIL}/a")] * 10, call)
+        harness = quick.stranger("evil", {"host": EVIL, "cache_seconds": 3600})
+        harness.answer(f"https://{EVIL}/a")
+        call = harness.call(fetched_bytes=2500)
+        outcomes = harness.fetcher.fetch_all([Request("GET", f"https://{EVIL}/a")] * 10, call)
         assert sum(isinstance(one, Response) for one in outcomes) == 2
         assert call.fetched_bytes == 3000
 
     @pytest.mark.requirement("sandbox:apart:concurrency")
     def test_a_manifest_gets_no_more_requests_in_flight_than_the_host_allows(
-        self, open_neighbourhood: Open, upstream: Upstream
+        self, open_group: Open, upstream: Upstream
     ) -> None:
-        near = open_neighbourhood()
+        near = open_group()
         release = threading.Event()
         upstream.on("*", Reply(body=b"x", hold=release))
         evil = near.stranger("evil", {"host": EVIL, "concurrency": 64})
@@ -414,21 +415,23 @@ class TestLocalFaults:
     @pytest.mark.requirement("sandbox:apart:local-faults")
     @pytest.mark.parametrize("value", ["text/xml ", " text/xml", "text/xml\t"])
     def test_a_header_that_http_does_not_allow_counts_for_nobody(
-        self, quick: Neighbourhood, value: str
+        self, quick: PluginGroup, value: str
     ) -> None:
-        desk = quick.stranger("one", {"host": EVIL})
+        harness = quick.stranger("one", {"host": EVIL})
         for _ in range(8):
-            failure = desk.failure(f"https://{EVIL}/", headers=(("accept", value),))
+            failure = harness.failure(f"https://{EVIL}/", headers=(("accept", value),))
             assert failure.reason == "header_not_allowed"
-        assert desk.answer(f"https://{EVIL}/x").body == f"{EVIL}/x", "its own circuit is closed too"
+        assert harness.answer(f"https://{EVIL}/x").body == f"{EVIL}/x", (
+            "its own circuit is closed too"
+        )
 
 
 class TestLookups:
     @pytest.mark.requirement("sandbox:apart:lookups")
     def test_lookups_that_hang_are_bounded_for_each_plugin(
-        self, open_neighbourhood: Open, upstream: Upstream
+        self, open_group: Open, upstream: Upstream
     ) -> None:
-        near = open_neighbourhood(clock=SkippingClock(), connect_seconds=0.05, retries=0)
+        near = open_group(clock=SkippingClock(), connect_seconds=0.05, retries=0)
         evil = near.stranger("evil", {"host": "*.evil.example.com", "concurrency": 64})
         upstream.names.hanging = True
         requests = [Request("GET", f"https://n{number}.evil.example.com/") for number in range(60)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.desk import until
+from support.fetch_harness import until
 from support.upstream import Reply, Upstream
 
 INTERVAL = 0.1

@@ -20,7 +20,7 @@ from carrel.exchange import (
 from carrel.fetch import RecordingFetcher, ReplayingFetcher
 from carrel.fetch.policy.rules import HostRule, Policy
 from carrel.fetch.recording import Recordings
-from support.desk import ARXIV, MakeDesk
+from support.fetch_harness import ARXIV, MakeHarness
 from support.upstream import Reply, Upstream
 
 URL = f"https://{ARXIV}/api/query?search_query=all:%22dark+matter%22&start=0"
@@ -193,18 +193,18 @@ def test_bodies_that_are_json_are_not_taken_for_exchanges(tmp_path: Path) -> Non
 
 
 def test_a_replay_of_real_exchanges_opens_no_connection_and_equals_them(
-    make_desk: MakeDesk, upstream: Upstream, tmp_path: Path
+    make_harness: MakeHarness, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/a", Reply(302, [("Location", "/b")]))
     upstream.on("/b", Reply(body="caf\u00e9".encode("latin-1"),
                             headers=[("Content-Type", "text/plain; charset=latin-1")]))  # fmt: skip
     upstream.on("/c", Reply(404, body=b"none"))
-    desk = make_desk()
+    harness = make_harness()
     urls = [f"https://{ARXIV}/a", f"https://{ARXIV}/c", "https://evil.example/"]
     requests = [Request("GET", url) for url in urls]
     folder = tmp_path / "recorded"
-    live = RecordingFetcher(desk.fetcher, folder).fetch_all(requests, desk.call())
-    desk.client.close()
+    live = RecordingFetcher(harness.fetcher, folder).fetch_all(requests, harness.call())
+    harness.client.close()
     dialled = len(upstream.dialled)
     assert replay(folder, *requests) == live
     assert len(upstream.dialled) == dialled

@@ -4,7 +4,7 @@ import pytest
 
 from carrel.exchange import FailureKind
 from carrel.fetch import HostRule
-from support.desk import ARXIV, EVERY_METHOD, Desk, MakeDesk
+from support.fetch_harness import ARXIV, EVERY_METHOD, FetchHarness, MakeHarness
 from support.upstream import Reply, Upstream
 
 HERE = f"https://{ARXIV}"
@@ -15,12 +15,12 @@ def to(location: str, status: int = 302) -> Reply:
 
 
 def test_a_redirect_is_followed_and_the_answer_names_the_last_url(
-    desk: Desk, upstream: Upstream
+    harness: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", to("https://api.crossref.org/b?x=1#f"))
     upstream.on("/b", to("c"))
     upstream.on("/c", Reply(body=b"here"))
-    response = desk.answer("/a")
+    response = harness.answer("/a")
     assert (response.url, response.body) == ("https://api.crossref.org/c", "here")
     assert [seen.host for seen in upstream.seen] == [ARXIV, *["api.crossref.org"] * 2]
 
@@ -33,11 +33,11 @@ def test_a_redirect_is_followed_and_the_answer_names_the_last_url(
     ],
 )  # fmt: skip
 def test_the_method_after_a_redirect_is_the_one_browsers_use(
-    desk: Desk, upstream: Upstream, status: int, method: str, then: str
+    harness: FetchHarness, upstream: Upstream, status: int, method: str, then: str
 ) -> None:
     upstream.on("/a", to("/b", status))
     upstream.on("/b", Reply(body=b"here"))
-    desk.answer("/a", method=method, body="x=1" if method == "POST" else "")
+    harness.answer("/a", method=method, body="x=1" if method == "POST" else "")
     last = upstream.seen[-1]
     assert last.method == then
     assert last.body == (b"x=1" if then == "POST" else b"")
@@ -60,29 +60,29 @@ def test_the_method_after_a_redirect_is_the_one_browsers_use(
     ],
 )
 def test_every_hop_is_checked_like_the_first(
-    make_desk: MakeDesk, upstream: Upstream, location: str, reason: str
+    make_harness: MakeHarness, upstream: Upstream, location: str, reason: str
 ) -> None:
     rules = (
         HostRule(ARXIV, EVERY_METHOD, paths=("/a", "/b")),
         HostRule("arxiv.org", EVERY_METHOD),
         HostRule("eutils.ncbi.nlm.nih.gov", EVERY_METHOD),
     )
-    desk = make_desk(rules=rules, granted=[ARXIV, "eutils.ncbi.nlm.nih.gov"])
+    harness = make_harness(rules=rules, granted=[ARXIV, "eutils.ncbi.nlm.nih.gov"])
     upstream.names.table["eutils.ncbi.nlm.nih.gov"] = ["10.0.0.1"]
     upstream.on("/a", to(location))
-    call = desk.call()
-    failure = desk.failure("/a", call=call)
+    call = harness.call()
+    failure = harness.failure("/a", call=call)
     assert (failure.kind, failure.reason) == (FailureKind.DENIED, reason)
     assert call.denial == failure
     assert len(upstream.seen) == len(upstream.dialled) == 1
 
 
 def test_a_denied_redirect_says_that_it_was_one_and_which_grant_would_allow_it(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     rules = (HostRule(ARXIV, EVERY_METHOD), HostRule("arxiv.org", EVERY_METHOD))
     upstream.on("/a", to("https://arxiv.org/b"))
-    failure = make_desk(rules=rules, granted=[ARXIV]).failure("/a")
+    failure = make_harness(rules=rules, granted=[ARXIV]).failure("/a")
     grant = 'plugins.arxiv.runtime_config.allowed_hosts += "arxiv.org"'
     assert failure.grant == grant
     assert failure.message == (
@@ -92,59 +92,65 @@ def test_a_denied_redirect_says_that_it_was_one_and_which_grant_would_allow_it(
 
 
 def test_a_method_that_the_next_host_does_not_declare_is_denied(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     rules = (
         HostRule(ARXIV, EVERY_METHOD),
         HostRule("api.crossref.org", frozenset({"GET"})),
     )
     upstream.on("/a", to("https://api.crossref.org/", 307))
-    failure = make_desk(rules=rules).failure("/a", method="POST", body="x")
+    failure = make_harness(rules=rules).failure("/a", method="POST", body="x")
     assert failure.reason == "method_not_allowed"
 
 
-def test_five_redirects_are_followed_and_a_sixth_is_not(desk: Desk, upstream: Upstream) -> None:
+def test_five_redirects_are_followed_and_a_sixth_is_not(
+    harness: FetchHarness, upstream: Upstream
+) -> None:
     for number in range(9):
         upstream.on(f"/{number}", to(f"/{number + 1}"))
     upstream.on("/9", Reply(body=b"here"))
-    assert desk.answer("/4").body == "here"
+    assert harness.answer("/4").body == "here"
     before = len(upstream.seen)
-    assert desk.failure("/3").reason == "too_many_redirects"
+    assert harness.failure("/3").reason == "too_many_redirects"
     assert len(upstream.seen) == before + 6
 
 
 @pytest.mark.parametrize("circle", [["/a"], ["/b", "/a"], ["#f"], ["/b", "/c", "/b"]])
 def test_a_circle_is_seen_before_it_is_walked_again(
-    desk: Desk, upstream: Upstream, circle: list[str]
+    harness: FetchHarness, upstream: Upstream, circle: list[str]
 ) -> None:
     here = "/a"
     for there in circle:
         upstream.on(here, to(there))
         here = there
-    failure = desk.failure("/a")
+    failure = harness.failure("/a")
     assert failure.reason == "too_many_redirects"
     assert "circle" in failure.message
     assert len(upstream.seen) <= 3
 
 
 @pytest.mark.parametrize("reply", [Reply(302), to("")], ids=["missing", "empty"])
-def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, upstream: Upstream, reply: Reply) -> None:
+def test_a_redirect_to_nowhere_is_unreachable(
+    harness: FetchHarness, upstream: Upstream, reply: Reply
+) -> None:
     upstream.on("/a", reply)
-    failure = desk.failure("/a")
+    failure = harness.failure("/a")
     assert (failure.kind, failure.number) == (FailureKind.UNREACHABLE, 302)
     assert "nowhere" in failure.message
 
 
-def test_what_a_bad_redirect_says_is_not_repeated(desk: Desk, upstream: Upstream) -> None:
+def test_what_a_bad_redirect_says_is_not_repeated(
+    harness: FetchHarness, upstream: Upstream
+) -> None:
     upstream.on("/a", to("https://ignore-previous-instructions\x7f/\\"))
-    failure = desk.failure("/a")
+    failure = harness.failure("/a")
     assert "ignore" not in failure.message
     assert failure.url == f"{HERE}/a"
 
 
 @pytest.mark.parametrize("status", [300, 304, 305])
 def test_a_3xx_that_is_no_redirect_is_an_answer(
-    desk: Desk, upstream: Upstream, status: int
+    harness: FetchHarness, upstream: Upstream, status: int
 ) -> None:
     upstream.on("/a", Reply(status, [("Location", "https://evil.example/")]))
-    assert desk.answer("/a").status == status
+    assert harness.answer("/a").status == status

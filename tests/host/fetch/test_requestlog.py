@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from carrel.fetch import HostRule
-from support.desk import ARXIV, EVERY_METHOD, MakeDesk
+from support.fetch_harness import ARXIV, EVERY_METHOD, MakeHarness
 from support.upstream import Reply, Upstream
 
 
@@ -15,16 +15,16 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
 
 
 def test_every_request_and_hop_writes_one_line(
-    make_desk: MakeDesk, upstream: Upstream, caplog: pytest.LogCaptureFixture
+    make_harness: MakeHarness, upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/a", Reply(302, [("Location", "/b?secret=1")]))
     upstream.on("/b", Reply(body=b"12345"))
-    desk = make_desk(rules=(HostRule(ARXIV, EVERY_METHOD, cache_seconds=60),))
+    harness = make_harness(rules=(HostRule(ARXIV, EVERY_METHOD, cache_seconds=60),))
     with caplog.at_level(logging.INFO, "carrel.fetch"):
-        desk.fetch("/a?search=private")
-        desk.fetch("/a?search=private")
-        desk.fetch("https://evil.example/x")
-        desk.fetch("not a url")
+        harness.fetch("/a?search=private")
+        harness.fetch("/a?search=private")
+        harness.fetch("https://evil.example/x")
+        harness.fetch("not a url")
     first, second, hit, denied, malformed = lines(caplog)
     assert (first["host"], first["path"], first["status"], first["cache"]) == (
         ARXIV, "/a", 302, "miss",
@@ -41,14 +41,14 @@ def test_every_request_and_hop_writes_one_line(
 
 @pytest.mark.requirement("sandbox:secrets:log-injection")
 def test_nothing_in_a_request_can_start_a_line_of_its_own(
-    make_desk: MakeDesk, caplog: pytest.LogCaptureFixture
+    make_harness: MakeHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    desk = make_desk()
+    harness = make_harness()
     with caplog.at_level(logging.INFO, "carrel.fetch"):
-        call = desk.call()
+        call = harness.call()
         call.tool = "query\nplugin=other status=200 \x1b[31m\u202e"
-        desk.fetch("https://evil.example/a%0Aplugin=other", call=call)
-        desk.fetch("https://evil.example/\nplugin=other", call=call)
+        harness.fetch("https://evil.example/a%0Aplugin=other", call=call)
+        harness.fetch("https://evil.example/\nplugin=other", call=call)
     assert len(caplog.records) == 2
     for record in caplog.records:
         text = record.getMessage()
@@ -58,9 +58,9 @@ def test_nothing_in_a_request_can_start_a_line_of_its_own(
 
 
 def test_a_failure_says_which(
-    make_desk: MakeDesk, upstream: Upstream, caplog: pytest.LogCaptureFixture
+    make_harness: MakeHarness, upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("*", Reply(body=b"\xff"))
     with caplog.at_level(logging.INFO, "carrel.fetch"):
-        make_desk().fetch("/a")
+        make_harness().fetch("/a")
     assert [line["failed"] for line in lines(caplog)] == ["undecodable"]

@@ -14,7 +14,7 @@ import pytest
 
 from carrel.exchange import Failure, FailureKind, Response
 from carrel.fetch.policy.hosts import parse_host_entry
-from support.desk import ARXIV, MakeDesk
+from support.fetch_harness import ARXIV, MakeHarness
 from support.upstream import PUBLIC, Names, Reply, Upstream
 
 LIST = Path(__file__).parents[4] / "shared" / "reference" / "ssrf-cases.tsv"
@@ -138,7 +138,7 @@ def unescape(text: str) -> str:
     return text.encode("ascii").decode("unicode_escape")
 
 
-def check(case: Case, upstream: Upstream, make_desk: MakeDesk) -> None:
+def check(case: Case, upstream: Upstream, make_harness: MakeHarness) -> None:
     upstream.names = Names()
     upstream.names.otherwise = case.answers.get("*", [[PUBLIC]])[0]
     upstream.names.table = {host: turns for host, turns in case.answers.items() if host != "*"}
@@ -146,7 +146,7 @@ def check(case: Case, upstream: Upstream, make_desk: MakeDesk) -> None:
     if case.redirect is not None:
         replies.insert(0, Reply(302, [("Location", case.redirect)]))
     upstream.on("*", *replies)
-    outcome = make_desk(cache_path=None, retries=0).fetch(case.url)
+    outcome = make_harness(cache_path=None, retries=0).fetch(case.url)
     hops = 1 if case.redirect is None else 2
     if case.allowed:
         assert isinstance(outcome, Response), outcome
@@ -166,16 +166,18 @@ LISTED = list(listed_cases())
 
 
 @pytest.mark.parametrize("case", OWN, ids=[case.id for case in OWN])
-def test_a_trick_gets_its_verdict(case: Case, upstream: Upstream, make_desk: MakeDesk) -> None:
-    check(case, upstream, make_desk)
+def test_a_trick_gets_its_verdict(
+    case: Case, upstream: Upstream, make_harness: MakeHarness
+) -> None:
+    check(case, upstream, make_harness)
 
 
 @pytest.mark.skipif(not LISTED, reason="no ../shared/reference/ssrf-cases.tsv beside the checkout")
 @pytest.mark.parametrize("case", LISTED, ids=[case.id for case in LISTED])
 def test_a_listed_trick_gets_its_verdict(
-    case: Case, upstream: Upstream, make_desk: MakeDesk
+    case: Case, upstream: Upstream, make_harness: MakeHarness
 ) -> None:
-    check(case, upstream, make_desk)
+    check(case, upstream, make_harness)
 
 
 @pytest.mark.skipif(not LISTED, reason="no ../shared/reference/ssrf-cases.tsv beside the checkout")

@@ -26,14 +26,14 @@ def clock() -> SkippingClock:
 
 
 @pytest.fixture
-def quick(make_desk: MakeDesk, clock: SkippingClock) -> Desk:
+def quick(make_harness: MakeHarness, clock: SkippingClock) -> FetchHarness:
     """A desk whose waits end at once."""
-    return make_desk(clock=clock)
+    return make_harness(clock=clock)
 
 
 @pytest.mark.parametrize("bad", [Reply(500), Reply(503), Reply(429), Reply(body=b"x" * 99, cut=9)])
 def test_a_failure_that_may_pass_is_tried_again(
-    quick: Desk, upstream: Upstream, bad: Reply
+    quick: FetchHarness, upstream: Upstream, bad: Reply
 ) -> None:
     upstream.on("/a", bad, bad, GOOD)
     assert quick.answer("/a").body == "good"
@@ -51,7 +51,7 @@ class TestPosts:
         "bad", [Reply(500), Reply(502), Reply(503), Reply(504), Reply(body=b"x" * 99, cut=9)]
     )
     def test_one_that_may_have_been_carried_out_is_not_repeated(
-        self, quick: Desk, upstream: Upstream, bad: Reply
+        self, quick: FetchHarness, upstream: Upstream, bad: Reply
     ) -> None:
         upstream.on("/a", bad, GOOD)
         failure = quick.failure("/a", method="POST", body="a=1")
@@ -60,7 +60,7 @@ class TestPosts:
 
     @pytest.mark.parametrize("bad", [Reply(429), AFTER], ids=["429", "retry-after"])
     def test_one_that_the_upstream_asks_for_again_is_repeated(
-        self, quick: Desk, upstream: Upstream, bad: Reply
+        self, quick: FetchHarness, upstream: Upstream, bad: Reply
     ) -> None:
         upstream.on("/a", bad, GOOD)
         assert quick.answer("/a", method="POST", body="a=1").body == "good"
@@ -68,23 +68,23 @@ class TestPosts:
 
     @pytest.mark.parametrize("bad", [Reply(500), Reply(503), Reply(body=b"x" * 99, cut=9)])
     def test_one_whose_answers_may_be_kept_is_a_read_and_repeated(
-        self, make_desk: MakeDesk, clock: SkippingClock, upstream: Upstream, bad: Reply
+        self, make_harness: MakeHarness, clock: SkippingClock, upstream: Upstream, bad: Reply
     ) -> None:
         upstream.on("/a", bad, bad, GOOD)
-        desk = make_desk(rules=READS, clock=clock)
-        assert desk.answer("/a", method="POST", body="a=1").body == "good"
+        harness = make_harness(rules=READS, clock=clock)
+        assert harness.answer("/a", method="POST", body="a=1").body == "good"
         assert len(upstream.seen) == 3
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 501, 505])
 def test_a_status_that_will_not_pass_is_an_answer(
-    quick: Desk, upstream: Upstream, status: int
+    quick: FetchHarness, upstream: Upstream, status: int
 ) -> None:
     upstream.on("/a", Reply(status, body=b"<e/>", headers=[("Content-Type", "text/xml")]), GOOD)
     assert quick.answer("/a").status == status
 
 
-def test_a_part_that_nobody_asked_for_is_no_answer(quick: Desk, upstream: Upstream) -> None:
+def test_a_part_that_nobody_asked_for_is_no_answer(quick: FetchHarness, upstream: Upstream) -> None:
     upstream.on("/a", Reply(206, [("Content-Range", "bytes 0-3/9")], body=b"part"))
     failure = quick.failure("/a")
     assert (failure.kind, failure.number) == (FailureKind.UNREACHABLE, 206)
@@ -101,7 +101,7 @@ def test_a_part_that_nobody_asked_for_is_no_answer(quick: Desk, upstream: Upstre
     ids=["version", "two-framings", "two-locations"],
 )
 def test_an_answer_that_can_be_read_in_two_ways_is_refused(
-    quick: Desk, upstream: Upstream, raw: bytes
+    quick: FetchHarness, upstream: Upstream, raw: bytes
 ) -> None:
     upstream.on("/a", Reply(raw=raw))
     upstream.on("*", GOOD)
@@ -112,7 +112,7 @@ def test_an_answer_that_can_be_read_in_two_ways_is_refused(
 
 
 def test_a_server_error_that_lasts_is_unreachable_with_its_status(
-    quick: Desk, upstream: Upstream
+    quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", Reply(502, body=b"<html>Bad gateway"))
     failure = quick.failure("/a")
@@ -122,7 +122,7 @@ def test_a_server_error_that_lasts_is_unreachable_with_its_status(
 
 
 def test_a_server_error_with_the_apis_own_words_reaches_the_plugin(
-    quick: Desk, upstream: Upstream
+    quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", Reply(500, body=b'{"e": 1}', headers=[("Content-Type", "application/json")]))
     assert quick.answer("/a").status == 500
@@ -131,7 +131,7 @@ def test_a_server_error_with_the_apis_own_words_reaches_the_plugin(
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_waited_for_when_it_fits(
-    quick: Desk, upstream: Upstream, clock: SkippingClock, form: str
+    quick: FetchHarness, upstream: Upstream, clock: SkippingClock, form: str
 ) -> None:
     value = "7" if form == "seconds" else formatdate(time.time() + 7.5, usegmt=True)
     upstream.on("/a", Reply(429, [("Retry-After", value)]), GOOD)
@@ -141,7 +141,7 @@ def test_retry_after_is_waited_for_when_it_fits(
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_retry_after_that_does_not_fit_is_rate_limited_with_its_seconds(
-    quick: Desk, upstream: Upstream, clock: SkippingClock, status: int
+    quick: FetchHarness, upstream: Upstream, clock: SkippingClock, status: int
 ) -> None:
     upstream.on("*", Reply(status, [("Retry-After", "120")]))
     failure = quick.failure("/a")
@@ -153,7 +153,7 @@ def test_a_retry_after_that_does_not_fit_is_rate_limited_with_its_seconds(
     assert len(upstream.seen) == 1
 
 
-def test_a_429_that_lasts_is_rate_limited(quick: Desk, upstream: Upstream) -> None:
+def test_a_429_that_lasts_is_rate_limited(quick: FetchHarness, upstream: Upstream) -> None:
     upstream.on("/a", Reply(429))
     failure = quick.failure("/a")
     assert failure.kind is FailureKind.RATE_LIMITED
@@ -174,7 +174,7 @@ def test_a_429_that_lasts_is_rate_limited(quick: Desk, upstream: Upstream) -> No
     ids=["cut", "cut-chunk", "nothing", "not-http", "two-lengths", "endless-header"],
 )
 def test_a_broken_answer_is_tried_again_and_then_unreachable(
-    quick: Desk, upstream: Upstream, bad: Reply
+    quick: FetchHarness, upstream: Upstream, bad: Reply
 ) -> None:
     upstream.on("/a", bad)
     failure = quick.failure("/a")
@@ -185,7 +185,7 @@ def test_a_broken_answer_is_tried_again_and_then_unreachable(
 
 
 def test_five_broken_answers_leave_the_upstream_alone_until_a_probe_succeeds(
-    quick: Desk, upstream: Upstream, clock: SkippingClock
+    quick: FetchHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
     upstream.on("*", *[Reply(raw=b"")] * 6, GOOD)
     for _ in range(2):
@@ -206,7 +206,7 @@ def test_five_broken_answers_leave_the_upstream_alone_until_a_probe_succeeds(
 
 @pytest.mark.requirement("sandbox:limits:decompression-bomb")
 def test_a_compressed_body_that_expands_without_end_is_too_large(
-    quick: Desk, upstream: Upstream
+    quick: FetchHarness, upstream: Upstream
 ) -> None:
     bomb = gzip.compress(bytes(64 * 2**20))
     upstream.on("/a", Reply(body=bomb, headers=[("Content-Encoding", "gzip")]))
@@ -232,7 +232,7 @@ def test_a_compressed_body_that_expands_without_end_is_too_large(
     ],
 )
 def test_a_body_that_is_not_what_it_claims_is_undecodable(
-    quick: Desk, upstream: Upstream, headers: list[tuple[str, str]], body: bytes, says: str
+    quick: FetchHarness, upstream: Upstream, headers: list[tuple[str, str]], body: bytes, says: str
 ) -> None:
     upstream.on("/a", Reply(body=body, headers=headers))
     failure = quick.failure("/a")
@@ -241,7 +241,7 @@ def test_a_body_that_is_not_what_it_claims_is_undecodable(
     assert len(upstream.seen) == 1
 
 
-def test_a_compressed_answer_arrives_as_text(quick: Desk, upstream: Upstream) -> None:
+def test_a_compressed_answer_arrives_as_text(quick: FetchHarness, upstream: Upstream) -> None:
     text = "<feed>ü</feed>" * 100_000
     upstream.on(
         "/a", Reply(body=gzip.compress(text.encode()), headers=[("Content-Encoding", "gzip")])
@@ -253,7 +253,7 @@ def test_a_compressed_answer_arrives_as_text(quick: Desk, upstream: Upstream) ->
 
 
 def test_an_address_that_does_not_connect_makes_room_for_the_next(
-    quick: Desk, upstream: Upstream
+    quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = [PUBLIC, SECOND]
     upstream.refusing = {PUBLIC}
@@ -262,7 +262,7 @@ def test_an_address_that_does_not_connect_makes_room_for_the_next(
     assert upstream.dialled == [PUBLIC, SECOND]
 
 
-def test_no_connection_at_all_is_unreachable(quick: Desk, upstream: Upstream) -> None:
+def test_no_connection_at_all_is_unreachable(quick: FetchHarness, upstream: Upstream) -> None:
     upstream.refusing = {PUBLIC}
     failure = quick.failure("/a")
     assert failure.kind is FailureKind.UNREACHABLE
@@ -270,7 +270,7 @@ def test_no_connection_at_all_is_unreachable(quick: Desk, upstream: Upstream) ->
 
 
 def test_a_name_without_address_fails_at_once_and_a_lookup_that_fails_is_tried_again(
-    quick: Desk, upstream: Upstream
+    quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = []
     assert "no address" in quick.failure("/a").message
@@ -283,7 +283,9 @@ def test_a_name_without_address_fails_at_once_and_a_lookup_that_fails_is_tried_a
 
 
 @pytest.mark.requirement("sandbox:hosts:one-lookup")
-def test_a_name_is_resolved_once_for_all_attempts_of_a_hop(quick: Desk, upstream: Upstream) -> None:
+def test_a_name_is_resolved_once_for_all_attempts_of_a_hop(
+    quick: FetchHarness, upstream: Upstream
+) -> None:
     upstream.names.table[ARXIV] = [[PUBLIC], ["127.0.0.1"]]
     upstream.on("/a", Reply(raw=b""), Reply(503), GOOD)
     assert quick.answer("/a").body == "good"
@@ -293,7 +295,7 @@ def test_a_name_is_resolved_once_for_all_attempts_of_a_hop(quick: Desk, upstream
 
 @pytest.mark.requirement("sandbox:hosts:kept-connection")
 def test_a_kept_connection_is_not_used_for_an_address_that_is_no_longer_the_names(
-    quick: Desk, upstream: Upstream
+    quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = [[PUBLIC], [SECOND], ["10.0.0.1"]]
     upstream.on("*", GOOD)
@@ -305,14 +307,14 @@ def test_a_kept_connection_is_not_used_for_an_address_that_is_no_longer_the_name
 
 @pytest.mark.requirement("sandbox:hosts:tls")
 def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_refused(
-    upstream: Upstream, make_desk: MakeDesk
+    upstream: Upstream, make_harness: MakeHarness
 ) -> None:
     rules = (HostRule("www.ncbi.nlm.nih.gov", EVERY_METHOD),)
     upstream.on("*", GOOD)
-    failure = make_desk(rules=rules).failure("https://www.ncbi.nlm.nih.gov/")
+    failure = make_harness(rules=rules).failure("https://www.ncbi.nlm.nih.gov/")
     assert failure.kind is FailureKind.UNREACHABLE
     assert "certificate" in failure.message
-    failure = make_desk(ca_bundle=None).failure("/a")
+    failure = make_harness(ca_bundle=None).failure("/a")
     assert "certificate" in failure.message
     with Upstream(ARXIV, authority=trustme.CA()) as impostor:
         impostor.on("*", GOOD)
@@ -320,14 +322,14 @@ def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_refused(
             FetchSettings(), resolver=impostor.names, dialer=impostor.dial, jitter=lambda: 0.0
         )
         with client:
-            desk = Desk.of(client, Policy("arxiv", [HostRule(ARXIV, EVERY_METHOD)]), ())
-            assert "certificate" in desk.failure("/a").message
+            harness = FetchHarness.of(client, Policy("arxiv", [HostRule(ARXIV, EVERY_METHOD)]), ())
+            assert "certificate" in harness.failure("/a").message
         assert impostor.seen == []
     assert upstream.seen == []
 
 
 def test_the_upstreams_own_rate_headers_slow_the_pace(
-    quick: Desk, upstream: Upstream, clock: SkippingClock
+    quick: FetchHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
     rate = [("X-Rate-Limit-Limit", "1"), ("X-Rate-Limit-Interval", "2s")]
     upstream.on("*", Reply(body=b"x", headers=rate))
@@ -337,20 +339,20 @@ def test_the_upstreams_own_rate_headers_slow_the_pace(
 
 
 def test_redirects_and_retries_wait_for_their_turn_like_every_request(
-    make_desk: MakeDesk, upstream: Upstream, clock: SkippingClock
+    make_harness: MakeHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
-    desk = make_desk(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
+    harness = make_harness(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
     upstream.on("/a", Reply(302, [("Location", "/b")]))
     upstream.on("/b", Reply(500), GOOD)
-    assert desk.answer("/a").body == "good"
+    assert harness.answer("/a").body == "good"
     assert len(upstream.seen) == 3
     assert clock.skipped >= 5.9
 
 
-def test_a_lookup_that_hangs_is_given_up(make_desk: MakeDesk, upstream: Upstream) -> None:
+def test_a_lookup_that_hangs_is_given_up(make_harness: MakeHarness, upstream: Upstream) -> None:
     upstream.names.hanging = True
-    desk = make_desk(connect_seconds=0.05, clock=SkippingClock())
-    failure = desk.failure("/a")
+    harness = make_harness(connect_seconds=0.05, clock=SkippingClock())
+    failure = harness.failure("/a")
     assert failure.kind is FailureKind.UNREACHABLE
     assert "looked up" in failure.message
     assert len(upstream.names.lookups) == 3
@@ -365,14 +367,14 @@ def test_the_systems_resolver_knows_names_and_says_when_there_is_none() -> None:
 
 
 def test_a_request_without_an_address_takes_no_slot_of_the_pace(
-    make_desk: MakeDesk, upstream: Upstream
+    make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", GOOD)
     clock = SkippingClock()
-    desk = make_desk(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
+    harness = make_harness(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
     for addresses in ([], ["127.0.0.1"]):
         upstream.names.table[ARXIV] = addresses
-        desk.failure("/a")
+        harness.failure("/a")
     del upstream.names.table[ARXIV]
-    assert desk.answer("/a").body == "good"
+    assert harness.answer("/a").body == "good"
     assert clock.skipped == 0

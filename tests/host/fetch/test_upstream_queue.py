@@ -20,7 +20,7 @@ def clock() -> SkippingClock:
 
 
 @pytest.fixture
-def make_gate(clock: SkippingClock) -> Iterator[Callable[..., UpstreamQueue]]:
+def make_queue(clock: SkippingClock) -> Iterator[Callable[..., UpstreamQueue]]:
     executor = ThreadPoolExecutor(1)
 
     def make(interval: float = 0.0, burst: int = 1, concurrency: int = 8) -> UpstreamQueue:
@@ -41,10 +41,10 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def test_calls_take_turns_however_much_one_of_them_asks(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     order: list[str] = []
-    queue = make_gate(1.0)
+    queue = make_queue(1.0)
 
     async def ask(who: str, number: int) -> None:
         async with queue.slot(who, clock.monotonic() + 1000):
@@ -62,9 +62,9 @@ def test_calls_take_turns_however_much_one_of_them_asks(
 
 
 def test_a_request_that_cannot_be_served_in_time_is_refused_at_once_with_the_seconds(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(2.0)
+    queue = make_queue(2.0)
     refused: list[float] = []
     served = 0
 
@@ -88,9 +88,9 @@ def test_a_request_that_cannot_be_served_in_time_is_refused_at_once_with_the_sec
 
 
 def test_no_more_than_the_concurrency_is_in_flight(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(concurrency=3)
+    queue = make_queue(concurrency=3)
     now = most = 0
 
     async def ask() -> None:
@@ -109,9 +109,9 @@ def test_no_more_than_the_concurrency_is_in_flight(
 
 
 def test_a_cancelled_request_gives_its_slot_to_the_next(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(5.0)
+    queue = make_queue(5.0)
 
     async def ask() -> None:
         async with queue.slot("call", clock.monotonic() + 1000):
@@ -131,9 +131,9 @@ def test_a_cancelled_request_gives_its_slot_to_the_next(
 
 
 def test_a_penalty_holds_for_those_who_already_wait(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(1.0)
+    queue = make_queue(1.0)
 
     async def ask(patience: float) -> float:
         async with queue.slot("call", clock.monotonic() + patience):
@@ -151,9 +151,9 @@ def test_a_penalty_holds_for_those_who_already_wait(
 
 
 def test_the_slowest_of_several_rules_holds_and_an_upstream_can_slow_it_further(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(3.0)
+    queue = make_queue(3.0)
     queue.adopt(HostRule("arxiv.org", GET, pace=Pace(0.0, 100)))
     queue.slow_to(1.0)
     queue.slow_to(4.0)
@@ -171,9 +171,9 @@ def test_the_slowest_of_several_rules_holds_and_an_upstream_can_slow_it_further(
 
 
 def test_a_request_that_leaves_late_waits_anew_where_others_went_by(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(3.0)
+    queue = make_queue(3.0)
 
     async def work() -> None:
         patient, hasty = clock.monotonic() + 100, clock.monotonic() + 5
@@ -195,9 +195,9 @@ def test_a_request_that_leaves_late_waits_anew_where_others_went_by(
 
 
 def test_a_slot_that_is_given_back_is_there_for_the_next_request(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(3.0)
+    queue = make_queue(3.0)
 
     async def work() -> None:
         late = clock.monotonic() + 100
@@ -227,15 +227,15 @@ def test_a_slot_that_is_given_back_is_there_for_the_next_request(
     ],
 )
 def test_the_pace_that_a_request_waits_for_is_told_in_words(
-    make_gate: Callable[..., UpstreamQueue], interval: float, concurrency: int, told: str
+    make_queue: Callable[..., UpstreamQueue], interval: float, concurrency: int, told: str
 ) -> None:
-    assert make_gate(interval, concurrency=concurrency).describe("arXiv") == told
+    assert make_queue(interval, concurrency=concurrency).describe("arXiv") == told
 
 
 def test_a_request_that_waits_for_others_to_end_is_told_so(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
-    queue = make_gate(3.0, concurrency=1)
+    queue = make_queue(3.0, concurrency=1)
 
     async def work() -> None:
         async with queue.slot("a", clock.monotonic() + 10):
@@ -252,9 +252,9 @@ def test_a_request_that_waits_for_others_to_end_is_told_so(
     ],
 )
 def test_a_pause_is_told_as_long_as_it_lasts(
-    make_gate: Callable[..., UpstreamQueue], clock: SkippingClock, asked: bool, told: str
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock, asked: bool, told: str
 ) -> None:
-    queue = make_gate(1.0)
+    queue = make_queue(1.0)
 
     async def work() -> None:
         await queue.penalise(4.2, asked=asked)

@@ -16,7 +16,7 @@ Open = Callable[..., Carrel]
 
 
 @pytest.fixture
-def open_desk(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
+def open_api(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
     """Makes a Carrel with plugins of these names, in this order."""
     opened: list[Carrel] = []
 
@@ -36,5 +36,5 @@ def open_desk(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
         return opened[-1]
 
     yield make
-    for desk in opened:
-        desk.close()
+    for api in opened:
+        api.close()

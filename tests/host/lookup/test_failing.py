@@ -46,63 +46,63 @@ from .conftest import Open
     ],
 )
 def test_a_source_that_fails_is_never_not_found_and_hides_no_other(
-    open_desk: Open, broken: Guest, code: str | None
+    open_api: Open, broken: Guest, code: str | None
 ) -> None:
     good = source(says([found("doi", "10.1000/A")]))
-    result = open_desk(broken=broken, good=good).lookup(["10.1000/A"])
+    result = open_api(broken=broken, good=good).lookup(["10.1000/A"])
     item = one(result)
     assert item.outcome == "found"
     if code is None:
         assert "broken was not asked" in result.notices[0]
         return
     assert trace(item) == [("broken", "failed", code), ("good", "found", "10.1000/A")]
-    alone = one(open_desk(broken=broken).lookup(["10.1000/A"]))
+    alone = one(open_api(broken=broken).lookup(["10.1000/A"]))
     assert alone.outcome == "failed"
     assert alone.problem is not None
     assert alone.problem.code == code
 
 
-def test_a_bad_record_costs_only_its_own_identifier(open_desk: Open) -> None:
+def test_a_bad_record_costs_only_its_own_identifier(open_api: Open) -> None:
     works = [found("doi", "10.1000/A", issued="soon"), found("doi", "10.1000/b")]
-    result = open_desk(one=source(says(works))).lookup(["10.1000/A", "10.1000/b"])
+    result = open_api(one=source(says(works))).lookup(["10.1000/A", "10.1000/b"])
     assert [item.outcome for item in result.items] == ["failed", "found"]
     problem = result.items[0].problem
     assert problem is not None
     assert "issued" in problem.message
 
 
-def test_a_text_that_is_no_identifier_fails_alone(open_desk: Open) -> None:
-    desk = open_desk(one=source(says([found("doi", "10.1000/A")])))
-    bad, good = desk.lookup(["what\x1b[2J is this", "10.1000/A"]).items
+def test_a_text_that_is_no_identifier_fails_alone(open_api: Open) -> None:
+    api = open_api(one=source(says([found("doi", "10.1000/A")])))
+    bad, good = api.lookup(["what\x1b[2J is this", "10.1000/A"]).items
     assert (bad.outcome, good.outcome) == ("failed", "found")
     assert bad.problem is not None
     assert bad.problem.code == "invalid_arguments"
     assert "\x1b" not in bad.given + bad.problem.message
 
 
-def test_not_found_takes_that_every_source_that_was_asked_says_so(open_desk: Open) -> None:
+def test_not_found_takes_that_every_source_that_was_asked_says_so(open_api: Open) -> None:
     lacking = source(says(not_found=[A]))
-    assert one(open_desk(one=lacking).lookup(["10.1000/A"])).outcome == "not_found"
-    both = open_desk(one=lacking, two=source(body="unreachable"))
+    assert one(open_api(one=lacking).lookup(["10.1000/A"])).outcome == "not_found"
+    both = open_api(one=lacking, two=source(body="unreachable"))
     assert one(both.lookup(["10.1000/A"])).outcome == "failed"
 
 
-def test_a_wait_that_helps_is_passed_on(open_desk: Open) -> None:
+def test_a_wait_that_helps_is_passed_on(open_api: Open) -> None:
     report = {"id": A, "code": "rate_limited", "message": "x", "retry_after_seconds": 7}
-    item = one(open_desk(one=source(says(failed=[report]))).lookup(["10.1000/A"]))
+    item = one(open_api(one=source(says(failed=[report]))).lookup(["10.1000/A"]))
     assert item.to_json()["error"]["retry_after_seconds"] == 7
 
 
 @pytest.mark.requirement("serve:alive:lookup")
-def test_the_deadline_ends_the_wait_and_keeps_what_came_in_time(open_desk: Open) -> None:
-    desk = open_desk(
+def test_the_deadline_ends_the_wait_and_keeps_what_came_in_time(open_api: Open) -> None:
+    api = open_api(
         quick=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),
         slow=source(body=LOOP),
         late=source(says(), "pmid"),
         limits={"wall_seconds": 2},  # in which a busy machine compiles the quick one
     )
     started = time.monotonic()
-    item = one(desk.lookup(["10.1000/A"]))
+    item = one(api.lookup(["10.1000/A"]))
     assert time.monotonic() - started < 10
     assert trace(item) == [
         ("quick", "found", "10.1000/A"),

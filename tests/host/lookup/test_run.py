@@ -19,52 +19,52 @@ from support.manifests import manifest_text
 from .conftest import Open
 
 
-def test_a_work_is_found_by_any_spelling_of_its_identifier(open_desk: Open) -> None:
-    desk = open_desk(one=source(says([found("doi", "10.1000/a", title="T")])))
-    result = desk.lookup(["https://doi.org/10.1000/A"])
+def test_a_work_is_found_by_any_spelling_of_its_identifier(open_api: Open) -> None:
+    api = open_api(one=source(says([found("doi", "10.1000/a", title="T")])))
+    result = api.lookup(["https://doi.org/10.1000/A"])
     item = one(result)
     assert (item.outcome, item.work, item.id) == ("found", 0, Id("doi", "10.1000/A"))
     assert result.works[0].work.title == "T"
 
 
-def test_only_plugins_that_resolve_the_kind_are_asked(open_desk: Open) -> None:
-    desk = open_desk(
+def test_only_plugins_that_resolve_the_kind_are_asked(open_api: Open) -> None:
+    api = open_api(
         papers=source(says([found("pmid", "7")]), "pmid"),
         eprints=source(body=LOOP),
         plain=guest(manifest=manifest_text(hosts=[])),
     )
-    assert trace(one(desk.lookup(["pmid:7"]))) == [
+    assert trace(one(api.lookup(["pmid:7"]))) == [
         ("papers", "found", "7"),
         ("eprints", "not_asked", "no_matching_identifier"),
     ]
 
 
-def test_records_of_several_sources_are_merged_and_say_whose_they_are(open_desk: Open) -> None:
-    desk = open_desk(
+def test_records_of_several_sources_are_merged_and_say_whose_they_are(open_api: Open) -> None:
+    api = open_api(
         eutils=source(says([found("doi", "10.1000/A", title="B", ids={"doi": "10.1000/A"})])),
         crossref=source(says([found("doi", "10.1000/A", title="A", ids={"doi": "10.1000/a"})])),
     )
-    [work] = desk.lookup(["10.1000/A"]).works
+    [work] = api.lookup(["10.1000/A"]).works
     assert work.work.title == "A"
     assert work.provenance["title"] == ("crossref",)
     assert work.alternatives["title"][0].sources == ("eutils",)
 
 
 @pytest.mark.requirement("result:typed:record-source")
-def test_a_plugin_speaks_for_nobody_else(open_desk: Open) -> None:
-    desk = open_desk(stranger=source(says([found("doi", "10.1000/A", source="crossref")])))
-    assert desk.lookup(["10.1000/A"]).works[0].sources == ("stranger",)
+def test_a_plugin_speaks_for_nobody_else(open_api: Open) -> None:
+    api = open_api(stranger=source(says([found("doi", "10.1000/A", source="crossref")])))
+    assert api.lookup(["10.1000/A"]).works[0].sources == ("stranger",)
 
 
-def test_the_second_round_asks_with_what_the_first_one_learnt(open_desk: Open) -> None:
+def test_the_second_round_asks_with_what_the_first_one_learnt(open_api: Open) -> None:
     ids = {"arxiv": "2001.00001v2", "doi": "10.1000/A"}
-    desk = open_desk(
+    api = open_api(
         crossref=source(says([found("doi", "10.1000/A", publisher="P")])),
         eutils=source(says(not_found=[A]), "pmid", "doi"),
         arxiv=source(says([found("arxiv", "2001.00001", ids=ids)]), "arxiv"),
     )
     heard: list[tuple[float, float | None]] = []
-    result = desk.lookup(
+    result = api.lookup(
         ["arXiv:2001.00001"], on_progress=lambda done, total, _message: heard.append((done, total))
     )
     # Two more are asked when one has answered: the count goes on, and never begins anew.
@@ -78,63 +78,63 @@ def test_the_second_round_asks_with_what_the_first_one_learnt(open_desk: Open) -
     assert [work.work.publisher for work in result.works] == ["P"]
 
 
-def test_a_source_without_the_work_is_asked_again_by_another_identifier(open_desk: Open) -> None:
+def test_a_source_without_the_work_is_asked_again_by_another_identifier(open_api: Open) -> None:
     answer = says([found("pmid", "7", title="T")], not_found=[A])
-    desk = open_desk(
+    api = open_api(
         crossref=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),
         eutils=source(answer, "pmid", "doi"),
     )
-    assert trace(one(desk.lookup(["10.1000/A"]))) == [
+    assert trace(one(api.lookup(["10.1000/A"]))) == [
         ("crossref", "found", "10.1000/A"),
         ("eutils", "not_found", "10.1000/A"),
         ("eutils", "found", "7"),
     ]
 
 
-def test_there_is_no_third_round_and_the_trace_says_so(open_desk: Open) -> None:
-    desk = open_desk(
+def test_there_is_no_third_round_and_the_trace_says_so(open_api: Open) -> None:
+    api = open_api(
         first=source(says([found("arxiv", "2001.00001", ids={"doi": "10.1000/A"})]), "arxiv"),
         second=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),
         third=source(says(), "pmid", body=LOOP),
     )
-    assert trace(one(desk.lookup(["2001.00001"])))[2] == (
+    assert trace(one(api.lookup(["2001.00001"])))[2] == (
         "third",
         "not_asked",
         "learnt_too_late",
     )
 
 
-def test_records_of_one_identifier_are_one_work_though_they_name_another(open_desk: Open) -> None:
+def test_records_of_one_identifier_are_one_work_though_they_name_another(open_api: Open) -> None:
     """A DOI that was merged into another is answered under the newer one."""
-    desk = open_desk(
+    api = open_api(
         crossref=source(says([found("doi", "10.1000/old", ids={"doi": "10.1000/new"})])),
         other=source(says([found("doi", "10.1000/old", ids={"doi": "10.1000/old"})])),
     )
-    [work] = desk.lookup(["10.1000/old"]).works
+    [work] = api.lookup(["10.1000/old"]).works
     assert work.work.ids.doi == "10.1000/new"
 
 
-def test_two_identifiers_of_one_work_lead_to_the_same_place(open_desk: Open) -> None:
+def test_two_identifiers_of_one_work_lead_to_the_same_place(open_api: Open) -> None:
     ids = {"pmid": "7", "pmcid": "PMC8"}
     works = [found("pmid", "7", ids=ids), found("pmcid", "PMC8", ids=ids)]
-    desk = open_desk(eutils=source(says(works), "pmid", "pmcid"))
-    result = desk.lookup(["7", "PMC8", "pmid:7"])
+    api = open_api(eutils=source(says(works), "pmid", "pmcid"))
+    result = api.lookup(["7", "PMC8", "pmid:7"])
     assert [item.work for item in result.items] == [0, 0, 0]
     assert len(result.works) == 1
 
 
-def test_items_and_works_come_in_the_order_of_asking(open_desk: Open) -> None:
+def test_items_and_works_come_in_the_order_of_asking(open_api: Open) -> None:
     works = [found("pmid", str(n), title=f"T{n}", ids={"pmid": str(n)}) for n in (1, 2, 3)]
-    result = open_desk(eutils=source(says(works), "pmid")).lookup(["3", "1", "2"])
+    result = open_api(eutils=source(says(works), "pmid")).lookup(["3", "1", "2"])
     assert [item.work for item in result.items] == [0, 1, 2]
     assert [work.work.title for work in result.works] == ["T3", "T1", "T2"]
 
 
-def test_a_hundred_identifiers_go_out_in_the_plugins_batches(open_desk: Open) -> None:
+def test_a_hundred_identifiers_go_out_in_the_plugins_batches(open_api: Open) -> None:
     works = [found("pmid", str(n), ids={"pmid": str(n)}) for n in range(1, 101)]
     heard: list[tuple[float, float | None]] = []
-    desk = open_desk(eutils=source(says(works), "pmid", batch=30))
-    result = desk.lookup(
+    api = open_api(eutils=source(says(works), "pmid", batch=30))
+    result = api.lookup(
         [str(n) for n in range(1, 101)],
         on_progress=lambda done, total, _message: heard.append((done, total)),
     )
@@ -143,9 +143,9 @@ def test_a_hundred_identifiers_go_out_in_the_plugins_batches(open_desk: Open) ->
 
 
 @pytest.mark.parametrize("count", [0, 101])
-def test_none_and_too_many_are_refused(open_desk: Open, count: int) -> None:
+def test_none_and_too_many_are_refused(open_api: Open, count: int) -> None:
     with pytest.raises(ArgumentError, match=f"1 to 100 identifiers but found {count}"):
-        open_desk(one=source()).lookup(["1"] * count)
+        open_api(one=source()).lookup(["1"] * count)
 
 
 def test_the_lookup_can_be_awaited(tmp_path: Path, code_folder: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_lookup_can_be_awaited(tmp_path: Path, code_folder: Path) -> None:
     config = Config(cache_dir=code_folder, data_dir=tmp_path, plugins=(plugin,))
 
     async def run() -> LookupResult:
-        async with AsyncCarrel(config) as desk:
-            return await desk.lookup(["10.1000/A"])
+        async with AsyncCarrel(config) as api:
+            return await api.lookup(["10.1000/A"])
 
     assert one(asyncio.run(run())).outcome == "found"

@@ -13,26 +13,26 @@ from .conftest import Open
 
 
 @pytest.mark.parametrize("name", ["eutils", "pubmed"])
-def test_sources_are_chosen_by_name_or_prefix(open_desk: Open, name: str) -> None:
+def test_sources_are_chosen_by_name_or_prefix(open_api: Open, name: str) -> None:
     answer = says(not_found=[A])
-    desk = open_desk(
+    api = open_api(
         eutils=source(answer, namespace="pubmed"), crossref=source(body=LOOP, namespace="cr")
     )
-    assert trace(one(desk.lookup(["10.1000/A"], sources=[name]))) == [
+    assert trace(one(api.lookup(["10.1000/A"], sources=[name]))) == [
         ("eutils", "not_found", "10.1000/A"),
         ("crossref", "not_asked", "not_chosen"),
     ]
 
 
-def test_a_source_that_looks_nothing_up_is_named_with_the_nearest(open_desk: Open) -> None:
-    desk = open_desk(crossref=source(namespace="cr"), plain=guest(manifest=manifest_text()))
+def test_a_source_that_looks_nothing_up_is_named_with_the_nearest(open_api: Open) -> None:
+    api = open_api(crossref=source(namespace="cr"), plain=guest(manifest=manifest_text()))
     with pytest.raises(ArgumentError, match="did you mean 'crossref'"):
-        desk.lookup(["10.1000/A"], sources=["crosref"])
+        api.lookup(["10.1000/A"], sources=["crosref"])
     with pytest.raises(ArgumentError, match="'plain' looks nothing up"):
-        desk.lookup(["10.1000/A"], sources=["plain"])
+        api.lookup(["10.1000/A"], sources=["plain"])
 
 
-def test_a_lookup_that_the_operator_switched_off_is_not_asked(open_desk: Open) -> None:
-    desk = open_desk(one=source(body=LOOP), entry={"one": {"skip_tools": ("lookup",)}})
-    item = one(desk.lookup(["10.1000/A"]))
+def test_a_lookup_that_the_operator_switched_off_is_not_asked(open_api: Open) -> None:
+    api = open_api(one=source(body=LOOP), entry={"one": {"skip_tools": ("lookup",)}})
+    item = one(api.lookup(["10.1000/A"]))
     assert (item.outcome, trace(item)) == ("not_asked", [("one", "not_asked", "switched_off")])

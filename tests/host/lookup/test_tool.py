@@ -18,23 +18,23 @@ from support.manifests import manifest_text
 from .conftest import Open
 
 
-def test_it_is_listed_last_and_only_where_something_can_be_looked_up(open_desk: Open) -> None:
-    tools = open_desk(one=source()).tools()
+def test_it_is_listed_last_and_only_where_something_can_be_looked_up(open_api: Open) -> None:
+    tools = open_api(one=source()).tools()
     assert [tool.name for tool in tools] == ["sample_echo", "work_lookup"]
     assert (tools[1].plugin, tools[1].read_only, tools[1].open_world) == ("carrel", True, True)
-    plain = open_desk(plain=guest(manifest=manifest_text()))
+    plain = open_api(plain=guest(manifest=manifest_text()))
     assert [tool.name for tool in plain.tools()] == ["sample_echo"]
 
 
-def test_its_description_is_short_and_has_the_six_sections(open_desk: Open) -> None:
-    text = open_desk(one=source()).tools()[1].description
+def test_its_description_is_short_and_has_the_six_sections(open_api: Open) -> None:
+    text = open_api(one=source()).tools()[1].description
     labels = [line.split(":")[0] for line in text.splitlines()]
     assert labels == ["WHEN TO USE", "INPUTS", "OUTPUTS", "COSTS", "SIDE EFFECTS", "LIMITS"]
     assert len(text) < 700
 
 
 @pytest.mark.requirement("result:typed:lookup")
-def test_every_kind_of_result_conforms_to_the_output_schema(open_desk: Open) -> None:
+def test_every_kind_of_result_conforms_to_the_output_schema(open_api: Open) -> None:
     full = record(
         ids={"doi": "10.1000/A", "issn": ["1234-5678"]},
         title="T",
@@ -42,20 +42,20 @@ def test_every_kind_of_result_conforms_to_the_output_schema(open_desk: Open) -> 
         references=[{"key": "1"}],
         links=[{"url": "https://example.org/"}],
     )
-    desk = open_desk(
+    api = open_api(
         broken=guest(manifest="nonsense"),
         one=source(says([{"id": A, "work": full}])),
         two=source(says([found("doi", "10.1000/A", title="U")])),
         three=source(says(failed=[{"id": A, "code": "denied", "message": "no"}])),
     )
-    tool = next(tool for tool in desk.tools() if tool.name == "work_lookup")
+    tool = next(tool for tool in api.tools() if tool.name == "work_lookup")
     assert tool.output_schema is not None
     validator = compile_schema(tool.output_schema)
     for arguments in (
         {"ids": ["10.1000/A", "pmid:1", "rubbish"], "references": True},
         {"ids": ["10.1000/A", "10.1000/b"], "sources": ["one"]},
     ):
-        result = desk.call("work_lookup", arguments)
+        result = api.call("work_lookup", arguments)
         assert [error.message for error in validator.iter_errors(result.data)] == []
         assert json.loads(result.text) == result.data
         [work] = result.data["works"]
@@ -77,14 +77,14 @@ def test_every_kind_of_result_conforms_to_the_output_schema(open_desk: Open) -> 
         {"ids": ["1"], "sources": ["nobody"]},
     ],
 )
-def test_arguments_outside_the_schema_are_refused(open_desk: Open, arguments: Raw) -> None:
+def test_arguments_outside_the_schema_are_refused(open_api: Open, arguments: Raw) -> None:
     with pytest.raises(CarrelError) as caught:
-        open_desk(one=source()).call("work_lookup", arguments)
+        open_api(one=source()).call("work_lookup", arguments)
     assert caught.value.error_code == "invalid_arguments"
 
 
-def test_cancelling_the_task_interrupts_the_guest(open_desk: Open) -> None:
-    toolbox = open_desk(slow=source(body=LOOP)).toolbox
+def test_cancelling_the_task_interrupts_the_guest(open_api: Open) -> None:
+    toolbox = open_api(slow=source(body=LOOP)).toolbox
 
     async def run() -> Call:
         started: asyncio.Future[Call] = asyncio.get_running_loop().create_future()
@@ -99,9 +99,9 @@ def test_cancelling_the_task_interrupts_the_guest(open_desk: Open) -> None:
     assert asyncio.run(run()).cancelled
 
 
-def test_no_plugin_may_call_a_tool_by_the_reserved_name(open_desk: Open) -> None:
+def test_no_plugin_may_call_a_tool_by_the_reserved_name(open_api: Open) -> None:
     tools = json.loads(manifest_text())["tools"]
-    desk = open_desk(one=source(tools=[{**tools[0], "name": "lookup"}]))
-    [state] = desk.plugins()
+    api = open_api(one=source(tools=[{**tools[0], "name": "lookup"}]))
+    [state] = api.plugins()
     assert state.error is not None
     assert "keeps for itself" in state.error.message

@@ -55,12 +55,12 @@ def approve(config: Config, entry: PluginConfig) -> None:
     change_lock(changed.lock_path, {entry.name: found})
 
 
-def both_ways(box: Toolbox, tool: str) -> CarrelError:
+def both_ways(toolbox: Toolbox, tool: str) -> CarrelError:
     """The error of a call, the same from threads and on an event loop."""
     with pytest.raises(CarrelError) as waited:
-        box.call_sync(tool, {})
+        toolbox.call_sync(tool, {})
     with pytest.raises(CarrelError) as awaited:
-        asyncio.run(box.call(tool, {}))
+        asyncio.run(toolbox.call(tool, {}))
     assert awaited.value.to_dict() == waited.value.to_dict()
     return waited.value
 
@@ -76,59 +76,59 @@ def both_ways(box: Toolbox, tool: str) -> CarrelError:
 def test_a_tool_with_the_name_of_a_broken_plugin_is_told_its_reason(
     config: Config, tmp_path: Path, data: bytes | None, says: str
 ) -> None:
-    box = box_of(config, builtin("arxiv"), plugin(tmp_path, "broken", data))
-    error = both_ways(box, "broken_search")
+    toolbox = box_of(config, builtin("arxiv"), plugin(tmp_path, "broken", data))
+    error = both_ways(toolbox, "broken_search")
     assert isinstance(error, LoadError)
     assert error.error_code == "plugin_unavailable"
     assert re.search(says, error.message)
-    box.close()
+    toolbox.close()
 
 
 def test_the_lock_says_which_tools_a_changed_plugin_has(config: Config, tmp_path: Path) -> None:
     entry = plugin(tmp_path, "mine", sample("lists", namespace="reading"))
     approve(config, entry)
     plugin(tmp_path, "mine", sample("lists", namespace="reading", version="0.2.0"))
-    box = box_of(config, entry)
-    error = both_ways(box, "reading_echo")
+    toolbox = box_of(config, entry)
+    error = both_ways(toolbox, "reading_echo")
     assert isinstance(error, LockError)
     assert "not what was approved" in error.message
     assert error.message.endswith("carrel plugin lock mine")
-    box.close()
+    toolbox.close()
 
 
 def test_any_other_unknown_tool_names_the_plugins_that_failed(
     config: Config, tmp_path: Path
 ) -> None:
     broken = [plugin(tmp_path, f"broken{number}", b"nothing") for number in range(7)]
-    box = box_of(config, builtin("arxiv"), *broken)
-    error = both_ways(box, "pubmed_fetch")
+    toolbox = box_of(config, builtin("arxiv"), *broken)
+    error = both_ways(toolbox, "pubmed_fetch")
     assert isinstance(error, MissingPluginsError)
     assert error.message.startswith("unknown tool 'pubmed_fetch'")
     assert "plugins that could not be loaded: broken0: " in error.message
     assert error.message.endswith("; and 2 more")
     assert error.action == "ask_operator"
     assert error.to_dict()["failed_plugins"] == [f"broken{number}" for number in range(7)]
-    mistyped = both_ways(box, "arxiv_qery")
+    mistyped = both_ways(toolbox, "arxiv_qery")
     assert "did you mean 'arxiv_query'?" in mistyped.message
     assert mistyped.action == "fix_arguments"
-    box.close()
+    toolbox.close()
 
 
 def test_a_hidden_tool_is_still_told_as_hidden(config: Config, tmp_path: Path) -> None:
     hidden = replace(plugin(tmp_path, "sample", sample()), skip_tools=("echo",))
-    box = box_of(config, hidden, plugin(tmp_path, "broken", None))
-    assert isinstance(both_ways(box, "sample_echo"), HiddenToolError)
-    box.close()
+    toolbox = box_of(config, hidden, plugin(tmp_path, "broken", None))
+    assert isinstance(both_ways(toolbox, "sample_echo"), HiddenToolError)
+    toolbox.close()
 
 
 def test_a_plugin_that_can_be_read_again_is_called(config: Config, tmp_path: Path) -> None:
     entry = plugin(tmp_path, "sample", None)
-    box = box_of(config, entry)
-    assert [tool.name for tool in box.tools()] == []
+    toolbox = box_of(config, entry)
+    assert [tool.name for tool in toolbox.tools()] == []
     plugin(tmp_path, "sample", sample())
-    assert box.call_sync("sample_echo", {}).data == {"n": 1}
-    assert [tool.name for tool in box.tools()] == ["sample_echo"]
-    box.close()
+    assert toolbox.call_sync("sample_echo", {}).data == {"n": 1}
+    assert [tool.name for tool in toolbox.tools()] == ["sample_echo"]
+    toolbox.close()
 
 
 @pytest.mark.requirement("result:typed:missing-plugin")

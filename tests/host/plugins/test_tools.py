@@ -29,7 +29,7 @@ MakeToolbox = Callable[..., Toolbox]
 
 
 @pytest.fixture
-def toolbox(tmp_path: Path, code_folder: Path) -> MakeToolbox:
+def make_toolbox(tmp_path: Path, code_folder: Path) -> MakeToolbox:
     """A toolbox with one plugin made of WAT."""
 
     def make(one: Guest, **entry: object) -> Toolbox:
@@ -46,52 +46,52 @@ def sample(body: str = "", *, result: str = '{"n":1}', failed: bool = False) -> 
     return guest(body, result=result, failed=failed, manifest=manifest_text())
 
 
-def test_a_result_is_the_components_text_and_the_same_decoded(toolbox: MakeToolbox) -> None:
-    result = toolbox(sample(result='{ "n": 1 }')).call_sync("sample_echo", {})
+def test_a_result_is_the_components_text_and_the_same_decoded(make_toolbox: MakeToolbox) -> None:
+    result = make_toolbox(sample(result='{ "n": 1 }')).call_sync("sample_echo", {})
     assert result.text == '{ "n": 1 }'
     assert result.data == {"n": 1}
 
 
-def test_tools_are_listed_under_their_namespace(toolbox: MakeToolbox) -> None:
-    [tool] = toolbox(sample()).tools()
+def test_tools_are_listed_under_their_namespace(make_toolbox: MakeToolbox) -> None:
+    [tool] = make_toolbox(sample()).tools()
     assert (tool.name, tool.plugin, tool.read_only) == ("sample_echo", "sample", True)
 
 
-def test_a_skipped_tool_is_neither_listed_nor_callable(toolbox: MakeToolbox) -> None:
-    box = toolbox(sample(), skip_tools=("ec.*",))
-    assert list(box.tools()) == []
+def test_a_skipped_tool_is_neither_listed_nor_callable(make_toolbox: MakeToolbox) -> None:
+    toolbox = make_toolbox(sample(), skip_tools=("ec.*",))
+    assert list(toolbox.tools()) == []
     with pytest.raises(UnknownNameError):
-        box.call_sync("sample_echo", {})
+        toolbox.call_sync("sample_echo", {})
 
 
 @pytest.mark.requirement("result:typed:arguments")
-def test_arguments_reach_the_guest_without_blank_ones(toolbox: MakeToolbox) -> None:
+def test_arguments_reach_the_guest_without_blank_ones(make_toolbox: MakeToolbox) -> None:
     # The guest returns its arguments as they are: a pointer and a length.
     echo = (
         "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
         "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"
     )
-    box = toolbox(sample(echo))
+    toolbox = make_toolbox(sample(echo))
     with pytest.raises(ContractViolation) as caught:
-        box.call_sync("sample_echo", {"text": "  ", "needed": None, "count": 3})
+        toolbox.call_sync("sample_echo", {"text": "  ", "needed": None, "count": 3})
     assert "count" in caught.value.message
     assert "text" not in caught.value.message
 
 
 @pytest.mark.requirement("result:typed:arguments")
-def test_bad_arguments_are_all_named_with_the_nearest_known(toolbox: MakeToolbox) -> None:
-    box = toolbox(sample())
+def test_bad_arguments_are_all_named_with_the_nearest_known(make_toolbox: MakeToolbox) -> None:
+    toolbox = make_toolbox(sample())
     with pytest.raises(ArgumentError) as caught:
-        box.call_sync("sample_echo", {"txet": "a", "zzzzz": 1})
+        toolbox.call_sync("sample_echo", {"txet": "a", "zzzzz": 1})
     assert "did you mean 'text'?" in caught.value.message
     assert "'zzzzz'" in caught.value.message
     with pytest.raises(ArgumentError, match="count"):
-        box.call_sync("sample_echo", {"count": 99})
+        toolbox.call_sync("sample_echo", {"count": 99})
 
 
-def test_an_unknown_tool_names_the_nearest(toolbox: MakeToolbox) -> None:
+def test_an_unknown_tool_names_the_nearest(make_toolbox: MakeToolbox) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'sample_echo'"):
-        toolbox(sample()).call_sync("sample_ecko", {})
+        make_toolbox(sample()).call_sync("sample_ecko", {})
 
 
 @pytest.mark.requirement("result:typed:output")
@@ -108,20 +108,20 @@ def test_an_unknown_tool_names_the_nearest(toolbox: MakeToolbox) -> None:
     ],
 )
 def test_a_result_outside_its_schema_is_a_contract_violation(
-    toolbox: MakeToolbox, result: str, words: str
+    make_toolbox: MakeToolbox, result: str, words: str
 ) -> None:
     with pytest.raises(ContractViolation, match=words):
-        toolbox(sample(result=result)).call_sync("sample_echo", {})
+        make_toolbox(sample(result=result)).call_sync("sample_echo", {})
 
 
 @pytest.mark.requirement("result:typed:output")
-def test_a_parse_result_of_a_stranger_is_checked_too(toolbox: MakeToolbox) -> None:
+def test_a_parse_result_of_a_stranger_is_checked_too(make_toolbox: MakeToolbox) -> None:
     with pytest.raises(ContractViolation):
-        toolbox(sample(result='{"n":"x"}')).parse_text("sample", "note", "text")
+        make_toolbox(sample(result='{"n":"x"}')).parse_text("sample", "note", "text")
 
 
 @pytest.mark.requirement("result:typed:report")
-def test_the_plugins_own_error_keeps_its_code_and_place(toolbox: MakeToolbox) -> None:
+def test_the_plugins_own_error_keeps_its_code_and_place(make_toolbox: MakeToolbox) -> None:
     report = {
         "code": "rate_limited",
         "message": "slow\x1b[2J down",
@@ -129,9 +129,9 @@ def test_the_plugins_own_error_keeps_its_code_and_place(toolbox: MakeToolbox) ->
         "position": {"offset": 3, "path": "feed/entry"},
         "secret": "not passed on",
     }
-    box = toolbox(sample(result=json.dumps(report), failed=True))
+    toolbox = make_toolbox(sample(result=json.dumps(report), failed=True))
     with pytest.raises(SourceError) as caught:
-        box.call_sync("sample_echo", {})
+        toolbox.call_sync("sample_echo", {})
     told = caught.value.to_dict()
     assert told["code"] == "rate_limited"
     assert told["retryable"] is True
@@ -148,19 +148,19 @@ def test_the_plugins_own_error_keeps_its_code_and_place(toolbox: MakeToolbox) ->
     [{"code": "internal", "message": "x"}, {"code": "not_found"}, {"message": "x"}, {"code": 3}],
 )
 def test_a_report_outside_the_closed_list_is_a_contract_violation(
-    toolbox: MakeToolbox, report: dict[str, object]
+    make_toolbox: MakeToolbox, report: dict[str, object]
 ) -> None:
-    box = toolbox(sample(result=json.dumps(report), failed=True))
+    toolbox = make_toolbox(sample(result=json.dumps(report), failed=True))
     with pytest.raises(ContractViolation):
-        box.call_sync("sample_echo", {})
+        toolbox.call_sync("sample_echo", {})
 
 
-def test_cancelling_the_task_interrupts_the_guest(toolbox: MakeToolbox) -> None:
-    box = toolbox(sample("(loop $again (br $again))"))
+def test_cancelling_the_task_interrupts_the_guest(make_toolbox: MakeToolbox) -> None:
+    toolbox = make_toolbox(sample("(loop $again (br $again))"))
 
     async def run() -> Call:
         started: asyncio.Future[Call] = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(box.call("sample_echo", {}, call_started=started.set_result))
+        task = asyncio.create_task(toolbox.call("sample_echo", {}, call_started=started.set_result))
         call = await started
         task.cancel()
         with pytest.raises((asyncio.CancelledError, Cancelled)):
@@ -182,13 +182,13 @@ def test_a_plugin_that_cannot_be_loaded_leaves_the_others_on_offer(
         data_dir=tmp_path,
         plugins=(PluginConfig("bad", bad.as_uri()), PluginConfig("sample", good.as_uri())),
     )
-    box = Toolbox(config)
-    assert [tool.name for tool in box.tools()] == ["sample_echo"]
-    assert box.call_sync("sample_echo", {}).data == {"n": 1}
-    states = {state.name: state for state in box.plugins()}
+    toolbox = Toolbox(config)
+    assert [tool.name for tool in toolbox.tools()] == ["sample_echo"]
+    assert toolbox.call_sync("sample_echo", {}).data == {"n": 1}
+    states = {state.name: state for state in toolbox.plugins()}
     assert isinstance(states["bad"].error, LoadError)
     assert states["sample"].loaded
-    health = box.health()
+    health = toolbox.health()
     assert health["ok"] is False
     assert [one["state"] for one in health["plugins"]] == ["failed", "ready"]
 
@@ -221,8 +221,8 @@ def test_a_plugin_named_by_its_path_is_answered_with_its_url(
         config = Config(
             cache_dir=code_folder, data_dir=tmp_path, plugins=(PluginConfig("sample", url),)
         )
-        with closing(Toolbox(config)) as box:
-            return box.parse_text("sample", "note", "x")
+        with closing(Toolbox(config)) as toolbox:
+            return toolbox.parse_text("sample", "note", "x")
 
     with pytest.raises(LoadError, match="named by its URL") as caught:
         parse(str(path))

@@ -11,15 +11,15 @@ import pytest
 
 from support.http_repository import HttpRepository
 from support.registries import KINDS, Registry
-from support.signature_lab import Lab
+from support.signing_keys import SigningKeys
 
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def signing_keys(tmp_path_factory: pytest.TempPathFactory) -> SigningKeys:
     """Keys and authorities, made once."""
-    return Lab(tmp_path_factory.mktemp("lab"))
+    return SigningKeys(tmp_path_factory.mktemp("lab"))
 
 
 @pytest.fixture(scope="session")

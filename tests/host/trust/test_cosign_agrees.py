@@ -17,7 +17,7 @@ from support.cosign import Cosign
 from support.http_repository import HttpRepository
 from support.pages import page
 from support.registries import KINDS, Registry
-from support.signature_lab import Cell, Lab
+from support.signing_keys import Cell, SigningKeys
 
 pytestmark = pytest.mark.long("matrix")
 
@@ -65,12 +65,12 @@ def ours(
 @pytest.mark.parametrize(("cell", "repository"), cases(), indirect=["repository"])
 def test_verdicts_are_those_of_cosign(
     cell: Cell,
-    lab: Lab,
+    signing_keys: SigningKeys,
     repository: HttpRepository,
     registries: Mapping[str, Registry],
     cosign_home: Path,
 ) -> None:
-    reference, asked = cell.build(lab, repository)
+    reference, asked = cell.build(signing_keys, repository)
     registry = next(one for one in registries.values() if one.host == repository.host)
     reason = ours(registry, repository, reference, asked.policy)
     assert (not reason) == cell.ours, reason

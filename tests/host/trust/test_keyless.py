@@ -19,8 +19,8 @@ from carrel.trust.verify import verify
 from support.authority import p256
 from support.cosign import Cosign
 from support.http_repository import HttpRepository
-from support.signature_lab import ISSUER, WHO
 from support.signed import artifact, attach
+from support.signing_keys import ISSUER, WHO
 from support.sigstore_instance import Faults, SigstoreInstance, make_root
 
 

@@ -23,8 +23,8 @@ from support.authority import Issued
 from support.cosign import PASSWORD, Cosign
 from support.http_repository import HttpRepository
 from support.registries import KINDS, Registry
-from support.signature_lab import Lab
 from support.signed import artifact
+from support.signing_keys import SigningKeys
 
 on_both = pytest.mark.parametrize("repository", sorted(KINDS), indirect=True)
 
@@ -56,35 +56,43 @@ def test_cosign_verifies_what_is_signed_here(
     kind: str,
     older: bool,
     *,
-    lab: Lab,
+    signing_keys: SigningKeys,
     repository: HttpRepository,
     registries: Mapping[str, Registry],
     cosign_home: Path,
 ) -> None:
-    key: PrivateKey = lab.ed25519 if kind == "Ed25519" else lab.key
+    key: PrivateKey = signing_keys.ed25519 if kind == "Ed25519" else signing_keys.key
     digest = publish_signed(registries, repository, key, older=older)
-    assert verify(repository, digest, lab.by_key(key).policy).name == fingerprint(key.public_key())
+    assert verify(repository, digest, signing_keys.by_key(key).policy).name == fingerprint(
+        key.public_key()
+    )
     for version in (2, 3):
         cosign = Cosign(version, cosign_home)
-        assert not cosign.says(repository, digest, lab.by_key(key).arguments), version
-        assert cosign.says(repository, digest, lab.by_key(lab.other_key).arguments), version
+        assert not cosign.says(repository, digest, signing_keys.by_key(key).arguments), version
+        assert cosign.says(
+            repository, digest, signing_keys.by_key(signing_keys.other_key).arguments
+        ), version
 
 
 @pytest.mark.requirement("plugin:signed:for-cosign")
 @pytest.mark.parametrize("older", [False, True], ids=["bundle", "legacy"])
 def test_cosign_verifies_a_certificate_s_signature(
     older: bool,
-    lab: Lab,
+    signing_keys: SigningKeys,
     repository: HttpRepository,
     registries: Mapping[str, Registry],
     cosign_home: Path,
 ) -> None:
     digest = publish_signed(
-        registries, repository, lab.leaf.key, older=older, chain=[lab.leaf, lab.root]
+        registries,
+        repository,
+        signing_keys.leaf.key,
+        older=older,
+        chain=[signing_keys.leaf, signing_keys.root],
     )
-    asked = lab.by_identity(older=older)
+    asked = signing_keys.by_identity(older=older)
     assert verify(repository, digest, asked.policy).name == "dev@example.org"
-    stranger = lab.by_identity("other@example.org", older=older)
+    stranger = signing_keys.by_identity("other@example.org", older=older)
     for version in (2, 3):
         cosign = Cosign(version, cosign_home)
         assert not cosign.says(repository, digest, asked.arguments), version
@@ -92,16 +100,16 @@ def test_cosign_verifies_a_certificate_s_signature(
 
 
 def test_a_chain_with_an_intermediate_is_verified_by_cosign_3(
-    lab: Lab,
+    signing_keys: SigningKeys,
     repository: HttpRepository,
     registries: Mapping[str, Registry],
     cosign_home: Path,
 ) -> None:
-    signer = authority.leaf(lab.between)
+    signer = authority.leaf(signing_keys.between)
     digest = publish_signed(
-        registries, repository, signer.key, chain=[signer, lab.between, lab.root]
+        registries, repository, signer.key, chain=[signer, signing_keys.between, signing_keys.root]
     )
-    asked = lab.by_identity()
+    asked = signing_keys.by_identity()
     assert verify(repository, digest, asked.policy).kind == "certificate"
     arguments = [*asked.arguments, "--allow-certificate-chain"]
     assert not Cosign(3, cosign_home).says(repository, digest, arguments)
@@ -111,7 +119,11 @@ def test_a_chain_with_an_intermediate_is_verified_by_cosign_3(
 @on_both
 @pytest.mark.parametrize("version", [2, 3])
 def test_what_cosign_signs_with_its_own_key_is_verified(
-    version: int, lab: Lab, repository: HttpRepository, cosign_home: Path, tmp_path: Path
+    version: int,
+    signing_keys: SigningKeys,
+    repository: HttpRepository,
+    cosign_home: Path,
+    tmp_path: Path,
 ) -> None:
     cosign = Cosign(version, cosign_home)
     cosign.generate(tmp_path / "cosign")
@@ -119,53 +131,61 @@ def test_what_cosign_signs_with_its_own_key_is_verified(
     key = read_private_key(pem, lambda: PASSWORD)
     digest = artifact(repository)
     cosign.sign(repository, digest, tmp_path / "cosign.key")
-    assert str(verify(repository, digest, lab.by_key(key).policy)).startswith("key:sha256:")
+    assert str(verify(repository, digest, signing_keys.by_key(key).policy)).startswith(
+        "key:sha256:"
+    )
 
 
 @pytest.mark.requirement("plugin:signed:as-cosign")
 @pytest.mark.parametrize("version", [2, 3])
 def test_what_cosign_signs_with_a_certificate_is_verified(
-    version: int, lab: Lab, repository: HttpRepository, cosign_home: Path, tmp_path: Path
+    version: int,
+    signing_keys: SigningKeys,
+    repository: HttpRepository,
+    cosign_home: Path,
+    tmp_path: Path,
 ) -> None:
-    (tmp_path / "leaf.key").write_bytes(write_private_key(lab.leaf.key, PASSWORD))
-    (tmp_path / "leaf.pem").write_bytes(lab.leaf.pem)
-    (tmp_path / "chain.pem").write_bytes(lab.root.pem)
+    (tmp_path / "leaf.key").write_bytes(write_private_key(signing_keys.leaf.key, PASSWORD))
+    (tmp_path / "leaf.pem").write_bytes(signing_keys.leaf.pem)
+    (tmp_path / "chain.pem").write_bytes(signing_keys.root.pem)
     digest = artifact(repository)
     options = ["--certificate", str(tmp_path / "leaf.pem")]
     options += ["--certificate-chain", str(tmp_path / "chain.pem")]
     Cosign(version, cosign_home).sign(repository, digest, tmp_path / "leaf.key", *options)
-    signer = verify(repository, digest, lab.by_identity().policy)
+    signer = verify(repository, digest, signing_keys.by_identity().policy)
     assert str(signer) == "certificate:dev@example.org (https://id.example.org)"
 
 
 def test_a_key_made_here_signs_with_cosign(
-    lab: Lab, repository: HttpRepository, cosign_home: Path, tmp_path: Path
+    signing_keys: SigningKeys, repository: HttpRepository, cosign_home: Path, tmp_path: Path
 ) -> None:
     key = privatekey.new_private_key()
     (tmp_path / "carrel.key").write_bytes(write_private_key(key, PASSWORD))
     digest = artifact(repository)
     Cosign(3, cosign_home).sign(repository, digest, tmp_path / "carrel.key")
-    verify(repository, digest, lab.by_key(key).policy)
+    verify(repository, digest, signing_keys.by_key(key).policy)
 
 
 def test_signing_again_in_the_older_layout_keeps_what_others_signed(
-    lab: Lab, repository: HttpRepository
+    signing_keys: SigningKeys, repository: HttpRepository
 ) -> None:
     digest = artifact(repository)
-    for key in (lab.key, lab.other_key):
+    for key in (signing_keys.key, signing_keys.other_key):
         sign(repository, digest, key, older=True, name="x")
-    for key in (lab.key, lab.other_key):
-        verify(repository, digest, lab.by_key(key).policy)
+    for key in (signing_keys.key, signing_keys.other_key):
+        verify(repository, digest, signing_keys.by_key(key).policy)
 
 
-def test_nothing_is_signed_that_is_not_there(lab: Lab, repository: HttpRepository) -> None:
+def test_nothing_is_signed_that_is_not_there(
+    signing_keys: SigningKeys, repository: HttpRepository
+) -> None:
     with pytest.raises(SignatureError, match="to sign"):
-        sign(repository, "sha256:" + "0" * 64, lab.key)
+        sign(repository, "sha256:" + "0" * 64, signing_keys.key)
 
 
-def test_a_certificate_of_another_key_is_refused(lab: Lab) -> None:
+def test_a_certificate_of_another_key_is_refused(signing_keys: SigningKeys) -> None:
     with pytest.raises(ArgumentError, match="belongs to another key"):
-        read_certificates(lab.key, lab.leaf.pem)
+        read_certificates(signing_keys.key, signing_keys.leaf.pem)
 
 
 # Private keys
@@ -209,8 +229,8 @@ def test_a_key_file_cannot_ask_for_a_costly_derivation() -> None:
 
 
 @pytest.mark.parametrize("kind", ["RSA", "P-384"])
-def test_keys_of_other_kinds_do_not_sign(kind: str, lab: Lab) -> None:
-    key = lab.rsa if kind == "RSA" else lab.p384
+def test_keys_of_other_kinds_do_not_sign(kind: str, signing_keys: SigningKeys) -> None:
+    key = signing_keys.rsa if kind == "RSA" else signing_keys.p384
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     with pytest.raises(ArgumentError, match="P-256 and Ed25519 are accepted"):
         read_private_key(pem, lambda: b"")

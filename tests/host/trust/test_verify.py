@@ -22,8 +22,8 @@ from carrel.trust.verify import verify
 from support.http_repository import MANIFEST, HttpRepository
 from support.memory_repository import MemoryRepository
 from support.registries import Registry
-from support.signature_lab import ISSUER, WHO, Lab
 from support.signed import attach, attach_older, bundle, older_layer, payload_of, statement, told
+from support.signing_keys import ISSUER, WHO, SigningKeys
 
 
 @pytest.fixture
@@ -45,32 +45,41 @@ def refusal(repository: MemoryRepository, digest: str, policy: TrustPolicy) -> S
 # Who signed, and why not
 
 
-def test_the_signer_is_named(memory: MemoryRepository, lab: Lab) -> None:
+def test_the_signer_is_named(memory: MemoryRepository, signing_keys: SigningKeys) -> None:
     digest = put_artifact(memory)
-    sign.sign(memory, digest, lab.key)
-    assert verify(memory, digest, lab.by_key().policy) == Signer(
-        "key", fingerprint(lab.key.public_key())
+    sign.sign(memory, digest, signing_keys.key)
+    assert verify(memory, digest, signing_keys.by_key().policy) == Signer(
+        "key", fingerprint(signing_keys.key.public_key())
     )
-    sign.sign(memory, digest, lab.leaf.key, certificates=[lab.leaf.certificate])
-    assert verify(memory, digest, lab.by_identity().policy) == Signer("certificate", WHO, ISSUER)
+    sign.sign(memory, digest, signing_keys.leaf.key, certificates=[signing_keys.leaf.certificate])
+    assert verify(memory, digest, signing_keys.by_identity().policy) == Signer(
+        "certificate", WHO, ISSUER
+    )
 
 
-def test_any_of_the_keys_and_identities_is_enough(memory: MemoryRepository, lab: Lab) -> None:
+def test_any_of_the_keys_and_identities_is_enough(
+    memory: MemoryRepository, signing_keys: SigningKeys
+) -> None:
     digest = put_artifact(memory)
-    sign.sign(memory, digest, lab.key)
-    keys = (*lab.by_key(lab.other_key).policy.keys, *lab.by_key().policy.keys)
-    policy = TrustPolicy(keys, lab.by_identity().policy.identities)
-    assert verify(memory, digest, policy).name == fingerprint(lab.key.public_key())
+    sign.sign(memory, digest, signing_keys.key)
+    keys = (
+        *signing_keys.by_key(signing_keys.other_key).policy.keys,
+        *signing_keys.by_key().policy.keys,
+    )
+    policy = TrustPolicy(keys, signing_keys.by_identity().policy.identities)
+    assert verify(memory, digest, policy).name == fingerprint(signing_keys.key.public_key())
 
 
 @pytest.mark.requirement("plugin:signed:refused")
-def test_each_signature_is_named_with_its_reason(memory: MemoryRepository, lab: Lab) -> None:
+def test_each_signature_is_named_with_its_reason(
+    memory: MemoryRepository, signing_keys: SigningKeys
+) -> None:
     digest = put_artifact(memory)
-    attach(memory, digest, bundle(lab.other_key, statement(digest)))
-    attach(memory, digest, bundle(lab.key, statement("sha256:" + "0" * 64)))
-    attach(memory, digest, bundle(lab.leaf, statement(digest)))
+    attach(memory, digest, bundle(signing_keys.other_key, statement(digest)))
+    attach(memory, digest, bundle(signing_keys.key, statement("sha256:" + "0" * 64)))
+    attach(memory, digest, bundle(signing_keys.leaf, statement(digest)))
     attach(memory, digest, b"{}")
-    error = refusal(memory, digest, lab.by_key().policy)
+    error = refusal(memory, digest, signing_keys.by_key().policy)
     reasons = [one.partition(": ")[2] for one in error.tried]
     assert reasons == [
         "none of the accepted keys made it",
@@ -83,45 +92,45 @@ def test_each_signature_is_named_with_its_reason(memory: MemoryRepository, lab: 
 
 
 def test_it_is_told_that_the_older_layout_does_not_count_beside_a_bundle(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
-    attach(memory, digest, bundle(lab.other_key, statement(digest)))
-    attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
-    told = refusal(memory, digest, lab.by_key().policy).tried[-1]
+    attach(memory, digest, bundle(signing_keys.other_key, statement(digest)))
+    attach_older(memory, digest, older_layer(memory, signing_keys.key, payload_of(digest)))
+    told = refusal(memory, digest, signing_keys.by_key().policy).tried[-1]
     assert told == "older signatures: not read, because there is a bundle"
 
 
 @pytest.mark.requirement("plugin:signed:beside-attestations")
 def test_an_attestation_does_not_take_the_place_of_the_older_layout(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
     provenance = "https://slsa.dev/provenance/v1"
-    for key in (lab.key, lab.other_key):
+    for key in (signing_keys.key, signing_keys.other_key):
         attach(memory, digest, bundle(key, statement(digest, predicateType=provenance)))
-    attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
-    verify(memory, digest, lab.by_key().policy)
-    told = refusal(memory, digest, lab.by_key(lab.ed25519).policy).tried
+    attach_older(memory, digest, older_layer(memory, signing_keys.key, payload_of(digest)))
+    verify(memory, digest, signing_keys.by_key().policy)
+    told = refusal(memory, digest, signing_keys.by_key(signing_keys.ed25519).policy).tried
     assert not any("not read" in one for one in told)
 
 
 def test_a_wrong_identity_is_told_what_the_certificate_says(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
-    attach(memory, digest, bundle(lab.leaf, statement(digest)))
-    error = refusal(memory, digest, lab.by_identity("other@example.org").policy)
+    attach(memory, digest, bundle(signing_keys.leaf, statement(digest)))
+    error = refusal(memory, digest, signing_keys.by_identity("other@example.org").policy)
     assert f"it is by {WHO} of {ISSUER}, not other@example.org of {ISSUER}" in error.message
 
 
 def test_what_a_signature_says_of_itself_cannot_steer_a_terminal(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
     hostile = "\x1b[2J\u202e" + "x" * 5000
-    attach(memory, digest, bundle(lab.key, statement(digest, predicateType=hostile)))
-    (told,) = refusal(memory, digest, lab.by_key().policy).tried
+    attach(memory, digest, bundle(signing_keys.key, statement(digest, predicateType=hostile)))
+    (told,) = refusal(memory, digest, signing_keys.by_key().policy).tried
     assert "\x1b" not in told
     assert "\u202e" not in told
     assert len(told) < 500
@@ -146,59 +155,65 @@ def test_what_a_signature_says_of_itself_cannot_steer_a_terminal(
     ],
 )
 def test_a_policy_that_cannot_be_used_accepts_nothing(
-    policy: object, said: str, memory: MemoryRepository, lab: Lab, tmp_path: Path
+    policy: object, said: str, memory: MemoryRepository, signing_keys: SigningKeys, tmp_path: Path
 ) -> None:
     (tmp_path / "bad.pub").write_text("nothing of the kind", "utf-8")
     digest = put_artifact(memory)
-    sign.sign(memory, digest, lab.key)
+    sign.sign(memory, digest, signing_keys.key)
     assert callable(policy)
     assert said in refusal(memory, digest, policy(tmp_path)).message
 
 
-def test_only_a_digest_is_verified(memory: MemoryRepository, lab: Lab) -> None:
-    error = refusal(memory, "latest", lab.by_key().policy)
+def test_only_a_digest_is_verified(memory: MemoryRepository, signing_keys: SigningKeys) -> None:
+    error = refusal(memory, "latest", signing_keys.by_key().policy)
     assert "only a digest can be verified" in error.message
 
 
-def test_a_registry_that_cannot_say_what_there_is_is_no_verdict(lab: Lab) -> None:
+def test_a_registry_that_cannot_say_what_there_is_is_no_verdict(signing_keys: SigningKeys) -> None:
     class Down(MemoryRepository):
         def referrers(self, digest: str) -> list[Descriptor]:
             raise RegistryError("no route to it", status=503)
 
     with pytest.raises(RegistryError, match="no route"):
-        verify(Down(), "sha256:" + "0" * 64, lab.by_key().policy)
+        verify(Down(), "sha256:" + "0" * 64, signing_keys.by_key().policy)
 
 
 def test_a_signature_that_cannot_be_fetched_does_not_hide_the_others(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
-    broken = attach(memory, digest, bundle(lab.other_key, statement(digest)))
+    broken = attach(memory, digest, bundle(signing_keys.other_key, statement(digest)))
     layer = json.loads(memory.manifests[broken.digest].data)["layers"][0]["digest"]
     del memory.blobs[layer]
-    sign.sign(memory, digest, lab.key)
-    assert verify(memory, digest, lab.by_key().policy).kind == "key"
+    sign.sign(memory, digest, signing_keys.key)
+    assert verify(memory, digest, signing_keys.by_key().policy).kind == "key"
 
 
-def test_halves_of_characters_are_refused(memory: MemoryRepository, lab: Lab) -> None:
+def test_halves_of_characters_are_refused(
+    memory: MemoryRepository, signing_keys: SigningKeys
+) -> None:
     digest = put_artifact(memory)
-    document = bundle(lab.key, statement(digest))
+    document = bundle(signing_keys.key, statement(digest))
     document["dsseEnvelope"]["payloadType"] = "\ud800"
     attach(memory, digest, document)
-    older = older_layer(memory, lab.key, payload_of(digest))
+    older = older_layer(memory, signing_keys.key, payload_of(digest))
     older["annotations"]["dev.sigstore.cosign/certificate"] = "\udfff"
     attach_older(memory, digest, older)
-    assert len(refusal(memory, digest, lab.by_key().policy).tried) == 2
+    assert len(refusal(memory, digest, signing_keys.by_key().policy).tried) == 2
 
 
 def test_a_pattern_is_not_tried_on_a_name_that_nobody_answers_for(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     """A stranger's certificate could hold a name on which the pattern takes for ever."""
     name = x509.RFC822Name("a" * 28 + "@example.org")
     digest = put_artifact(memory)
-    attach(memory, digest, bundle(lab.leaf_with(lab.other_root, names=[name]), statement(digest)))
-    policy = lab.by_identity(r"(a+)+!", ".*", pattern=True).policy
+    attach(
+        memory,
+        digest,
+        bundle(signing_keys.leaf_with(signing_keys.other_root, names=[name]), statement(digest)),
+    )
+    policy = signing_keys.by_identity(r"(a+)+!", ".*", pattern=True).policy
     started = time.perf_counter()
     assert "does not lead to an authority" in refusal(memory, digest, policy).message
     assert time.perf_counter() - started < 2
@@ -207,24 +222,26 @@ def test_a_pattern_is_not_tried_on_a_name_that_nobody_answers_for(
 # Bounds
 
 
-def test_no_more_referrers_are_read_than_the_bound(memory: MemoryRepository, lab: Lab) -> None:
+def test_no_more_referrers_are_read_than_the_bound(
+    memory: MemoryRepository, signing_keys: SigningKeys
+) -> None:
     digest = put_artifact(memory)
-    made = attach(memory, digest, bundle(lab.other_key, statement(digest)))
+    made = attach(memory, digest, bundle(signing_keys.other_key, statement(digest)))
     memory.about[digest] = [made] * 10_000
     started = time.perf_counter()
-    error = refusal(memory, digest, lab.by_key().policy)
+    error = refusal(memory, digest, signing_keys.by_key().policy)
     assert time.perf_counter() - started < 2
     assert len(error.tried) == find.MAX_REFERRERS + 1
     assert "and 60 more" in error.message
 
 
 def test_no_more_older_signatures_are_read_than_the_bound(
-    memory: MemoryRepository, lab: Lab
+    memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
-    layer = older_layer(memory, lab.other_key, payload_of(digest))
+    layer = older_layer(memory, signing_keys.other_key, payload_of(digest))
     attach_older(memory, digest, *[layer] * 900)
-    error = refusal(memory, digest, lab.by_key().policy)
+    error = refusal(memory, digest, signing_keys.by_key().policy)
     assert len(error.tried) == find.MAX_OLDER + 1
 
 
@@ -241,23 +258,25 @@ def test_no_more_older_signatures_are_read_than_the_bound(
     ],
 )
 def test_documents_without_measure_are_refused(
-    document: bytes, said: str, memory: MemoryRepository, lab: Lab
+    document: bytes, said: str, memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
     attach(memory, digest, document)
     started = time.perf_counter()
-    (told,) = refusal(memory, digest, lab.by_key().policy).tried
+    (told,) = refusal(memory, digest, signing_keys.by_key().policy).tried
     assert said in told
     assert time.perf_counter() - started < 2
 
 
-def test_a_manifest_without_measure_is_refused(memory: MemoryRepository, lab: Lab) -> None:
+def test_a_manifest_without_measure_is_refused(
+    memory: MemoryRepository, signing_keys: SigningKeys
+) -> None:
     digest = put_artifact(memory)
     tag = find.older_tag(digest)
-    attach_older(memory, digest, older_layer(memory, lab.key, payload_of(digest)))
+    attach_older(memory, digest, older_layer(memory, signing_keys.key, payload_of(digest)))
     good = memory.manifests[tag]
     memory.manifests[tag] = replace(good, data=good.data + b" " * MAX_DOCUMENT_BYTES)
-    assert "larger than" in refusal(memory, digest, lab.by_key().policy).message
+    assert "larger than" in refusal(memory, digest, signing_keys.by_key().policy).message
 
 
 # What is cached is verified too
@@ -269,7 +288,7 @@ def test_a_manifest_without_measure_is_refused(memory: MemoryRepository, lab: La
 def test_the_store_gives_the_registry_s_verdict(
     older: bool,
     *,
-    lab: Lab,
+    signing_keys: SigningKeys,
     repository: HttpRepository,
     registries: Mapping[str, Registry],
     tmp_path: Path,
@@ -279,28 +298,31 @@ def test_the_store_gives_the_registry_s_verdict(
 
     registry = next(one for one in registries.values() if one.host == repository.host)
     digest = put_plugin(repository)
-    sign.sign(repository, digest, lab.key, older=older)
+    sign.sign(repository, digest, signing_keys.key, older=older)
     reference = registry.reference(f"{repository.name}@{digest}")
     store = PluginStore(tmp_path / "plugins")
     with open_repository(reference, registry.settings) as opened:
         pull(reference, opened, store, max_bytes=1 << 20)
-        online = verify(opened, digest, lab.by_key().policy)
+        online = verify(opened, digest, signing_keys.by_key().policy)
     kept = store.repository(reference)
-    assert verify(kept, digest, lab.by_key().policy) == online
+    assert verify(kept, digest, signing_keys.by_key().policy) == online
     with pytest.raises(SignatureError, match="none of the accepted keys"):
-        verify(kept, digest, lab.by_key(lab.other_key).policy)
+        verify(kept, digest, signing_keys.by_key(signing_keys.other_key).policy)
 
 
 @pytest.mark.requirement("plugin:signed:cached")
 def test_a_store_whose_signature_was_changed_is_refused(
-    lab: Lab, repository: HttpRepository, registries: Mapping[str, Registry], tmp_path: Path
+    signing_keys: SigningKeys,
+    repository: HttpRepository,
+    registries: Mapping[str, Registry],
+    tmp_path: Path,
 ) -> None:
     from carrel.oci.pull import pull
     from carrel.oci.store import PluginStore
 
     registry = registries["docker-registry"]
     digest = put_plugin(repository)
-    sign.sign(repository, digest, lab.key)
+    sign.sign(repository, digest, signing_keys.key)
     reference = registry.reference(f"{repository.name}@{digest}")
     with open_repository(reference, registry.settings) as opened:
         pull(reference, opened, PluginStore(tmp_path), max_bytes=1 << 20)
@@ -308,7 +330,7 @@ def test_a_store_whose_signature_was_changed_is_refused(
         if path.is_file() and b"dsseEnvelope" in path.read_bytes():
             path.write_bytes(path.read_bytes().replace(b'"sig":"M', b'"sig":"N'))
     with pytest.raises(SignatureError):
-        verify(PluginStore(tmp_path).repository(reference), digest, lab.by_key().policy)
+        verify(PluginStore(tmp_path).repository(reference), digest, signing_keys.by_key().policy)
 
 
 def put_plugin(repository: HttpRepository) -> str:

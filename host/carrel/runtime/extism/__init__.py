@@ -1,7 +1,6 @@
-"""Extism modules: core modules with Extism's interface, run as components of the contract's shape.
+"""Runs Extism modules, core modules with Extism's interface, as components.
 
-`outline` reads what a module imports and exports, `wrap` builds a component around it out of the
-WAT files here, and `services` is the host's side. Everything else (limits, compiling, the code
-cache, worker threads, traps) is what every component gets. See
-docs/decisions/0017-extism-modules.md.
+`outline` reads a module's imports and exports, `wrap` builds a component around it from the WAT
+files here, and `services` implements the host functions. Limits, compiling, the code cache, worker
+threads and traps are those of every component. See docs/decisions/0017-extism-modules.md.
 """

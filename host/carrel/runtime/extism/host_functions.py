@@ -1,8 +1,8 @@
-"""hyper-mcp's host functions: what a module may ask of the client and of the machine.
+"""Implements hyper-mcp's host functions for modules.
 
-Offered: progress, log lines, news of changed lists, keyring entries that the operator granted.
-Refused, each in the way that hyper-mcp refuses: asking the person or the model, access tokens,
-roots. A refusal is logged, because a module seldom says so.
+Supported: progress, log lines, list-changed notifications, and keyring entries that the operator
+granted. Refused, with hyper-mcp's own error: elicitation, sampling, access tokens, roots. Refusals
+are logged, because modules rarely report them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _REFUSALS: dict[str, Any] = {
 
 
 def answer(execution: Execution, which: int, argument: str) -> str:
-    """The answer to one of hyper-mcp's host functions; empty for a notification."""
+    """Runs one of hyper-mcp's host functions and returns its answer; empty for a notification."""
     name = USER_FUNCTIONS[which]
     if not execution.count_message(_MAX_MESSAGES):
         return json.dumps(_REFUSALS[name]) if name in _REFUSALS else ""

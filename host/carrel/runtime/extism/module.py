@@ -1,4 +1,4 @@
-"""An Extism module, ready to run: its exports, each a text in and a text out."""
+"""Calls the exports of an Extism module; each takes a text and returns one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEMORIES = 2
 
 
 class SandboxedModule(Sandboxed):
-    """A module whose code was verified, and the threads that run it.
+    """A module with verified code, and the worker threads that run it.
 
     Attributes:
         exports: names of its exported functions.
@@ -59,16 +59,16 @@ class SandboxedModule(Sandboxed):
         fetcher: Fetcher | None = None,
         ended: Ended | None = None,
     ) -> Pending:
-        """Starts a call of an export in an instance of its own; its outcome is the output.
+        """Starts a call of an export in a new instance; its outcome is the output.
 
         Args:
             export: one of `exports` that `wrap.EXPORTS` names.
             text: the input.
             call: limits, deadline, cancellation.
-            config: what `config_get` answers from.
-            context: whom the host asks for this call.
+            config: values that `config_get` returns.
+            context: services of the host for this call.
             fetcher: answers requests; without one they are refused.
-            ended: called in the worker's thread before anybody is told of the outcome.
+            ended: called in the worker's thread before the outcome is set.
 
         An error is `PluginReport` for what the module set as its error, empty when it only returned
         a code, and `CarrelError` for the rest.

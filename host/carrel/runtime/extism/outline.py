@@ -1,4 +1,4 @@
-"""What a core module imports and exports, read from its bytes before anything is compiled."""
+"""Reads a core module's imports and exports from its bytes, before compiling it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The imports of a module, and its exports.
+    """The imports and exports of a module.
 
     Attributes:
         functions: exported functions with their signatures.
@@ -45,7 +45,7 @@ class Outline:
 
 
 def read_outline(wasm: bytes, plugin: str) -> Outline:
-    """The outline of a core module.
+    """Returns the outline of a core module.
 
     Raises:
         LoadError: the sections that are read here are malformed, or use what no Extism module does.
@@ -58,7 +58,7 @@ def read_outline(wasm: bytes, plugin: str) -> Outline:
 
 
 class _Unknown(ValueError):
-    """Valid perhaps, but nothing that this reader knows."""
+    """Possibly valid, but unknown to this reader."""
 
 
 class _Reader:
@@ -77,7 +77,7 @@ class _Reader:
         return self._data[self.at - 1]
 
     def number(self) -> int:
-        """An unsigned LEB128 number of at most 64 bits."""
+        """Returns an unsigned LEB128 number of at most 64 bits."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self.byte()
@@ -87,7 +87,7 @@ class _Reader:
         raise ValueError
 
     def count(self) -> int:
-        """How many items follow; each takes a byte at least."""
+        """Returns the number of items that follow; each takes at least one byte."""
         count = self.number()
         if count > len(self._data) - self.at:
             raise ValueError

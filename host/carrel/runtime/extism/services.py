@@ -1,7 +1,7 @@
-"""The host's side of an Extism module: what `component.wat` imports.
+"""Implements the functions that `component.wat` imports, for Extism modules.
 
-No function here raises (see `runtime.guarded`), and none is given an address: texts come and go as
-wasmtime's strings.
+No function here raises (see `runtime.guarded`), and none receives a guest address: wasmtime passes
+texts as strings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger("carrel.runtime")
 
 INTERFACE = "carrel:extism/host@1.0.0"
 
-#: Lines of log and notifications that one call may send; the rest is dropped.
+#: Maximum number of log lines and notifications of one call; the rest is dropped.
 _MAX_MESSAGES = 1000
 #: Bytes of a request's JSON; the body is not in it.
 _MAX_REQUEST = 256 * 1024
@@ -106,7 +106,9 @@ def _output(execution: Execution, text: str) -> None:
 
 
 def _decoded(text: str) -> str:
-    """A text that passed as Latin-1, so that no bytes of a guest's are refused."""
+    """Returns the bytes of a text that was passed as Latin-1, which accepts any bytes of a
+    guest.
+    """
     return text.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
@@ -120,7 +122,7 @@ def _exit(execution: Execution, code: int) -> None:
 
 
 def _http(execution: Execution, text: str, body: str) -> str:
-    """One request. Without an answer the call ends, as it does in Extism, but says why."""
+    """Makes one request. Without a response the call ends, as in Extism, with the reason."""
     context = _context(execution)
     context.status, context.headers = 0, {}
     try:
@@ -189,7 +191,7 @@ def _request(execution: Execution, text: str, body: str) -> Request:
 
 
 def _failed(execution: Execution, failure: Failure) -> SourceError:
-    """What ends the call when a request has no answer."""
+    """Returns the error that ends the call when a request has no response."""
     call = execution.call
     extra: dict[str, Any] = {}
     message = f"{call.plugin}: {failure.message}"

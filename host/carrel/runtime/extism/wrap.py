@@ -1,8 +1,8 @@
 """Builds the component that an Extism module runs as.
 
-The WAT files beside this one are the surroundings; the module's own bytes are put in as they are.
-So the module's functions and the kernel's meet inside wasmtime: loading and storing are calls from
-wasm to wasm, and no pointer of a guest's ever reaches Python.
+The WAT files beside this one contain the wrapper; the module's bytes are inserted unchanged. The
+module and Extism's kernel are linked inside wasmtime, so loads and stores are calls between wasm
+modules, and no guest pointer reaches Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENV = "extism:host/env"
 USER = "extism:host/user"
 WASI = "wasi_snapshot_preview1"
 
-#: The functions of `extism:host/env` that the heap answers; `env.wat` has the rest.
+#: The functions of `extism:host/env` that the heap implements; `env.wat` has the rest.
 _HEAP = (
     *("free", "length", "length_unsafe", "load_u8", "load_u64", "store_u8", "store_u64"),
     *("input_set", "input_offset", "input_length", "input_load_u8", "input_load_u64"),
@@ -71,12 +71,12 @@ _CORE_MODULE_SECTION = 1
 
 
 def letter_of(export: str) -> str:
-    """What the driver knows an export by."""
+    """Returns the letter by which the driver names an export."""
     return chr(ord("a") + EXPORTS.index(export))
 
 
 def revision() -> str:
-    """Names the surroundings: code made with others is not this code."""
+    """Returns a hash of the wrapper's files, part of the key of compiled code."""
     digest = hashlib.sha256()
     for path in (*(_FOLDER / f"{name}.wat" for name in _FILES), Path(__file__)):
         digest.update(path.read_bytes())
@@ -84,10 +84,10 @@ def revision() -> str:
 
 
 def check_outline(wasm: bytes, plugin: str) -> Outline:
-    """The module's outline, if it imports nothing that it may not have.
+    """Returns the module's outline after checking its imports.
 
     Raises:
-        LoadError: names every such import; or there is nothing that the host could call.
+        LoadError: names every refused import; or the module has no export that the host calls.
     """
     outline = read_outline(wasm, plugin)
     refused = [one for one in outline.imports if not _offered(one)]
@@ -112,7 +112,7 @@ def check_outline(wasm: bytes, plugin: str) -> Outline:
 
 
 def wrap_module(wasm: bytes, outline: Outline) -> bytes:
-    """The component around a module whose outline was checked."""
+    """Returns a component that wraps a module whose outline was checked."""
     import wasmtime
 
     texts = {name: (_FOLDER / f"{name}.wat").read_text("utf-8") for name in _FILES}
@@ -159,18 +159,18 @@ def _uses_wasi(outline: Outline) -> bool:
 
 
 def _core(text: str) -> str:
-    """A module's text as a definition inside a component."""
+    """Returns a module's text as a definition inside a component."""
     return text.replace("(module $", "(core module $", 1)
 
 
 def _kernel() -> str:
-    """What the module sees as `extism:host/env`: functions of two instances."""
+    """Returns the instance `extism:host/env` for the module: functions of two instances."""
     heap = [f'    (export "{name}" (func $heap "{name}"))' for name in _HEAP]
     return "\n".join([*heap, *(f'    (export "{name}" (func $env "{name}"))' for name in _HOST)])
 
 
 def _driver(outline: Outline) -> dict[str, str]:
-    """The parts of the driver that depend on what the module exports."""
+    """Returns the parts of the driver that depend on what the module exports."""
     functions = outline.functions
     imports, calls = [], []
     for name in EXPORTS:
@@ -200,7 +200,7 @@ def _import(name: str, kind: str) -> str:
 
 
 def _initializers(outline: Outline) -> list[str]:
-    """What runs once in an instance before anything else, in order."""
+    """Returns the functions that initialise an instance, in order."""
     plain: list[str] = [
         name
         for name in ("__wasm_call_ctors", "_initialize")
@@ -215,7 +215,7 @@ def _initializers(outline: Outline) -> list[str]:
 
 
 def _put_in(component: bytes, module: bytes) -> bytes:
-    """The component with `module` in the place of its empty module."""
+    """Returns the component with `module` in place of its empty module."""
     at = 8
     for number, start, end in sections(component):
         # Its text has a name, which the assembler keeps in a custom section: number 0.

@@ -1,4 +1,4 @@
-"""The one door to wasmtime's instances: machine code, linkers, stores, calls.
+"""Wraps wasmtime's machine code, linkers, stores and calls behind one interface.
 
 Two packages have the same names. `direct` calls wasmtime's C interface through wasmtime-py's
 private bindings. `public` uses wasmtime-py's public component API; it is slower, and runs when the

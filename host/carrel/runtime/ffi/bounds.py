@@ -1,4 +1,4 @@
-"""How much is read of a guest's values, and the errors for the rest."""
+"""Limits how much is read of a guest's values, and defines the errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Literal
 Plain = Literal["string", "enum", "u32", "u64"]
 PlainResult = Literal["string", "u32", "u64"]
 
-#: Bytes and items that are read of what a guest passes to `fetch`. The rest is neither copied nor
-#: decoded, because the GIL is held meanwhile. Far above what the fetch layer accepts, which
-#: therefore refuses a value that was cut.
+#: Maximum bytes and items that are read of a guest's requests. The rest is neither copied nor
+#: decoded, because the GIL is held. The fetch layer's limits are far lower, so it refuses a value
+#: that was cut.
 MAX_URL_BYTES = 2**16
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 2**13

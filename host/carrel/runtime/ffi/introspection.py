@@ -1,4 +1,4 @@
-"""What a component imports and exports, read through wasmtime-py's public component API."""
+"""Reads a component's imports and exports through wasmtime-py's public component API."""
 
 from __future__ import annotations
 

@@ -243,12 +243,12 @@ def _difference(name: str, expected: str, found: Any, describe: Any) -> Iterator
 
 
 def _signature(function: Any) -> str:
-    """A C function's parameters and result, such as `(wasm_byte_vec_t*, u64) -> void`."""
+    """Returns a C function's parameters and result, such as `(wasm_byte_vec_t*, u64) -> void`."""
     return f"({', '.join(map(_type, function.argtypes))}) -> {_type(function.restype)}"
 
 
 def _layout(struct: Any) -> str:
-    """A struct's size and fields, such as `16: 0 size u64, 8 data u8*`."""
+    """Returns a struct's size and fields, such as `16: 0 size u64, 8 data u8*`."""
     fields = [
         f"{getattr(struct, name).offset} {name} {_type(kind)}" for name, kind, *_ in struct._fields_
     ]
@@ -265,7 +265,9 @@ def _value(constant: Any) -> str:
 
 
 def _type(kind: Any) -> str:
-    """A ctypes type in short: integers by their size, structs by name, pointers with a star."""
+    """Returns a ctypes type in short: integers by their size, structs by name, pointers with a
+    star.
+    """
     if kind is None:
         return "void"
     if issubclass(kind, ctypes.Structure | ctypes.Union):

@@ -40,7 +40,7 @@ def registry() -> Iterator[TinyRegistry]:
         yield running
 
 
-class Shelf:
+class Deployment:
     """A configuration with one plugin from a registry, and the registry."""
 
     def __init__(self, registry: TinyRegistry, folder: Path, code: Path) -> None:
@@ -71,12 +71,12 @@ class Shelf:
 
     def call(self, **changes: Any) -> dict[str, Any]:
         """What the plugin's tool gives in a host that has just started."""
-        box = Toolbox(replace(self.config, **changes))
+        toolbox = Toolbox(replace(self.config, **changes))
         try:
-            box._registry.plugin("sample")  # so that its error comes up
-            return box.call_sync("sample_echo", {}).data
+            toolbox._registry.plugin("sample")  # so that its error comes up
+            return toolbox.call_sync("sample_echo", {}).data
         finally:
-            box.close()
+            toolbox.close()
 
     def refusal(self, **changes: Any) -> LoadError:
         with pytest.raises(LoadError) as caught:
@@ -85,8 +85,8 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(registry: TinyRegistry, tmp_path: Path, code_folder: Path) -> Shelf:
-    return Shelf(registry, tmp_path, code_folder)
+def deployment(registry: TinyRegistry, tmp_path: Path, code_folder: Path) -> Deployment:
+    return Deployment(registry, tmp_path, code_folder)
 
 
 def sample(number: int = 1, **told: Any) -> Guest:
@@ -102,84 +102,88 @@ def told(**changes: Any) -> dict[str, Any]:
 
 class TestLoading:
     @pytest.mark.requirement("plugin:pinned:lock-required")
-    def test_a_plugin_from_a_registry_is_refused_until_it_is_approved(self, shelf: Shelf) -> None:
-        shelf.publish(sample())
-        refusal = shelf.refusal()
+    def test_a_plugin_from_a_registry_is_refused_until_it_is_approved(
+        self, deployment: Deployment
+    ) -> None:
+        deployment.publish(sample())
+        refusal = deployment.refusal()
         assert isinstance(refusal, LockError)
         assert "carrel plugin lock sample" in refusal.message
-        assert shelf.registry.requests == []  # nobody was asked for what nobody approved
-        lines = shelf.approve().lines
+        assert deployment.registry.requests == []  # nobody was asked for what nobody approved
+        lines = deployment.approve().lines
         assert "pace at api.example.org: a bucket of its own" in lines
-        assert shelf.call() == {"n": 1}
+        assert deployment.call() == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-digest-not-tag")
     def test_a_moved_tag_changes_nothing_until_the_new_bytes_are_approved(
-        self, shelf: Shelf
+        self, deployment: Deployment
     ) -> None:
-        first = shelf.publish(sample(1))
-        shelf.approve()
-        second = shelf.publish(sample(2))
-        assert shelf.call() == {"n": 1}
-        lines = propose(shelf.config, "sample").lines
+        first = deployment.publish(sample(1))
+        deployment.approve()
+        second = deployment.publish(sample(2))
+        assert deployment.call() == {"n": 1}
+        lines = propose(deployment.config, "sample").lines
         assert f"digest: {first} → {second}" in lines
-        shelf.approve()
-        assert shelf.call() == {"n": 2}
+        deployment.approve()
+        assert deployment.call() == {"n": 2}
 
     @pytest.mark.requirement("plugin:pinned:lock-offline")
-    def test_what_is_on_the_machine_is_loaded_without_a_network(self, shelf: Shelf) -> None:
-        shelf.publish(sample())
-        shelf.approve()
-        shelf.registry.requests.clear()
-        assert shelf.call() == {"n": 1}
-        assert shelf.registry.requests == []
+    def test_what_is_on_the_machine_is_loaded_without_a_network(
+        self, deployment: Deployment
+    ) -> None:
+        deployment.publish(sample())
+        deployment.approve()
+        deployment.registry.requests.clear()
+        assert deployment.call() == {"n": 1}
+        assert deployment.registry.requests == []
 
     @pytest.mark.skipif(os.name != "posix", reason="flock is POSIX's")
     @pytest.mark.requirement("registry:store:resumed")
-    def test_what_had_come_of_it_before_is_gone_on_with(self, shelf: Shelf) -> None:
+    def test_what_had_come_of_it_before_is_gone_on_with(self, deployment: Deployment) -> None:
         wasm = sample().wasm
-        shelf.publish(sample())
-        partial = shelf.config.data_dir / "plugins" / "partial"
+        deployment.publish(sample())
+        partial = deployment.config.data_dir / "plugins" / "partial"
         partial.mkdir(parents=True)
         (partial / digest_of(wasm).removeprefix("sha256:")).write_bytes(wasm[:100])
-        shelf.approve()
-        assert shelf.registry.ranges[digest_of(wasm)] == ["bytes=100-"]
-        assert shelf.call() == {"n": 1}
+        deployment.approve()
+        assert deployment.registry.ranges[digest_of(wasm)] == ["bytes=100-"]
+        assert deployment.call() == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-pull-by-digest")
     def test_what_is_missing_on_the_machine_is_fetched_by_its_digest(
-        self, shelf: Shelf, tmp_path: Path
+        self, deployment: Deployment, tmp_path: Path
     ) -> None:
-        shelf.publish(sample(1))
-        shelf.approve()
-        shelf.publish(sample(2))
-        assert shelf.call(data_dir=tmp_path / "another machine") == {"n": 1}
+        deployment.publish(sample(1))
+        deployment.approve()
+        deployment.publish(sample(2))
+        assert deployment.call(data_dir=tmp_path / "another machine") == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-background")
     def test_a_server_fetches_in_the_background_and_is_told_when_it_is_there(
-        self, shelf: Shelf, tmp_path: Path
+        self, deployment: Deployment, tmp_path: Path
     ) -> None:
-        shelf.publish(sample())
-        shelf.approve()
+        deployment.publish(sample())
+        deployment.approve()
         there = threading.Event()
-        config = replace(shelf.config, data_dir=tmp_path / "another machine")
-        box = Toolbox(config, on_pulled=there.set)
-        assert list(box.tools()) == []
+        config = replace(deployment.config, data_dir=tmp_path / "another machine")
+        toolbox = Toolbox(config, on_pulled=there.set)
+        assert list(toolbox.tools()) == []
         assert there.wait(20)
-        renewed = box.successor(config)
+        renewed = toolbox.successor(config)
         assert [tool.name for tool in renewed.tools()] == ["sample_echo"]
-        box.close()
+        toolbox.close()
         renewed.close()
 
     @pytest.mark.requirement("plugin:pinned:lock-store-tampered")
-    def test_tampered_bytes_in_the_store_are_never_run(self, shelf: Shelf) -> None:
-        shelf.publish(sample(1))
-        shelf.approve()
+    def test_tampered_bytes_in_the_store_are_never_run(self, deployment: Deployment) -> None:
+        deployment.publish(sample(1))
+        deployment.approve()
         forged = sample(666).wasm
-        for path in (shelf.config.data_dir / "plugins").rglob("*"):
+        for path in (deployment.config.data_dir / "plugins").rglob("*"):
             if path.is_file() and path.read_bytes().startswith(b"\0asm"):
                 path.chmod(0o600)
                 path.write_bytes(forged)
-        assert shelf.call() == {"n": 1}  # discarded, and fetched again by the digest
+        assert deployment.call() == {"n": 1}  # discarded, and fetched again by the digest
 
     @pytest.mark.requirement("plugin:pinned:lock-edited")
     @pytest.mark.parametrize(
@@ -194,31 +198,31 @@ class TestLoading:
         ],
     )
     def test_whatever_differs_from_the_lock_is_refused_by_name(
-        self, shelf: Shelf, change: dict[str, Any], says: str
+        self, deployment: Deployment, change: dict[str, Any], says: str
     ) -> None:
-        shelf.publish(sample())
-        found = shelf.approve().found
-        change_lock(shelf.config.lock_path, {"sample": replace(found, **change)})
-        refusal = shelf.refusal()
+        deployment.publish(sample())
+        found = deployment.approve().found
+        change_lock(deployment.config.lock_path, {"sample": replace(found, **change)})
+        refusal = deployment.refusal()
         assert isinstance(refusal, LockError)
         assert any(says in line for line in refusal.changes), refusal.changes
         assert "carrel plugin lock sample" in refusal.message
 
     @pytest.mark.requirement("plugin:pinned:lock-signature-each-load")
     def test_a_policy_for_signatures_is_asked_at_every_load_and_offline(
-        self, shelf: Shelf, tmp_path: Path
+        self, deployment: Deployment, tmp_path: Path
     ) -> None:
         from carrel.trust.policy import TrustPolicy
 
-        shelf.publish(sample())
-        shelf.approve()
-        assert shelf.call() == {"n": 1}
+        deployment.publish(sample())
+        deployment.approve()
+        assert deployment.call() == {"n": 1}
         key = tmp_path / "key.pub"
         key.write_bytes(public_key())
-        shelf.registry.requests.clear()
-        refusal = shelf.refusal(trust=TrustPolicy(keys=(key,)))
+        deployment.registry.requests.clear()
+        refusal = deployment.refusal(trust=TrustPolicy(keys=(key,)))
         assert isinstance(refusal, SignatureError)
-        assert shelf.registry.requests == []
+        assert deployment.registry.requests == []
 
 
 class TestFiles:

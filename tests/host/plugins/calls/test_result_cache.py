@@ -41,7 +41,7 @@ class AgeingClock(SkippingClock):
         return super().wall() + self.age
 
 
-class Bench:
+class CacheHarness:
     """A toolbox on an upstream, and the clock that its answers age by."""
 
     def __init__(self, upstream: Upstream, config: Config, folder: Path) -> None:
@@ -56,10 +56,10 @@ class Bench:
             jitter=lambda: 0.0,
         )
         self.registry = PluginSet(config, fetch_client=self.client)
-        self.box = Toolbox(config, registry=self.registry)
+        self.toolbox = Toolbox(config, registry=self.registry)
 
     def title(self, **changes: Any) -> str:
-        result = self.box.call_sync("arxiv_query", {**QUERY, **changes})
+        result = self.toolbox.call_sync("arxiv_query", {**QUERY, **changes})
         (entry,) = result.data["entries"]
         assert result.text.count(entry["title"]) == 1
         title: str = entry["title"]
@@ -73,19 +73,19 @@ def upstream() -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def open_bench(
+def open_harness(
     upstream: Upstream, config: Config, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> Iterator[Callable[..., Bench]]:
+) -> Iterator[Callable[..., CacheHarness]]:
     caplog.set_level(logging.INFO, "carrel")
-    benches: list[Bench] = []
+    harnesses: list[CacheHarness] = []
 
-    def make(**changes: Any) -> Bench:
-        benches.append(Bench(upstream, replace(config, **changes), tmp_path))
-        return benches[-1]
+    def make(**changes: Any) -> CacheHarness:
+        harnesses.append(CacheHarness(upstream, replace(config, **changes), tmp_path))
+        return harnesses[-1]
 
     yield make
-    for bench in benches:
-        bench.box.close()
+    for harness in harnesses:
+        harness.toolbox.close()
 
 
 def given_again(caplog: pytest.LogCaptureFixture) -> int:
@@ -97,119 +97,119 @@ def given_again(caplog: pytest.LogCaptureFixture) -> int:
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
 def test_a_result_is_given_again_once_every_answer_came_from_the_cache(
-    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+    open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench = open_bench()
-    assert bench.title() == "One"  # asks the source
-    assert bench.title() == "One"  # is made of the kept answer
+    harness = open_harness()
+    assert harness.title() == "One"  # asks the source
+    assert harness.title() == "One"  # is made of the kept answer
     assert given_again(caplog) == 0
-    assert bench.title() == "One"
+    assert harness.title() == "One"
     assert given_again(caplog) == 1
     assert len(upstream.seen) == 1
 
 
 def test_other_arguments_are_another_question(
-    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+    open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench = open_bench()
+    harness = open_harness()
     for _ in range(3):
-        bench.title()
+        harness.title()
     given_again(caplog)
-    bench.title(start=1)
+    harness.title(start=1)
     assert given_again(caplog) == 0
 
 
 def test_an_answer_that_is_no_longer_fresh_ends_it(
-    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+    open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"), feed("Two"))
-    bench = open_bench()
+    harness = open_harness()
     for _ in range(3):
-        bench.title()
+        harness.title()
     assert given_again(caplog) == 1
-    bench.clock.age += 8 * DAY
-    assert bench.title() == "Two"
+    harness.clock.age += 8 * DAY
+    assert harness.title() == "Two"
     assert given_again(caplog) == 0
 
 
 def test_an_answer_that_another_process_replaced_ends_it(
-    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+    open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"), feed("Two"))
-    bench, other = open_bench(), open_bench()
+    harness, other = open_harness(), open_harness()
     for _ in range(3):
-        bench.title()
+        harness.title()
     assert given_again(caplog) == 1
     other.clock.age += 8 * DAY
     assert other.title() == "Two"
     other.clock.age -= 8 * DAY
     other.client.close()
     # The replaced answer was kept under a clock that ran ahead, so it is not for this process.
-    bench.title()
+    harness.title()
     assert given_again(caplog) == 0
 
 
 def test_what_others_keep_besides_does_not_end_it(
-    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+    open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench, other = open_bench(), open_bench()
+    harness, other = open_harness(), open_harness()
     for _ in range(3):
-        bench.title()
+        harness.title()
     other.title(start=7)
     given_again(caplog)
-    assert bench.title() == "One"
+    assert harness.title() == "One"
     assert given_again(caplog) == 1
 
 
 def test_nothing_is_kept_where_the_operator_says_so(
-    open_bench: Callable[..., Bench], upstream: Upstream, caplog: pytest.LogCaptureFixture
+    open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench = open_bench(runtime=RuntimeConfig(result_bytes=0))
+    harness = open_harness(runtime=RuntimeConfig(result_bytes=0))
     for _ in range(4):
-        bench.title()
+        harness.title()
     assert given_again(caplog) == 0
 
 
 def test_nothing_is_kept_while_exchanges_are_recorded(
-    open_bench: Callable[..., Bench],
+    open_harness: Callable[..., CacheHarness],
     upstream: Upstream,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench = open_bench(record_dir=tmp_path / "recording")
+    harness = open_harness(record_dir=tmp_path / "recording")
     for _ in range(4):
-        bench.title()
+        harness.title()
     assert given_again(caplog) == 0
 
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
 def test_a_call_without_requests_runs_every_time(
-    open_bench: Callable[..., Bench],
+    open_harness: Callable[..., CacheHarness],
     config: Config,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     path = tmp_path / "echo.wasm"
     path.write_bytes(echo_plugin("echo"))
-    bench = open_bench(plugins=(*config.plugins, PluginConfig("echo", path.as_uri())))
+    harness = open_harness(plugins=(*config.plugins, PluginConfig("echo", path.as_uri())))
     for _ in range(4):
-        assert bench.box.call_sync("echo_echo", {"n": 1}).data == {"n": 1}
+        assert harness.toolbox.call_sync("echo_echo", {"n": 1}).data == {"n": 1}
     assert given_again(caplog) == 0
 
 
 def test_a_result_is_data_of_its_own_each_time(
-    open_bench: Callable[..., Bench], upstream: Upstream
+    open_harness: Callable[..., CacheHarness], upstream: Upstream
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench = open_bench()
+    harness = open_harness()
     for _ in range(4):
-        bench.box.call_sync("arxiv_query", QUERY).data["entries"].clear()
-    assert bench.title() == "One"
+        harness.toolbox.call_sync("arxiv_query", QUERY).data["entries"].clear()
+    assert harness.title() == "One"
 
 
 class Checker:
@@ -255,12 +255,12 @@ def test_a_call_is_all_cached_when_every_request_is_a_hit(
 
 
 def test_a_request_with_refresh_is_no_cache_hit(
-    open_bench: Callable[..., Bench], upstream: Upstream
+    open_harness: Callable[..., CacheHarness], upstream: Upstream
 ) -> None:
     upstream.on("/api/query", feed("One"))
-    bench = open_bench()
-    bench.title()
-    fetcher = bench.registry.plugin("arxiv")._get_fetcher()
+    harness = open_harness()
+    harness.title()
+    fetcher = harness.registry.plugin("arxiv")._get_fetcher()
     (seen,) = upstream.seen
     for refresh, expected in ((False, True), (True, False)):
         call = Call("arxiv", "query")

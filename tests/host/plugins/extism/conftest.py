@@ -19,7 +19,7 @@ TOOL: dict[str, Any] = {"name": "ask", "inputSchema": {"type": "object"}}
 
 
 @pytest.fixture
-def open_box(tmp_path: Path, code_folder: Path) -> Open:
+def open_toolbox(tmp_path: Path, code_folder: Path) -> Open:
     """A toolbox of modules and components, by name."""
 
     def make(entry: dict[str, Any] | None = None, /, **guests: Guest) -> Toolbox:
@@ -39,8 +39,8 @@ def listing(*tools: dict[str, Any], answer: Any = None, **more: Any) -> Guest:
     return answering_module({**answers, **more})
 
 
-def refusal(box: Toolbox) -> str:
+def refusal(toolbox: Toolbox) -> str:
     """Why the only plugin of a toolbox is not there."""
-    [state] = box.plugins()
+    [state] = toolbox.plugins()
     assert state.error is not None
     return state.error.message

@@ -71,29 +71,29 @@ OPEN = {
     ],
 )
 def test_blank_null_and_unlisted_arguments_reach_the_module(
-    open_box: Open, arguments: dict[str, Any]
+    open_toolbox: Open, arguments: dict[str, Any]
 ) -> None:
-    box = open_box(one=repeating(OPEN))
-    assert box.call_sync("one_ask", arguments).data["request"]["arguments"] == arguments
-    started = box.start("one_ask", arguments)
+    toolbox = open_toolbox(one=repeating(OPEN))
+    assert toolbox.call_sync("one_ask", arguments).data["request"]["arguments"] == arguments
+    started = toolbox.start("one_ask", arguments)
     assert started is not None
     assert started.result().data["request"]["arguments"] == arguments
 
 
-def test_absent_arguments_stay_absent(open_box: Open) -> None:
-    box = open_box(one=repeating(OPEN))
+def test_absent_arguments_stay_absent(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(one=repeating(OPEN))
     asked = {"name": "ask"}
-    assert box.call_sync("one_ask", None).data["request"] == asked
-    assert asyncio.run(box.call("one_ask", None)).data["request"] == asked
-    started = box.start("one_ask", None)
+    assert toolbox.call_sync("one_ask", None).data["request"] == asked
+    assert asyncio.run(toolbox.call("one_ask", None)).data["request"] == asked
+    started = toolbox.start("one_ask", None)
     assert started is not None
     assert started.result().data["request"] == asked
 
 
-def test_absent_arguments_are_checked_as_an_empty_object(open_box: Open) -> None:
-    box = open_box(one=repeating({**OPEN, "required": ["query"]}))
+def test_absent_arguments_are_checked_as_an_empty_object(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(one=repeating({**OPEN, "required": ["query"]}))
     with pytest.raises(ArgumentError, match="query"):
-        box.call_sync("one_ask", None)
+        toolbox.call_sync("one_ask", None)
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
@@ -121,24 +121,24 @@ def test_a_module_behind_a_server_is_given_what_the_client_sent(
         assert client.finish() == 0
 
 
-def test_a_closed_schema_is_what_refuses_an_unknown_argument(open_box: Open) -> None:
-    box = open_box(one=repeating({**OPEN, "additionalProperties": False}))
+def test_a_closed_schema_is_what_refuses_an_unknown_argument(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(one=repeating({**OPEN, "additionalProperties": False}))
     with pytest.raises(ArgumentError, match="Additional properties are not allowed"):
-        box.call_sync("one_ask", {"queri": "x"})
+        toolbox.call_sync("one_ask", {"queri": "x"})
 
 
-def test_null_is_refused_where_the_schema_refuses_it(open_box: Open) -> None:
+def test_null_is_refused_where_the_schema_refuses_it(open_toolbox: Open) -> None:
     with pytest.raises(ArgumentError, match='query: null is not of type "string"'):
-        open_box(one=repeating(OPEN)).call_sync("one_ask", {"query": None})
+        open_toolbox(one=repeating(OPEN)).call_sync("one_ask", {"query": None})
 
 
-def test_format_is_an_annotation_as_in_json_schema(open_box: Open) -> None:
+def test_format_is_an_annotation_as_in_json_schema(open_toolbox: Open) -> None:
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": "date-time"}}}
-    box = open_box(one=repeating(schema))
-    assert json.loads(box.call_sync("one_ask", {"at": "soon"}).text)["request"]["name"] == "ask"
+    toolbox = open_toolbox(one=repeating(schema))
+    assert json.loads(toolbox.call_sync("one_ask", {"at": "soon"}).text)["request"]["name"] == "ask"
 
 
-def test_a_blank_argument_of_a_prompt_counts_as_given(open_box: Open) -> None:
+def test_a_blank_argument_of_a_prompt_counts_as_given(open_toolbox: Open) -> None:
     answers = {
         "list_tools": {"tools": []},
         "list_prompts": {
@@ -146,7 +146,7 @@ def test_a_blank_argument_of_a_prompt_counts_as_given(open_box: Open) -> None:
         },
         "get_prompt": {"messages": []},
     }
-    offers = open_box(one=answering_module(answers)).offers
+    offers = open_toolbox(one=answering_module(answers)).offers
     assert asyncio.run(offers.get_prompt("one_p", {"a": "", "other": "x"})) == {"messages": []}
     with pytest.raises(ArgumentError, match="a is required"):
         asyncio.run(offers.get_prompt("one_p", {"other": "x"}))

@@ -19,20 +19,20 @@ ZERO = "(i64.const 0)"
 
 
 @pytest.mark.requirement("sandbox:hosts:module-listing")
-def test_a_module_that_lists_from_the_network_is_refused(open_box: Open) -> None:
+def test_a_module_that_lists_from_the_network_is_refused(open_toolbox: Open) -> None:
     asked = '{"url": "https://api.example.org/tools"}'
     fetches = (
         f"(drop (call $http_request (call $put (i32.const 0) (i32.const {len(asked)})) {ZERO}))"
     )
     lists = answering_module({}, fetches, export="list_tools", data=text_at(0, asked))
-    message = refusal(open_box({"allowed_hosts": ("api.example.org",)}, one=lists))
+    message = refusal(open_toolbox({"allowed_hosts": ("api.example.org",)}, one=lists))
     assert "list_tools failed" in message
     assert "no network" in message
 
 
 @pytest.mark.requirement("sandbox:secrets:keyring")
 def test_only_keyring_entries_that_the_operator_names_are_read(
-    open_box: Open, monkeypatch: pytest.MonkeyPatch
+    open_toolbox: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keyring = SimpleNamespace(get_password=lambda service, user: f"{service}-{user}-secret")
     monkeypatch.setitem(sys.modules, "keyring", keyring)
@@ -48,7 +48,7 @@ def test_only_keyring_entries_that_the_operator_names_are_read(
         ((("papers", "you"),), "did not say why"),
     ):
         with pytest.raises(CarrelError, match=said):
-            open_box({"allowed_secrets": granted}, one=one).call_sync("one_ask", {})
+            open_toolbox({"allowed_secrets": granted}, one=one).call_sync("one_ask", {})
 
 
 def test_only_what_may_be_a_module_is_waited_for(tmp_path: Path) -> None:

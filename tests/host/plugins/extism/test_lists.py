@@ -14,35 +14,37 @@ from support.modules import answering_module
 from .conftest import TOOL, Open, listing, refusal
 
 
-def test_a_missing_list_is_an_empty_one(open_box: Open) -> None:
-    box = open_box(one=listing(TOOL))
-    assert [tool.name for tool in box.tools()] == ["one_ask"]
-    assert [*box.resources(), *box.offers.templates(), *box.offers.prompts()] == []
-    assert not box.offers.completes
+def test_a_missing_list_is_an_empty_one(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(one=listing(TOOL))
+    assert [tool.name for tool in toolbox.tools()] == ["one_ask"]
+    assert [*toolbox.resources(), *toolbox.offers.templates(), *toolbox.offers.prompts()] == []
+    assert not toolbox.offers.completes
 
 
 @pytest.mark.requirement("serve:alive:module-listing")
-def test_one_bad_plugin_never_spoils_a_list(open_box: Open) -> None:
+def test_one_bad_plugin_never_spoils_a_list(open_toolbox: Open) -> None:
     prompts = {"list_prompts": {"prompts": [{"name": "p"}]}, "get_prompt": "{}"}
-    box = open_box(
+    toolbox = open_toolbox(
         traps=answering_module({}, "unreachable", export="list_tools"),
         loops=answering_module({}, "(loop $again (br $again))", export="list_tools"),
         nonsense=answering_module({"list_tools": "nonsense"}),
         component=guest(manifest=manifest_text()),
         good=listing(TOOL, **prompts),
     )
-    assert [tool.name for tool in box.tools()] == ["sample_echo", "good_ask"]
-    assert [prompt.name for prompt in box.offers.prompts()] == ["good_p"]
-    told = {state.name: state.error.message for state in box.plugins() if state.error}
+    assert [tool.name for tool in toolbox.tools()] == ["sample_echo", "good_ask"]
+    assert [prompt.name for prompt in toolbox.offers.prompts()] == ["good_p"]
+    told = {state.name: state.error.message for state in toolbox.plugins() if state.error}
     assert set(told) == {"traps", "loops", "nonsense"}
     assert "list_tools failed" in told["traps"]
     assert "list_tools failed" in told["loops"]
 
 
-def test_a_list_other_than_that_of_tools_may_fail(open_box: Open) -> None:
-    box = open_box(one=listing(TOOL, list_prompts="nonsense", list_resources={"resources": 3}))
-    assert [tool.name for tool in box.tools()] == ["one_ask"]
-    assert list(box.offers.prompts()) == []
+def test_a_list_other_than_that_of_tools_may_fail(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(
+        one=listing(TOOL, list_prompts="nonsense", list_resources={"resources": 3})
+    )
+    assert [tool.name for tool in toolbox.tools()] == ["one_ask"]
+    assert list(toolbox.offers.prompts()) == []
 
 
 @pytest.mark.requirement("plugin:pinned:module-words")
@@ -63,18 +65,18 @@ def test_a_list_other_than_that_of_tools_may_fail(open_box: Open) -> None:
     ],
 )
 def test_a_tool_that_misleads_is_refused_with_its_fault(
-    open_box: Open, tool: dict[str, Any], says: str
+    open_toolbox: Open, tool: dict[str, Any], says: str
 ) -> None:
-    assert says in refusal(open_box(one=listing(tool)))
+    assert says in refusal(open_toolbox(one=listing(tool)))
 
 
-def test_two_tools_of_one_name_are_refused(open_box: Open) -> None:
-    assert "stands there twice" in refusal(open_box(one=listing(TOOL, TOOL)))
+def test_two_tools_of_one_name_are_refused(open_toolbox: Open) -> None:
+    assert "stands there twice" in refusal(open_toolbox(one=listing(TOOL, TOOL)))
 
 
-def test_tools_that_cannot_be_called_are_refused(open_box: Open) -> None:
+def test_tools_that_cannot_be_called_are_refused(open_toolbox: Open) -> None:
     assert "exports no call_tool" in refusal(
-        open_box(one=answering_module({"list_tools": {"tools": [TOOL]}}))
+        open_toolbox(one=answering_module({"list_tools": {"tools": [TOOL]}}))
     )
 
 
@@ -108,14 +110,14 @@ def test_tools_that_cannot_be_called_are_refused(open_box: Open) -> None:
     ],
 )
 def test_documents_and_prompts_that_mislead_are_refused(
-    open_box: Open, lists: dict[str, Any], says: str
+    open_toolbox: Open, lists: dict[str, Any], says: str
 ) -> None:
-    assert says in refusal(open_box(one=listing(**lists)))
+    assert says in refusal(open_toolbox(one=listing(**lists)))
 
 
-def test_hints_are_taken_over_and_content_is_always_from_outside(open_box: Open) -> None:
+def test_hints_are_taken_over_and_content_is_always_from_outside(open_toolbox: Open) -> None:
     hints = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False, "title": "Ask"}
-    [plain, hinted] = open_box(
+    [plain, hinted] = open_toolbox(
         one=listing(TOOL), two=listing({**TOOL, "annotations": {**hints, "else": 1}})
     ).tools()
     assert (plain.read_only, plain.destructive, plain.open_world) == (False, True, True)
@@ -125,14 +127,14 @@ def test_hints_are_taken_over_and_content_is_always_from_outside(open_box: Open)
 
 
 @pytest.mark.requirement("result:typed:module-annotations")
-def test_only_the_annotations_that_a_module_gave_are_listed(open_box: Open) -> None:
+def test_only_the_annotations_that_a_module_gave_are_listed(open_toolbox: Open) -> None:
     hinted = {**TOOL, "annotations": {"idempotentHint": True, "readOnlyHint": "yes"}}
-    box = open_box(
+    toolbox = open_toolbox(
         none=listing(TOOL), some=listing(hinted), component=guest(manifest=manifest_text())
     )
     listed = {
         tool.name: _wire_tool(tool).model_dump(by_alias=True, exclude_none=True)
-        for tool in box.tools()
+        for tool in toolbox.tools()
     }
     assert "annotations" not in listed["none_ask"]
     assert listed["some_ask"]["annotations"] == {"idempotentHint": True}
@@ -141,34 +143,36 @@ def test_only_the_annotations_that_a_module_gave_are_listed(open_box: Open) -> N
 
 @pytest.mark.requirement("result:typed:tool-names")
 def test_names_of_tools_that_some_client_refuses_are_changed_and_told(
-    open_box: Open, caplog: pytest.LogCaptureFixture
+    open_toolbox: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = {"content": [{"type": "text", "text": "here"}]}
-    box = open_box(one=listing({**TOOL, "name": "works.search"}, answer=answer))
-    assert [tool.name for tool in box.tools()] == ["one_works_search"]
-    assert box.call_sync("one_works_search", {}).content == tuple(answer["content"])
-    [state] = box.plugins()
+    toolbox = open_toolbox(one=listing({**TOOL, "name": "works.search"}, answer=answer))
+    assert [tool.name for tool in toolbox.tools()] == ["one_works_search"]
+    assert toolbox.call_sync("one_works_search", {}).content == tuple(answer["content"])
+    [state] = toolbox.plugins()
     told = "the tool 'works.search' is offered as one_works_search"
     assert told in state.notes[0]
     assert told in caplog.text
 
 
-def test_a_module_may_fetch_once_for_each_of_a_hundred_entries(open_box: Open) -> None:
-    box = open_box(one=listing(TOOL))
-    assert box._registry.plugin("one").limits.fetches == 1_000
-    limited = open_box({"limits": {"fetches": 7}}, one=listing(TOOL))
+def test_a_module_may_fetch_once_for_each_of_a_hundred_entries(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(one=listing(TOOL))
+    assert toolbox._registry.plugin("one").limits.fetches == 1_000
+    limited = open_toolbox({"limits": {"fetches": 7}}, one=listing(TOOL))
     assert limited._registry.plugin("one").limits.fetches == 7
 
 
 @pytest.mark.parametrize("kind", ["module", "component"])
 def test_a_plugin_that_takes_a_built_in_ones_place_is_told(
-    open_box: Open, caplog: pytest.LogCaptureFixture, kind: str
+    open_toolbox: Open, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
-    box = open_box(arxiv=listing(TOOL) if kind == "module" else guest(manifest=manifest_text()))
-    box.tools()
-    [state] = box.plugins()
+    toolbox = open_toolbox(
+        arxiv=listing(TOOL) if kind == "module" else guest(manifest=manifest_text())
+    )
+    toolbox.tools()
+    [state] = toolbox.plugins()
     told = "arxiv takes the place of the built-in plugin of that name, and work_lookup goes without"
     assert told in state.notes[0]
     assert told in caplog.text
-    [plugin] = box.health()["plugins"]
+    [plugin] = toolbox.health()["plugins"]
     assert told in plugin["notes"][0]

@@ -15,7 +15,7 @@ from support.modules import answering_module
 from .conftest import TOOL, Open, listing
 
 
-def test_the_configurations_order_decides_between_two_with_one_uri(open_box: Open) -> None:
+def test_the_configurations_order_decides_between_two_with_one_uri(open_toolbox: Open) -> None:
     def offering(text: str) -> Guest:
         return listing(
             list_resources={"resources": [{"uri": "doi:10.1000/182", "name": "n"}]},
@@ -25,20 +25,20 @@ def test_the_configurations_order_decides_between_two_with_one_uri(open_box: Ope
             read_resource={"contents": [{"uri": "doi:10.1000/182", "text": text}]},
         )
 
-    box = open_box(one=offering("first"), two=offering("second"))
-    assert [one.plugin for one in box.resources()] == ["one"]
-    assert [one.plugin for one in box.offers.templates()] == ["one"]
+    toolbox = open_toolbox(one=offering("first"), two=offering("second"))
+    assert [one.plugin for one in toolbox.resources()] == ["one"]
+    assert [one.plugin for one in toolbox.offers.templates()] == ["one"]
     for uri in ("doi:10.1000/182", "arxiv:hep-ex/0307015"):
-        read = asyncio.run(box.read_resource(uri))
+        read = asyncio.run(toolbox.read_resource(uri))
         assert read.content == ({"uri": "doi:10.1000/182", "text": "first"},)
     with pytest.raises(UnknownNameError):
-        asyncio.run(box.read_resource("arxiv:"))
+        asyncio.run(toolbox.read_resource("arxiv:"))
 
 
-def test_a_prompt_is_checked_as_mcps(open_box: Open) -> None:
+def test_a_prompt_is_checked_as_mcps(open_toolbox: Open) -> None:
     def saying(answer: Any) -> Toolbox:
         prompts = {"prompts": [{"name": "p", "arguments": [{"name": "a", "required": True}]}]}
-        return open_box(one=listing(list_prompts=prompts, get_prompt=answer))
+        return open_toolbox(one=listing(list_prompts=prompts, get_prompt=answer))
 
     message = {"role": "user", "content": {"type": "text", "text": "hi\x07"}}
     filled = asyncio.run(saying({"messages": [message]}).offers.get_prompt("one_p", {"a": "x"}))
@@ -54,30 +54,32 @@ def test_a_prompt_is_checked_as_mcps(open_box: Open) -> None:
         asyncio.run(saying({}).offers.get_prompt("one_p", {"b": "x"}))
 
 
-def test_completion_is_cut_at_mcps_cap(open_box: Open) -> None:
-    box = open_box(
+def test_completion_is_cut_at_mcps_cap(open_toolbox: Open) -> None:
+    toolbox = open_toolbox(
         one=listing(
             list_prompts={"prompts": [{"name": "p"}]},
             complete={"completion": {"values": [f"v{n}\x00" for n in range(150)], "total": 150}},
         )
     )
-    assert box.offers.completes
+    assert toolbox.offers.completes
     reference = {"type": "ref/prompt", "name": "one_p"}
-    found = asyncio.run(box.offers.complete(reference, {"name": "a", "value": ""}, {}))
+    found = asyncio.run(toolbox.offers.complete(reference, {"name": "a", "value": ""}, {}))
     assert len(found["values"]) == 100
     assert found["values"][0] == "v0 "
     assert (found["total"], found["hasMore"]) == (150, True)
     with pytest.raises(UnknownNameError):
         asyncio.run(
-            box.offers.complete({"type": "ref/prompt", "name": "x"}, {"name": "a", "value": ""}, {})
+            toolbox.offers.complete(
+                {"type": "ref/prompt", "name": "x"}, {"name": "a", "value": ""}, {}
+            )
         )
 
 
-def test_news_of_a_list_is_told_at_most_once_a_second(open_box: Open) -> None:
+def test_news_of_a_list_is_told_at_most_once_a_second(open_toolbox: Open) -> None:
     news = "(call $notify_tool_list_changed) " * 5 + (
         "(call $say (call $put (i32.const 0) (i32.const 2)))"
     )
-    box = open_box(
+    toolbox = open_toolbox(
         one=answering_module(
             {"list_tools": {"tools": [TOOL]}},
             news,
@@ -86,6 +88,6 @@ def test_news_of_a_list_is_told_at_most_once_a_second(open_box: Open) -> None:
         )
     )
     told: list[str] = []
-    box.on_list_changed(told.append)
-    box.call_sync("one_ask", {})
+    toolbox.on_list_changed(told.append)
+    toolbox.call_sync("one_ask", {})
     assert told == ["tools"]

@@ -20,7 +20,7 @@ TYPED = {**TOOL, "outputSchema": {"type": "object", "required": ["n"]}}
 PIXEL = base64.b64encode(b"png").decode()
 
 
-def test_every_kind_of_content_is_passed_on_and_its_names_are_cleaned(open_box: Open) -> None:
+def test_every_kind_of_content_is_passed_on_and_its_names_are_cleaned(open_toolbox: Open) -> None:
     blocks = [
         {"type": "text", "text": "a\x1b[2J\u202eb\nc\td", "_meta": {"x": 1}, "extra": 1},
         {"type": "image", "data": PIXEL, "mimeType": "image/png"},
@@ -30,7 +30,7 @@ def test_every_kind_of_content_is_passed_on_and_its_names_are_cleaned(open_box: 
         {"type": "resource", "resource": {"uri": "a:c", "blob": PIXEL}},
         {"type": "text", "text": "t", "annotations": {"audience": ["user", "x"], "priority": 0.5}},
     ]
-    result = open_box(one=listing(TOOL, answer={"content": blocks})).call_sync("one_ask", {})
+    result = open_toolbox(one=listing(TOOL, answer={"content": blocks})).call_sync("one_ask", {})
     assert result.content == (
         {"type": "text", "text": "a\x1b[2J\u202eb\nc\td"},
         {"type": "image", "data": PIXEL, "mimeType": "image/png"},
@@ -62,35 +62,35 @@ def test_every_kind_of_content_is_passed_on_and_its_names_are_cleaned(open_box: 
     ],
 )
 def test_content_that_mcp_does_not_know_is_a_contract_violation(
-    open_box: Open, content: Any
+    open_toolbox: Open, content: Any
 ) -> None:
-    box = open_box(one=listing(TOOL, answer={"content": content}))
+    toolbox = open_toolbox(one=listing(TOOL, answer={"content": content}))
     with pytest.raises(ContractViolation, match="content"):
-        box.call_sync("one_ask", {})
+        toolbox.call_sync("one_ask", {})
 
 
 @pytest.mark.requirement("result:typed:module-structured")
-def test_structured_content_is_held_against_the_output_schema(open_box: Open) -> None:
-    good = open_box(one=listing(TYPED, answer={"structuredContent": {"n": 1}, "content": []}))
+def test_structured_content_is_held_against_the_output_schema(open_toolbox: Open) -> None:
+    good = open_toolbox(one=listing(TYPED, answer={"structuredContent": {"n": 1}, "content": []}))
     result = good.call_sync("one_ask", {})
     assert (result.data, result.structured) == ({"n": 1}, True)
     assert result.content == ({"type": "text", "text": '{"n":1}'},)
     answer: dict[str, Any]
     for answer in ({"content": []}, {"structuredContent": {}}, {"structuredContent": [1]}):
         with pytest.raises(ContractViolation, match="own schema"):
-            open_box(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})
+            open_toolbox(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})
 
 
 @pytest.mark.requirement("result:typed:module-error")
-def test_a_result_that_says_it_failed_is_an_error_with_its_words(open_box: Open) -> None:
+def test_a_result_that_says_it_failed_is_an_error_with_its_words(open_toolbox: Open) -> None:
     answer = {"isError": True, "content": [{"type": "text", "text": "no\x1b such paper"}]}
     with pytest.raises(CarrelError, match="no  such paper") as caught:
-        open_box(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})
+        open_toolbox(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})
     assert caught.value.error_code == "upstream_error"
 
 
 @pytest.mark.requirement("result:typed:module-advice")
-def test_a_modules_error_suggests_no_action(open_box: Open) -> None:
+def test_a_modules_error_suggests_no_action(open_toolbox: Open) -> None:
     answer = {"isError": True, "content": [{"type": "text", "text": "try again\nat noon"}]}
     reporting = answering_module(
         {"list_tools": {"tools": [TOOL]}},
@@ -100,7 +100,7 @@ def test_a_modules_error_suggests_no_action(open_box: Open) -> None:
     )
     for guest, words in ((listing(TOOL, answer=answer), "try again at noon"), (reporting, "alas!")):
         with pytest.raises(ModuleError) as caught:
-            open_box(one=guest).call_sync("one_ask", {})
+            open_toolbox(one=guest).call_sync("one_ask", {})
         told = caught.value.to_dict()
         assert told["message"] == f"one: {words}"
         assert (told["code"], told["retryable"], told["action"]) == (
@@ -126,9 +126,9 @@ def test_a_modules_failed_result_reaches_the_client_with_its_own_content() -> No
     assert failure(silent, revision="2025-11-25")["content"][0]["text"] == silent.message
 
 
-def test_arguments_are_checked_by_the_modules_own_schema(open_box: Open) -> None:
+def test_arguments_are_checked_by_the_modules_own_schema(open_toolbox: Open) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    closed = open_box(one=listing({**TOOL, "inputSchema": schema}))
+    closed = open_toolbox(one=listing({**TOOL, "inputSchema": schema}))
     closed.call_sync("one_ask", {"n": 1})
     for wrong in ({}, {"n": "x"}, {"n": None}):
         with pytest.raises(ArgumentError):
@@ -136,5 +136,5 @@ def test_arguments_are_checked_by_the_modules_own_schema(open_box: Open) -> None
     closed.call_sync("one_ask", {"n": 1, "m": 2})  # nothing in the schema is against it
     open_ended = {**schema, "additionalProperties": {"type": "string"}}
     tool = {**TOOL, "inputSchema": open_ended}
-    open_box(one=listing(tool)).call_sync("one_ask", {"n": 1, "m": "anything"})
-    open_box(one=listing(TOOL)).call_sync("one_ask", {"anything": 1})
+    open_toolbox(one=listing(tool)).call_sync("one_ask", {"n": 1, "m": "anything"})
+    open_toolbox(one=listing(TOOL)).call_sync("one_ask", {"anything": 1})

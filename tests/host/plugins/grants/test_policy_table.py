@@ -218,19 +218,19 @@ class TestTools:
     def test_a_hidden_tool_names_the_grant_that_would_offer_it(
         self, tmp_path: Path, code_folder: Path, given: dict[str, Any], grant: str
     ) -> None:
-        box = toolbox(tmp_path, code_folder, **given)
-        assert list(box.tools()) == []
+        toolbox = make_toolbox(tmp_path, code_folder, **given)
+        assert list(toolbox.tools()) == []
         with pytest.raises(HiddenToolError) as caught:
-            box.call_sync("sample_echo", {})
+            toolbox.call_sync("sample_echo", {})
         assert caught.value.grant == f"plugins.sample.runtime_config.{grant}"
         assert caught.value.grant in caught.value.message
         assert caught.value.to_dict()["action"] == "ask_operator"
-        box.close()
+        toolbox.close()
 
     def test_only_tools_that_match_are_offered(self, tmp_path: Path, code_folder: Path) -> None:
-        box = toolbox(tmp_path, code_folder, tools=("e.*",))
-        assert [tool.name for tool in box.tools()] == ["sample_echo"]
-        box.close()
+        toolbox = make_toolbox(tmp_path, code_folder, tools=("e.*",))
+        assert [tool.name for tool in toolbox.tools()] == ["sample_echo"]
+        toolbox.close()
 
 
 class TestLimits:
@@ -238,13 +238,15 @@ class TestLimits:
     def test_a_limit_that_was_passed_names_the_setting_that_allows_more(
         self, tmp_path: Path, code_folder: Path
     ) -> None:
-        box = toolbox(tmp_path, code_folder, "(loop $l (br $l))", limits={"cpu_seconds": 0.1})
+        toolbox = make_toolbox(
+            tmp_path, code_folder, "(loop $l (br $l))", limits={"cpu_seconds": 0.1}
+        )
         with pytest.raises(LimitExceeded) as caught:
-            box.call_sync("sample_echo", {})
+            toolbox.call_sync("sample_echo", {})
         assert caught.value.grant == "plugins.sample.runtime_config.limits.cpu_seconds"
         assert caught.value.grant in caught.value.message
         assert caught.value.to_dict()["grant"] == caught.value.grant
-        box.close()
+        toolbox.close()
 
     @pytest.mark.parametrize(
         ("limit", "setting"),
@@ -361,7 +363,7 @@ class TestReview:
         ]
 
 
-def toolbox(folder: Path, code_folder: Path, body: str = "", **given: Any) -> Toolbox:
+def make_toolbox(folder: Path, code_folder: Path, body: str = "", **given: Any) -> Toolbox:
     path = folder / "sample.wasm"
     one = guest(body, result=json.dumps({"n": 1}), manifest=json.dumps(manifest()))
     path.write_bytes(one.wasm)

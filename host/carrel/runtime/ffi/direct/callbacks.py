@@ -30,7 +30,9 @@ def fetch_callback(
     may_fetch: Callable[[int], bool],
     many: bool,
 ) -> Callable[[Any, Any], None]:
-    """The body of `fetch` or, with `many`, of `fetch-all`; see `LinkerInstance.add_fetch`."""
+    """Returns the body of `fetch` or, with `many`, of `fetch-all`; see
+    `LinkerInstance.add_fetch`.
+    """
 
     def run(values: Any, results: Any) -> None:
         if not many:
@@ -44,7 +46,7 @@ def fetch_callback(
 
 
 def discard_callback(run: Callable[[Callable[[], Request]], object]) -> Callable[[Any, Any], None]:
-    """The body of `discard`; see `LinkerInstance.add_discard`."""
+    """Returns the body of `discard`; see `LinkerInstance.add_discard`."""
 
     def call(values: Any, _results: Any) -> None:
         run(lambda: read_request(values[0]))
@@ -55,7 +57,7 @@ def discard_callback(run: Callable[[Callable[[], Request]], object]) -> Callable
 def plain_callback(
     function: Callable[..., Any], *, takes: Sequence[str], gives: str | None, most: int
 ) -> Callable[[Any, Any], None]:
-    """The body of a function of plain types; see `LinkerInstance.add_function`."""
+    """Returns the body of a function of plain types; see `LinkerInstance.add_function`."""
     readers = [READERS[kind] for kind in takes]
     write = _WRITERS[gives] if gives is not None else None
 

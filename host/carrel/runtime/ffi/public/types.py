@@ -94,7 +94,7 @@ TEXTS: tuple[Shape, ...] = (String, ResultOf(String, String))
 
 
 def has_signature(declared: Any, signature: Signature) -> bool:
-    """Whether a declared type is a function's of this signature."""
+    """Returns whether a declared type is a function's of this signature."""
     if not isinstance(declared, FuncType):
         return False
     takes = [kind for _name, kind in declared.params]
@@ -109,7 +109,7 @@ def has_signature(declared: Any, signature: Signature) -> bool:
 
 
 def has_shape(declared: Any, shape: Shape) -> bool:
-    """Whether a declared type is `shape`; looks no deeper than `shape` is."""
+    """Returns whether a declared type is `shape`; looks no deeper than `shape` is."""
     if isinstance(shape, ListOf):
         return isinstance(declared, ListType) and has_shape(declared.element, shape.element)
     if isinstance(shape, RecordOf):

@@ -33,7 +33,7 @@ RULES = (
 )
 
 
-class Desk:
+class FetchHarness:
     """A plugin's place: its fetcher, with short ways to use it."""
 
     def __init__(self, client: FetchClient, fetcher: Fetcher) -> None:
@@ -41,7 +41,9 @@ class Desk:
         self.fetcher = fetcher
 
     @classmethod
-    def of(cls, client: FetchClient, policy: Policy, secrets: Sequence[Secret] = ()) -> Desk:
+    def of(
+        cls, client: FetchClient, policy: Policy, secrets: Sequence[Secret] = ()
+    ) -> FetchHarness:
         """The place of a plugin with this policy and these secrets."""
         return cls(client, client.for_plugin(policy, secrets))
 
@@ -81,7 +83,7 @@ class Desk:
         return outcome
 
 
-class MakeDesk(Protocol):
+class MakeHarness(Protocol):
     """Makes desks; `settings` are those of `FetchSettings`."""
 
     def __call__(
@@ -92,7 +94,7 @@ class MakeDesk(Protocol):
         secrets: Sequence[Secret] = (),
         clock: SkippingClock | None = None,
         **settings: Any,
-    ) -> Desk: ...
+    ) -> FetchHarness: ...
 
 
 def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:

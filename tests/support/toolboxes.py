@@ -20,7 +20,7 @@ HOSTS = (
 )
 
 
-class MakeBox(Protocol):
+class MakeToolbox(Protocol):
     """Makes toolboxes with some of the built-in plugins; `changes` are fields of `Config`."""
 
     def __call__(self, *plugins: str | PluginConfig, keep: bool = False, **changes: Any) -> Toolbox:

@@ -33,7 +33,7 @@ class Asked:
     arguments: Sequence[str]
 
 
-class Lab:
+class SigningKeys:
     """Makes each key and authority when it is first used, with its files in `folder`."""
 
     def __init__(self, folder: Path) -> None:
@@ -124,7 +124,7 @@ class Lab:
         return path
 
 
-Build = Callable[[Lab, HttpRepository], tuple[str, Asked]]
+Build = Callable[[SigningKeys, HttpRepository], tuple[str, Asked]]
 Add = Callable[[Build], Build]
 
 
