@@ -123,10 +123,10 @@ def test_a_feature_in_the_table_has_its_command(
 ) -> None:
     @contextmanager
     def opened(_given: Config) -> Iterator[Host]:
-        desk = Carrel(config)
-        monkeypatch.setattr(desk.toolbox, "_features", (*FEATURES, GREETING))
-        with desk:
-            yield cast("Host", desk)
+        api = Carrel(config)
+        monkeypatch.setattr(api.toolbox, "_features", (*FEATURES, GREETING))
+        with api:
+            yield cast("Host", api)
 
     group = make_app((*FEATURES, GREETING))
     session = Session(opener=opened)

@@ -49,8 +49,8 @@ def make_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
         entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
         changed = replace(config, plugins=entries, **changes)
         registry = PluginSet(changed, fetch_client=client)
-        boxes.append(Toolbox(changed, features=FEATURES, registry=registry))
-        return boxes[-1]
+        toolboxes.append(Toolbox(changed, features=FEATURES, registry=registry))
+        return toolboxes[-1]
 
     yield make
     for toolbox in toolboxes:

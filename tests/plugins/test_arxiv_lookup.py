@@ -11,8 +11,8 @@ from carrel.exchange import Call
 from carrel.lookup import LookupResult
 from carrel.records import Link
 from carrel.tools import Toolbox
-from support.boxes import MakeBox
 from support.lookups import lookup_of
+from support.toolboxes import MakeToolbox
 from support.upstream import Reply, Seen, Upstream
 
 Look = Callable[[Sequence[str]], LookupResult]

@@ -15,8 +15,8 @@ import pytest
 from carrel.config import Config, FetchConfig, builtin
 from carrel.errors import CarrelError
 from carrel.tools import Toolbox
-from support.boxes import MakeBox, parameters
 from support.lookups import lookup_of
+from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Upstream
 
 Ask = Callable[..., Any]
@@ -376,7 +376,7 @@ def test_a_lookup_gives_records_and_tells_absent_from_failed(
     upstream.on("/works/10.5555%2Fdown", Reply(503))
     upstream.on("/works/10.5555%2Fx%2Cy", work("10.5555/x,y"))
     dois = ["10.5555/a", "https://doi.org/10.5555/B", "10.5555/gone", "10.5555/down", "10.5555/x,y"]
-    looked = lookup_of(make_box("crossref", keep=True))
+    looked = lookup_of(make_toolbox("crossref", keep=True))
     result = looked.run(dois, looked.new_call())
     assert [item.outcome for item in result.items] == [
         "found",

@@ -214,8 +214,8 @@ def test_a_hundred_identifiers_of_every_kind_each_have_their_own_answer(
         *("https://doi.org/10.5555/1", "PMID 101", "doi:10.5555/2", "PMC201"),
     ]
     assert len(ids) == 100
-    box = make_box("crossref", "eutils", "arxiv")
-    result = lookup_of(box).run(ids, lookup_of(box).new_call())
+    toolbox = make_toolbox("crossref", "eutils", "arxiv")
+    result = lookup_of(toolbox).run(ids, lookup_of(toolbox).new_call())
     assert [item.given for item in result.items] == ids
     outcomes = [item.outcome for item in result.items]
     assert outcomes == ["found"] * 88 + ["not_found"] * 4 + ["failed"] * 4 + [

@@ -13,7 +13,7 @@ import trustme
 from carrel.exchange import Failure, FailureKind
 from carrel.fetch import FetchClient, FetchSettings, HostRule, Pace, Policy
 from carrel.fetch.resolve import system_resolver
-from support.desk import ARXIV, EVERY_METHOD, Desk, MakeDesk
+from support.fetch_harness import ARXIV, EVERY_METHOD, FetchHarness, MakeHarness
 from support.upstream import PUBLIC, Reply, SkippingClock, Upstream
 
 GOOD = Reply(body=b"good", headers=[("Content-Type", "text/plain")])

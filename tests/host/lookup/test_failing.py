@@ -111,9 +111,9 @@ def test_the_deadline_ends_the_wait_and_keeps_what_came_in_time(open_api: Open) 
     ]
 
 
-def test_cancelling_interrupts_the_guests(open_desk: Open) -> None:
-    desk = open_desk(slow=source(body=LOOP))
-    lookup = lookup_of(desk.toolbox)
+def test_cancelling_interrupts_the_guests(open_api: Open) -> None:
+    api = open_api(slow=source(body=LOOP))
+    lookup = lookup_of(api.toolbox)
     call = lookup.new_call()
     reported = threading.Event()
     call.on_progress = lambda *_: reported.set()
