@@ -55,6 +55,10 @@ PROMISES: dict[str, str] = {
         "A result conforms to the tool's output schema; a failure is one of a closed list of codes "
         "and says what to do; a source that failed is never shown as no results."
     ),
+    "documents:granted": (
+        "A tool reads only ordinary files inside the folders that the operator granted: no path, "
+        "link, device or race leads out of them, and without a grant there is no such tool."
+    ),
     "serve:alive": (
         "A plugin that traps, loops, eats memory or hangs costs its own call one error; other "
         "calls, other plugins and the listing of tools go on."

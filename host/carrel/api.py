@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
@@ -18,6 +19,7 @@ from .awaiting import run_in_thread
 
 if TYPE_CHECKING:
     from .config import Config
+    from .documents import DocumentReader, ReadDocument
     from .exchange import Call, ProgressHandler
     from .lookup import Lookup, LookupResult
     from .plugins.state import PluginState
@@ -121,6 +123,32 @@ class Carrel:
         """
         return self._toolbox.read_resource_sync(uri)
 
+    def read(
+        self,
+        document: str | os.PathLike[str] | bytes,
+        *,
+        pages: str | None = None,
+        plain: bool = False,
+        on_progress: ProgressHandler | None = None,
+    ) -> ReadDocument:
+        """Reads a paper or page with the plugin that reads its kind, found by its content.
+
+        Args:
+            document: the path of a file, or what is in one.
+            pages: a range of pages, such as `3-7`, for formats with pages.
+            plain: plain text in place of Markdown.
+            on_progress: called with done, total or None, and a message.
+
+        Returns:
+            The text with its headings, and the document itself; see `docs/reference/documents.md`.
+
+        Raises:
+            carrel.CarrelError: `invalid_document`: damaged, or no plugin reads it.
+        """
+        reader = _make_reader(self._toolbox)
+        call = reader.new_call(on_progress)
+        return _read(reader, document, call, pages=pages, plain=plain)
+
     def takes_bytes(self, plugin: str, document_format: str) -> bool:
         """Whether a plugin reads documents of a format as bytes, and not as text."""
         return self._toolbox.takes_bytes(plugin, document_format)
@@ -185,6 +213,25 @@ class Carrel:
         self.close()
 
 
+def _make_reader(toolbox: Toolbox) -> DocumentReader:
+    """Returns the reader of documents over a toolbox's plugins."""
+    from .documents import DocumentReader
+
+    return DocumentReader(toolbox.plugin_set, toolbox.config)
+
+
+def _read(
+    reader: DocumentReader, document: str | os.PathLike[str] | bytes, call: Call, **options: Any
+) -> ReadDocument:
+    from .documents.reading import read_file, read_interruptibly
+
+    if isinstance(document, (bytes, bytearray, memoryview)):
+        data = bytes(document)
+    else:
+        data = read_file(document, reader.max_bytes)
+    return read_interruptibly(reader, data, call, **options)
+
+
 def _make_lookup(toolbox: Toolbox) -> Lookup:
     """Returns the lookup over a toolbox's plugins."""
     from .lookup import Lookup
@@ -233,6 +280,27 @@ class AsyncCarrel:
         call = lookup.new_call(on_progress)
         try:
             return await run_in_thread(partial(lookup.run, ids, call, sources=sources))
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+
+    async def read(
+        self,
+        document: str | os.PathLike[str] | bytes,
+        *,
+        pages: str | None = None,
+        plain: bool = False,
+        on_progress: ProgressHandler | None = None,
+    ) -> ReadDocument:
+        """Reads a paper or page; see `Carrel.read`."""
+        import asyncio
+
+        reader = _make_reader(self._carrel.toolbox)
+        call = reader.new_call(on_progress)
+        try:
+            return await run_in_thread(
+                partial(_read, reader, document, call, pages=pages, plain=plain)
+            )
         except asyncio.CancelledError:
             call.cancel()
             raise

@@ -12,4 +12,7 @@ from .tools.feature import Feature
 
 FEATURES: Final = (
     Feature("lookup", "carrel.lookup.tool:make_tools", {"lookup": "carrel.lookup.command:lookup"}),
+    Feature(
+        "documents", "carrel.documents.tool:make_tools", {"read": "carrel.documents.command:read"}
+    ),
 )

@@ -27,6 +27,7 @@ DEFAULTS = {
     "fetch": configuration.FetchConfig(),
     "runtime": configuration.RuntimeConfig(),
     "server": configuration.ServerConfig(),
+    "documents": configuration.DocumentsConfig(),
     "limits": Limits(),
 }
 
@@ -65,7 +66,7 @@ def default_of(setting: str) -> Any:
 def test_defaults_are_the_code_s(setting: str) -> None:
     cell = settings_rows()[setting][-1]
     default = default_of(setting)
-    if default is None:
+    if default is None or default == ():
         assert cell == "none"
     else:
         shown = re.findall(r"`([^`]+)`", cell)
@@ -146,6 +147,7 @@ def tools(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Mappin
             cache_dir=code_folder,
             data_dir=tmp_path_factory.mktemp("data"),
             plugins=tuple(configuration.builtin(name) for name in configuration.BUILTIN_PLUGINS),
+            documents=configuration.DocumentsConfig(folders=(ROOT,)),
         )
     )
     with api:

@@ -40,6 +40,12 @@ pub(crate) const ALL: &[Shipped] = &[
         module: "carrel_jats",
         manifest: manifest::<carrel_jats::Jats>,
     },
+    Shipped {
+        name: "render",
+        folder: "plugins/render",
+        module: "carrel_render",
+        manifest: manifest::<carrel_render::Render>,
+    },
 ];
 
 fn manifest<P: Plugin>() -> Manifest {

@@ -45,6 +45,25 @@ def text(value: object, style: Style = "", *, limit: int = _CELL) -> Text:
     return Text(printable(" ".join(str(value).split()), limit), style=style)
 
 
+def show_markdown(source: str, *, heading: str = "", end: str = "") -> None:
+    """Prints Markdown without hidden characters: headings, tables and lists as such.
+
+    Args:
+        source: the Markdown; links are shown with their addresses.
+        heading: a line above it.
+        end: a line below it.
+    """
+    from rich.markdown import Markdown
+
+    out = console()
+    if heading:
+        out.print(text(heading, "bold"))
+    out.print(Markdown(source, hyperlinks=False))
+    if end:
+        out.print()
+        out.print(text(end, "dim"))
+
+
 def cell_width(value: str) -> int:
     """Returns the width of a text in terminal cells."""
     return cell_len(value)

@@ -118,6 +118,8 @@ class ConfigRenewal:
     def expects(self, tool: str) -> bool:
         """Returns whether a tool of a built-in plugin, or a host tool, will be offered."""
         namespace, _, own = tool.partition("_")
+        if namespace == "document":
+            return bool(self._config.documents.folders)
         if namespace == "work":
             return any(self.expects(f"{one}_lookup") for one in _BUILTIN)
         plugin = self._config.plugin(_BUILTIN.get(namespace, ""))

@@ -11,6 +11,7 @@ from carrel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from carrel.config import Config
+    from carrel.documents import ReadDocument
     from carrel.exchange import ProgressHandler
     from carrel.plugins.state import PluginState
     from carrel.text.utf8 import Utf8
@@ -69,6 +70,17 @@ class Host(Protocol):
         on_progress: ProgressHandler | None = None,
     ) -> Result:
         """Calls a tool and returns its result."""
+        ...
+
+    def read(
+        self,
+        document: bytes,
+        *,
+        pages: str | None = None,
+        plain: bool = False,
+        on_progress: ProgressHandler | None = None,
+    ) -> ReadDocument:
+        """A document as text."""
         ...
 
     def takes_bytes(self, plugin: str, document_format: str) -> bool:

@@ -14,6 +14,7 @@ from carrel.files.folders import expand, user_dir
 from .model import (
     DEFAULT_PLUGINS,
     Config,
+    DocumentsConfig,
     FetchConfig,
     RuntimeConfig,
     ServerConfig,
@@ -151,6 +152,7 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         fetch=FetchConfig(**values.get("fetch", {})),
         runtime=RuntimeConfig(**values.get("runtime", {})),
         server=ServerConfig(**values.get("server", {})),
+        documents=DocumentsConfig(**values.get("documents", {})),
         source_path=source,
         **rest,
     )

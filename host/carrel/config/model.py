@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from carrel.trust.policy import TrustPolicy
 
 #: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
-BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils", "jats")
+BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils", "jats", "render")
 
 #: Those of them that are on without an entry in the configuration.
 DEFAULT_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
+
+#: The others, which read documents that they are handed: without an entry they are not listed, and
+#: not loaded until a document needs one.
+READING_PLUGINS: tuple[str, ...] = tuple(
+    name for name in BUILTIN_PLUGINS if name not in DEFAULT_PLUGINS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,18 @@ class ServerConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentsConfig:
+    """Which files the tool `document_read` may read.
+
+    Attributes:
+        folders: the only folders whose files it reads, with those below them. Default: none, and
+            then the tool is not offered.
+    """
+
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that can be set.
 
@@ -125,6 +143,7 @@ class Config:
         fetch: how upstreams are reached.
         runtime: how components are compiled and run.
         server: what the MCP server takes from a client.
+        documents: which files a tool may read.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
         data_dir: folder for what is meant to stay.
@@ -145,6 +164,7 @@ class Config:
     fetch: FetchConfig = FetchConfig()
     runtime: RuntimeConfig = RuntimeConfig()
     server: ServerConfig = ServerConfig()
+    documents: DocumentsConfig = DocumentsConfig()
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None
@@ -167,8 +187,18 @@ class Config:
         return self.trust if plugin is None or plugin.trust is None else plugin.trust
 
     def plugin(self, name: str) -> PluginConfig | None:
-        """The entry called `name`, enabled or not."""
-        return next((plugin for plugin in self.plugins if plugin.name == name), None)
+        """The entry called `name`, enabled or not; of a built-in reader also one that is not there.
+
+        See `READING_PLUGINS`.
+        """
+        found = next((plugin for plugin in self.plugins if plugin.name == name), None)
+        return builtin(name) if found is None and name in READING_PLUGINS else found
+
+    @property
+    def unlisted_readers(self) -> tuple[str, ...]:
+        """Those of `READING_PLUGINS` that have no entry."""
+        listed = {plugin.name for plugin in self.plugins}
+        return tuple(name for name in READING_PLUGINS if name not in listed)
 
     def limits_for(self, name: str) -> Limits:
         """The limits of a call to the plugin `name`: defaults, top-level table, its own entry."""

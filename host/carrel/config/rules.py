@@ -211,6 +211,17 @@ def _paths(value: object, _base: Path) -> tuple[str, ...]:
     return paths
 
 
+def folders(value: object, base: Path) -> tuple[Path, ...]:
+    """Folders; none need exist yet."""
+    found = []
+    for at, item in items(value, "a list of folders"):
+        try:
+            found.append(folder(item, base))
+        except ValueError as error:
+            raise MisfitError(str(error), at) from None
+    return tuple(dict.fromkeys(found))
+
+
 def patterns(value: object, _base: Path) -> tuple[str, ...]:
     """Regular expressions for tool names."""
     found = []
@@ -411,5 +422,8 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "shutdown_seconds": number(0, 3600, "seconds"),
         "log_level": one_of("debug", "info", "warning", "error", "critical"),
         "text": one_of("json", "compact"),
+    },
+    "documents": {
+        "folders": folders,
     },
 }

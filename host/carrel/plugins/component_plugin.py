@@ -166,11 +166,14 @@ class ComponentPlugin(Plugin):
         if faults:
             raise self._refused(tool, faults)
 
-    def parse(self, document_format: str, document: str | Utf8) -> memoryview:
+    def parse(
+        self, document_format: str, document: str | Utf8, *, whole: Call | None = None
+    ) -> memoryview:
         """A document through the sandboxed parser; see `Plugin.parse`."""
         call = self._call_for(document_format, len(document), self._parsing_limits)
         return self._parsed(
             call,
+            whole,
             lambda: self._component.parse(
                 document_format, document, call, settings=self._settings, inline=self.trusted
             ),
@@ -186,7 +189,12 @@ class ComponentPlugin(Plugin):
         return self._require_format(document_format).takes_bytes
 
     def parse_bytes(
-        self, document_format: str, document: bytes, options: Mapping[str, Any] | None = None
+        self,
+        document_format: str,
+        document: bytes,
+        options: Mapping[str, Any] | None = None,
+        *,
+        whole: Call | None = None,
     ) -> memoryview:
         """A document of bytes through the sandboxed parser; see `Plugin.parse_bytes`."""
         if not self.takes_bytes(document_format):
@@ -195,6 +203,7 @@ class ComponentPlugin(Plugin):
         text = self._options_text(document_format, options)
         return self._parsed(
             call,
+            whole,
             lambda: self._component.parse_bytes(
                 document_format, document, text, call, settings=self._settings, inline=self.trusted
             ),
@@ -224,8 +233,14 @@ class ComponentPlugin(Plugin):
             raise ArgumentError([fault], plugin=self.name, tool=document_format)
         return text
 
-    def _parsed(self, call: Call, parse: Callable[[], memoryview]) -> memoryview:
+    def _parsed(
+        self, call: Call, whole: Call | None, parse: Callable[[], memoryview]
+    ) -> memoryview:
         document_format = call.tool
+        forget = None
+        if whole is not None:
+            call.deadline = min(call.deadline, whole.deadline)
+            forget = whole.on_cancel(call.cancel)
         try:
             text = parse()
         except KeyboardInterrupt:
@@ -234,6 +249,9 @@ class ComponentPlugin(Plugin):
         except PluginReport as report:
             self._require_format(document_format)
             raise source_error(report, call, strict=not self.trusted) from None
+        finally:
+            if forget is not None:
+                forget()
         if not self.trusted:
             self.checked_document(document_format, text)
         return text

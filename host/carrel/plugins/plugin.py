@@ -154,8 +154,15 @@ class Plugin(ABC):
         """Translates what a call ended with into an error for clients."""
 
     @abstractmethod
-    def parse(self, document_format: str, document: str | Utf8) -> memoryview:
+    def parse(
+        self, document_format: str, document: str | Utf8, *, whole: Call | None = None
+    ) -> memoryview:
         """A document through the sandboxed parser, as JSON text in UTF-8.
+
+        Args:
+            document_format: one of the plugin's that is text.
+            document: its text.
+            whole: the call that this is a part of: its deadline and its cancellation hold too.
 
         Raises:
             SourceError: the document is not what the format promises, or the format is unknown.
@@ -175,6 +182,8 @@ class Plugin(ABC):
         document_format: str,
         document: bytes,
         options: Mapping[str, Any] | None = None,  # noqa: ARG002
+        *,
+        whole: Call | None = None,  # noqa: ARG002
     ) -> memoryview:
         """A document of bytes through the sandboxed parser, as JSON text in UTF-8.
 
@@ -182,6 +191,7 @@ class Plugin(ABC):
             document_format: one that `takes_bytes`.
             document: any bytes.
             options: the format's own, such as `{"pages": "3-7"}`.
+            whole: as of `parse`.
 
         Raises:
             ArgumentError: the options are no JSON, or too long.

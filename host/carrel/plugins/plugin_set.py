@@ -91,7 +91,7 @@ class PluginSet:
             readings=self._readings if shared is not None else {},
         )
         if shared is not None:
-            for name in self.names():
+            for name in (*self.names(), *self._config.unlisted_readers):
                 plugin = self.loaded(name)
                 if plugin is not None and config.plugin(name) == self._config.plugin(name):
                     registry.adopt(name, plugin)
@@ -145,8 +145,12 @@ class PluginSet:
         return found
 
     def precompile(self) -> None:
-        """Begins to compile the built-in plugins in the background, before they are needed."""
-        entries = [self._config.plugin(name) for name in self.names()]
+        """Begins to compile the built-in plugins in the background, before they are needed.
+
+        Readers without an entry are among them where a tool may read files.
+        """
+        readers = self._config.unlisted_readers if self._config.documents.folders else ()
+        entries = [self._config.plugin(name) for name in (*self.names(), *readers)]
         named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
         known = builtin_names()
         self._shared.precompile([name for name in named if name in known])

@@ -34,6 +34,7 @@ _TASKS: Final = (
             ("crossref_work", "all that Crossref has"),
         ),
     ),
+    ("read a paper or page that is a file", (("document_read", "outline, then sections"),)),
     ("turn PMIDs, PMCIDs and DOIs into each other", (("pubmed_convert_ids", ""),)),
     (
         "find the identifier of a reference",

@@ -6,6 +6,7 @@ use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
 use carrel_pdk::{Error, Plugin};
+use carrel_render::Render;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -16,6 +17,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "crossref" => Some(Crossref::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
+        "render" => Some(Render::parse(format, document)),
         _ => None,
     }
 }

@@ -6,13 +6,13 @@
 //! document has TeX. What could not be read is a [`Warning`] with its place.
 //!
 //! [`Document::to_json`] is what `parse` returns; [`Document::to_markdown`] and [`Document::to_text`] are
-//! the one way it is shown.
+//! the one way it is shown. The host's own plugin `render` reads the JSON of any reader and shows it so.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 mod escape;
-mod render;
+pub mod render;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,8 @@ mod write;
 pub const MAX_WARNINGS: usize = 100;
 
 /// A document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Document {
     /// What the document is, in its format's own word, such as research-article or correction.
@@ -70,7 +71,8 @@ pub struct Document {
 }
 
 /// A person or organisation that made the document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Person {
     /// Family name.
@@ -108,7 +110,8 @@ impl Person {
 }
 
 /// Identifiers of a document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Identifiers {
     /// DOI without resolver prefix, as given.
@@ -129,7 +132,8 @@ pub struct Identifiers {
 }
 
 /// One statement of the document about itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Metadatum {
     /// What is stated, such as journal, published, licence, keyword, related_article.
@@ -147,7 +151,8 @@ pub struct Metadatum {
 }
 
 /// An abstract.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Abstract {
     /// Which one, in the document's own word, such as plain-language-summary.
@@ -161,7 +166,8 @@ pub struct Abstract {
 }
 
 /// A part of the text below one heading, up to the next heading of whatever level.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Section {
     /// Heading; absent for text before the first heading, and behind a section that is inside.
@@ -183,7 +189,7 @@ pub struct Section {
 }
 
 /// What a block is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A paragraph: `text`.
@@ -238,7 +244,8 @@ impl Kind {
 }
 
 /// A block of text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Block {
     /// What it is; says which members it can have.
@@ -304,7 +311,8 @@ impl Block {
 }
 
 /// An item of a list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Item {
     /// Its own label, or the term that it explains.
@@ -319,7 +327,8 @@ pub struct Item {
 }
 
 /// A cell that spans several rows or columns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Span {
     /// Row of its text, from 0.
@@ -333,7 +342,8 @@ pub struct Span {
 }
 
 /// A work that the document cites.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Reference {
     /// The document's own key, which its links name.
@@ -392,7 +402,8 @@ pub struct Reference {
 }
 
 /// An address that the document links to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Link {
     /// The address as the document gives it.
@@ -403,7 +414,8 @@ pub struct Link {
 }
 
 /// Something that could not be read as it should be.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Warning {
     /// Which kind of problem, snake_case.
@@ -416,7 +428,7 @@ pub struct Warning {
 }
 
 /// How much of the text was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quality {
     /// All of it.
@@ -440,7 +452,7 @@ impl Quality {
 }
 
 /// Why the text is not complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Pages are pictures.

@@ -14,7 +14,9 @@ from carrel.config import (
     BUILTIN_PLUGINS,
     DEFAULT_PLUGINS,
     ENVIRONMENT,
+    READING_PLUGINS,
     Config,
+    DocumentsConfig,
     FetchConfig,
     RuntimeConfig,
     ServerConfig,
@@ -62,12 +64,39 @@ class TestWithoutAFile:
     def test_a_built_in_plugin_that_is_not_on_by_default_is_turned_on_by_an_entry(
         self, tmp_path: Path, env: dict[str, str]
     ) -> None:
-        assert set(BUILTIN_PLUGINS) - set(DEFAULT_PLUGINS) == {"jats"}
+        assert set(READING_PLUGINS) == set(BUILTIN_PLUGINS) - set(DEFAULT_PLUGINS)
+        assert {"jats", "render"} <= set(READING_PLUGINS)
         path = tmp_path / "carrel.toml"
         path.write_text("[plugins.jats]\n", "utf-8")
         config = load_config(path, env)
         assert [plugin.name for plugin in config.plugins] == [*DEFAULT_PLUGINS, "jats"]
         assert config.plugins[-1].url == "builtin:jats"
+
+    def test_a_reader_without_an_entry_can_be_used_and_is_not_listed(
+        self, tmp_path: Path, env: dict[str, str]
+    ) -> None:
+        path = tmp_path / "carrel.toml"
+        path.write_text("[plugins.jats]\nenabled = false\n", "utf-8")
+        config = load_config(path, env)
+        assert "jats" not in config.unlisted_readers
+        assert "render" in config.unlisted_readers
+        found = [config.plugin(name) for name in ("jats", "render", "sample")]
+        assert [one.enabled if one else None for one in found] == [False, True, None]
+
+    def test_folders_of_documents_start_at_the_file(
+        self, tmp_path: Path, env: dict[str, str]
+    ) -> None:
+        path = tmp_path / "carrel.toml"
+        path.write_text('[documents]\nfolders = ["papers", "/srv/papers", "papers/"]\n', "utf-8")
+        assert load_config(path, env).documents.folders == (
+            tmp_path / "papers",
+            Path("/srv/papers"),
+        )
+        assert load_config(None, env).documents.folders == ()
+        path.write_text('[documents]\nfolders = ["papers", 5]\nfolder = "x"\n', "utf-8")
+        with pytest.raises(ConfigError) as caught:
+            load_config(path, env)
+        assert any("folders[1]" in fault for fault in caught.value.faults)
 
     def test_the_built_in_plugins_are_those_that_come_along(self) -> None:
         from carrel.plugins.sources.source import builtin_names
@@ -243,7 +272,12 @@ class TestPrivacy:
 class TestShape:
     @pytest.mark.parametrize(
         ("section", "concern"),
-        [("fetch", FetchConfig), ("runtime", RuntimeConfig), ("server", ServerConfig)],
+        [
+            ("fetch", FetchConfig),
+            ("runtime", RuntimeConfig),
+            ("server", ServerConfig),
+            ("documents", DocumentsConfig),
+        ],
     )
     def test_a_file_can_set_every_field(self, section: str, concern: type) -> None:
         assert set(RULES[section]) == {field.name for field in dataclasses.fields(concern)}
@@ -264,7 +298,9 @@ class TestShape:
         for key, rule in LIMIT_RULES.items():
             assert rule(getattr(Limits(), key), tmp_path) == getattr(Limits(), key)
 
-    @pytest.mark.parametrize("concern", [Config, FetchConfig, RuntimeConfig, ServerConfig])
+    @pytest.mark.parametrize(
+        "concern", [Config, DocumentsConfig, FetchConfig, RuntimeConfig, ServerConfig]
+    )
     def test_every_field_is_described(self, concern: type) -> None:
         for field in dataclasses.fields(concern):
             assert f"\n        {field.name}: " in (concern.__doc__ or "")

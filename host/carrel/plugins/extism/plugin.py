@@ -167,7 +167,13 @@ class ModulePlugin(Plugin):
         data = {"contents": list(contents)}
         return Result(_compact(data).encode(), data, content=contents, structured=False)
 
-    def parse(self, document_format: str, document: str | Utf8) -> memoryview:  # noqa: ARG002
+    def parse(
+        self,
+        document_format: str,
+        document: str | Utf8,  # noqa: ARG002
+        *,
+        whole: Call | None = None,  # noqa: ARG002
+    ) -> memoryview:
         """Modules have no formats."""
         raise UnknownNameError(f"format of {self.name}", document_format)
 

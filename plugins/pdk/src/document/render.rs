@@ -10,12 +10,105 @@ impl Document {
     /// authors, identifiers, abstracts, sections, references. What is text stays text, whatever it looks
     /// like.
     pub fn to_markdown(&self) -> String {
-        Renderer { markdown: true }.document(self)
+        self.rendered(true).text
     }
 
     /// The document as plain text: the same parts, divided by blank lines.
     pub fn to_text(&self) -> String {
-        Renderer { markdown: false }.document(self)
+        self.rendered(false).text
+    }
+
+    /// The document as Markdown or plain text, and where its sections begin there.
+    pub fn rendered(&self, markdown: bool) -> Rendered {
+        Renderer { markdown }.document(self)
+    }
+}
+
+/// A text and the headings in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text.
+    pub text: String,
+    /// The headings in the text, in their order; that of the title is not among them.
+    pub headings: Vec<Heading>,
+}
+
+/// A heading of a section, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// Label and heading, on one line.
+    pub text: String,
+    /// 1 for the outermost.
+    pub level: u32,
+    /// What it is above.
+    pub part: Part,
+    /// The first of its characters, counted from 0 in code points.
+    pub start: usize,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// An abstract.
+    Abstract,
+    /// The text.
+    Body,
+    /// The list of references.
+    References,
+}
+
+impl Part {
+    /// The part in one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Abstract => "abstract",
+            Self::Body => "body",
+            Self::References => "references",
+        }
+    }
+}
+
+/// The parts of a text, which blank lines divide, and the headings among them; their `start` is the
+/// number of the part until the text is joined.
+#[derive(Default)]
+struct Parts {
+    parts: Vec<String>,
+    headings: Vec<Heading>,
+}
+
+impl Parts {
+    fn push(&mut self, part: String) {
+        if !part.is_empty() {
+            self.parts.push(part);
+        }
+    }
+
+    fn extend(&mut self, parts: impl IntoIterator<Item = String>) {
+        parts.into_iter().for_each(|part| self.push(part));
+    }
+
+    fn heading(&mut self, rendered: String, text: String, level: u32, part: Part) {
+        if !rendered.is_empty() {
+            self.headings.push(Heading { text, level, part, start: self.parts.len() });
+            self.parts.push(rendered);
+        }
+    }
+
+    fn joined(self) -> Rendered {
+        let Self { parts, mut headings } = self;
+        let mut at = 0;
+        let mut next = headings.iter_mut().peekable();
+        for (number, part) in parts.iter().enumerate() {
+            while let Some(heading) = next.next_if(|heading| heading.start == number) {
+                heading.start = at;
+            }
+            at += part.chars().count() + 2;
+        }
+        let mut text = parts.join("\n\n");
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        Rendered { text, headings }
     }
 }
 
@@ -45,10 +138,10 @@ struct Renderer {
 }
 
 impl Renderer {
-    fn document(self, document: &Document) -> String {
-        let mut parts = Vec::new();
+    fn document(self, document: &Document) -> Rendered {
+        let mut parts = Parts::default();
         if let Some(title) = &document.title {
-            parts.push(self.heading(1, None, title));
+            parts.push(self.heading(1, &words(None, title)));
         }
         let names: Vec<String> = document.authors.iter().map(Person::name).collect();
         let names: Vec<&str> =
@@ -69,57 +162,64 @@ impl Renderer {
         }
         let mut references = Some(self.references(document)).filter(|list| !list.is_empty());
         for section in &document.sections {
-            self.section(section, &mut parts);
+            self.section(section, Part::Body, &mut parts);
             if section.kind.as_deref() == Some("references") {
                 parts.extend(references.take());
             }
         }
         if let Some(references) = references {
-            parts.push(self.heading(2, None, "References"));
+            self.section_heading(1, None, "References", Part::References, &mut parts);
             parts.push(references);
         }
-        parts.retain(|part| !part.is_empty());
-        let mut out = parts.join("\n\n");
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out
+        parts.joined()
     }
 
-    fn summary(self, summary: &Abstract, parts: &mut Vec<String>) {
+    fn summary(self, summary: &Abstract, parts: &mut Parts) {
         for (number, section) in summary.sections.iter().enumerate() {
             if number == 0 && section.heading.is_none() {
                 let heading = match &summary.kind {
                     Some(kind) => format!("Abstract ({kind})"),
                     None => "Abstract".to_owned(),
                 };
-                parts.push(self.heading(2, None, &heading));
+                self.section_heading(1, None, &heading, Part::Abstract, parts);
             }
-            self.section(section, parts);
+            self.section(section, Part::Abstract, parts);
         }
     }
 
-    fn section(self, section: &Section, parts: &mut Vec<String>) {
-        let level = usize::try_from(section.level).unwrap_or(DEEPEST).saturating_add(1);
-        let unnamed = section.heading.is_none() && section.kind.as_deref() == Some("references");
-        if unnamed {
+    fn section(self, section: &Section, part: Part, parts: &mut Parts) {
+        let references = section.kind.as_deref() == Some("references");
+        let part = if references { Part::References } else { part };
+        let label = section.label.as_deref();
+        if section.heading.is_none() && references {
             // Without a heading the list would look like the text before it.
-            parts.push(self.heading(level, section.label.as_deref(), "References"));
-        } else if section.heading.is_some() || section.label.is_some() {
+            self.section_heading(section.level, label, "References", part, parts);
+        } else if section.heading.is_some() || label.is_some() {
             let heading = section.heading.as_deref().unwrap_or_default();
-            parts.push(self.heading(level, section.label.as_deref(), heading));
+            self.section_heading(section.level, label, heading, part, parts);
         }
         parts.extend(self.blocks(&section.blocks));
     }
 
-    fn heading(self, level: usize, label: Option<&str>, text: &str) -> String {
-        let words = [label.unwrap_or_default(), text].join(" ");
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    fn section_heading(
+        self,
+        level: u32,
+        label: Option<&str>,
+        text: &str,
+        part: Part,
+        parts: &mut Parts,
+    ) {
+        let words = words(label, text);
+        let deep = usize::try_from(level).unwrap_or(DEEPEST).saturating_add(1);
+        parts.heading(self.heading(deep, &words), words, level, part);
+    }
+
+    fn heading(self, level: usize, words: &str) -> String {
         if !self.markdown || words.is_empty() {
-            return words;
+            return words.to_owned();
         }
         // Number signs at the end would be taken for the heading's own.
-        let escaped = escape::inline(&words).replace('#', "\\#");
+        let escaped = escape::inline(words).replace('#', "\\#");
         format!("{} {escaped}", "#".repeat(level.clamp(1, DEEPEST)))
     }
 
@@ -285,6 +385,12 @@ impl Renderer {
         lines.retain(|line| !line.is_empty());
         lines.join("\n")
     }
+}
+
+/// Label and heading on one line.
+fn words(label: Option<&str>, text: &str) -> String {
+    let words = [label.unwrap_or_default(), text].join(" ");
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Puts `first` in front of the first line and `rest` in front of the others.

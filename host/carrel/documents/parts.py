@@ -1,0 +1,263 @@
+"""Parts of a document's text: sections by heading, and pieces that end between paragraphs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from carrel.errors import ArgumentError
+from carrel.text.printable import printable
+
+#: Bytes of UTF-8 that count as one token; see `docs/reference/tools.md`.
+BYTES_PER_TOKEN: Final = 4
+
+_FENCE = re.compile(r"^[ >]*(?:[-*+]|\d+\.)?[ >]*(`{3,}|~{3,})", re.MULTILINE)
+_NUMBERING = re.compile(r"^(?:(?:[0-9]+|[IVXLC]+|[A-Z])(?:\.[0-9]+)*[.):]?|[0-9.]+)\s+(?=\S)")
+
+
+def estimated_tokens(text: str) -> int:
+    """Returns how many tokens of a model a text takes, estimated."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionHeading:
+    """A heading in a document's text.
+
+    Attributes:
+        heading: label and heading.
+        level: 1 for the outermost.
+        part: what it is above: `abstract`, `body` or `references`.
+        start: where it begins in the text, in characters.
+    """
+
+    heading: str
+    level: int
+    part: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPart:
+    """A piece of a document's text.
+
+    Attributes:
+        text: the piece.
+        start: where it begins in the whole text, in characters.
+        end: where it ends there.
+        next: where to go on; None at the end of the document, or of the section asked for.
+        length: characters of the whole text.
+        tokens: of the piece, estimated.
+    """
+
+    text: str
+    start: int
+    end: int
+    next: int | None
+    length: int
+    tokens: int
+
+
+def take_part(
+    text: str,
+    headings: Sequence[SectionHeading],
+    *,
+    start: int = 0,
+    section: str | None = None,
+    max_chars: int | None = None,
+) -> DocumentPart:
+    """Returns a part of a document's text.
+
+    Args:
+        text: the whole.
+        headings: in it.
+        start: where to begin, in characters; `next` of an earlier part.
+        section: a heading; the part ends where the section does.
+        max_chars: the most characters of the part. It ends between paragraphs, or, where not one
+            fits, between lines or words; a heading is not left alone at its end.
+
+    Raises:
+        ArgumentError: there is no such section, or `start` is behind the end.
+    """
+    begin, end = 0, len(text)
+    titles = [one.start for one in headings]
+    if section is not None:
+        begin, end = find_section(text, headings, section)
+    if start > max(end - 1, 0):
+        raise ArgumentError(
+            [f"from: {start:,} is behind the end; the text asked for ends at {end:,}"]
+        )
+    begin = max(begin, start)
+    stop = end if max_chars is None else _border(text, titles, begin, end, max_chars)
+    piece = text[begin:stop].rstrip("\n")
+    return DocumentPart(
+        piece + "\n" if piece else "",
+        begin,
+        stop,
+        stop if stop < end else None,
+        len(text),
+        estimated_tokens(piece),
+    )
+
+
+def section_end(text: str, headings: Sequence[SectionHeading], number: int) -> int:
+    """Returns where a section ends: in front of the next heading that is not inside it."""
+    level, part = headings[number].level, headings[number].part
+    for one in headings[number + 1 :]:
+        if one.level <= level or (one.part != part and part == "abstract"):
+            return one.start
+    return len(text)
+
+
+def find_section(text: str, headings: Sequence[SectionHeading], wanted: str) -> tuple[int, int]:
+    """Returns where a section begins and ends.
+
+    A heading fits that is the same but for case and numbering, else one that has the words in it.
+    Headings of an abstract count where none of the text fits, inner ones where no outer one does.
+
+    Raises:
+        ArgumentError: none fits, or words fit several of the same rank.
+    """
+    inside = [number for number, one in enumerate(headings) if one.part == "abstract"]
+    others = [number for number, one in enumerate(headings) if one.part != "abstract"]
+    for numbers in (others, inside):
+        found = _fitting(headings, numbers, wanted)
+        if len(found) > 1:
+            told = ", ".join(_quoted(headings[number].heading) for number in found[:10])
+            raise ArgumentError([f"section: {_quoted(wanted)} fits several; name one of {told}"])
+        if found:
+            return headings[found[0]].start, section_end(text, headings, found[0])
+    raise ArgumentError([f"section: no heading fits {_quoted(wanted)}; {_known(headings, wanted)}"])
+
+
+def _fitting(headings: Sequence[SectionHeading], numbers: Sequence[int], wanted: str) -> list[int]:
+    """Returns the best of some headings; several only where words fit them."""
+    for fits in (_same, _same_label, _without_numbering, _has_words):
+        found = [number for number in numbers if fits(headings[number].heading, wanted)]
+        if found:
+            outermost = min(headings[number].level for number in found)
+            found = [number for number in found if headings[number].level == outermost]
+            return found if fits is _has_words else found[:1]
+    return []
+
+
+def _known(headings: Sequence[SectionHeading], wanted: str) -> str:
+    names = [one.heading for one in headings]
+    near = difflib.get_close_matches(wanted, names, n=1)
+    if near:
+        return f"did you mean {_quoted(near[0])}?"
+    if not names:
+        return "the document has no headings"
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f"there are {', '.join(map(_quoted, names[:20]))}{more}"
+
+
+def _quoted(text: str) -> str:
+    return repr(printable(text, 80))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .:;")
+
+
+def _same(heading: str, wanted: str) -> bool:
+    return _plain(heading) == _plain(wanted)
+
+
+def _same_label(heading: str, wanted: str) -> bool:
+    label, _, rest = heading.partition(" ")
+    return bool(rest) and label[:1].isdigit() and label.strip(".") == wanted.strip(" .")
+
+
+def _without_numbering(heading: str, wanted: str) -> bool:
+    return _plain(_NUMBERING.sub("", heading)) == _plain(_NUMBERING.sub("", wanted.strip()))
+
+
+def _has_words(heading: str, wanted: str) -> bool:
+    words = _plain(wanted)
+    return (
+        bool(words) and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", _plain(heading)) is not None
+    )
+
+
+# Pieces
+
+
+def _border(text: str, titles: Sequence[int], start: int, end: int, most: int) -> int:
+    """Returns where a piece of at most `most` characters ends; `titles` are headings' places."""
+    if end - start <= most:
+        return end
+    limit = start + most
+    fences = list(_fenced(text, end))
+    behind_heading = start
+    at = text.rfind("\n\n", start + 1, limit + 2)
+    while at > start:
+        if not any(begin < at < close for begin, close in fences):
+            if not _is_heading(text, titles, at):
+                return _behind_breaks(text, at, end)
+            behind_heading = max(behind_heading, at)
+        at = text.rfind("\n\n", start + 1, at)
+    if behind_heading > start:
+        return _behind_breaks(text, behind_heading, end)
+    for sign in ("\n", " "):
+        at = text.rfind(sign, start + 1, limit)
+        if at > start:
+            return at + 1
+    return limit
+
+
+def _is_heading(text: str, titles: Sequence[int], at: int) -> bool:
+    """Whether the paragraph that ends here is a heading."""
+    before = bisect_left(titles, at)
+    return before > 0 and "\n\n" not in text[titles[before - 1] : at]
+
+
+def _behind_breaks(text: str, at: int, end: int) -> int:
+    while at < end and text[at] == "\n":
+        at += 1
+    return at
+
+
+def _fenced(text: str, end: int) -> Iterator[tuple[int, int]]:
+    """Yields where code between fences begins and ends: an empty line in it parts no paragraphs."""
+    opened: tuple[int, str] | None = None
+    for found in _FENCE.finditer(text, 0, end):
+        if opened is None:
+            opened = found.start(), found[1]
+        elif found[1].startswith(opened[1]):
+            yield opened[0], found.end()
+            opened = None
+    if opened is not None:
+        yield opened[0], end
+
+
+# The outline
+
+#: Entries of an outline; deeper headings are left out first.
+MAX_OUTLINE: Final = 150
+
+
+def outline(text: str, headings: Sequence[SectionHeading]) -> tuple[list[dict[str, Any]], int]:
+    """Returns the headings with start and tokens of each section, and how many are left out."""
+    kept = list(range(len(headings)))
+    for deepest in sorted({one.level for one in headings}, reverse=True):
+        if len(kept) <= MAX_OUTLINE:
+            break
+        shallower = [number for number in kept if headings[number].level < deepest]
+        kept = shallower or kept[:MAX_OUTLINE]
+    entries = [
+        {
+            "heading": headings[number].heading,
+            "level": headings[number].level,
+            "from": headings[number].start,
+            "tokens": estimated_tokens(
+                text[headings[number].start : section_end(text, headings, number)]
+            ),
+        }
+        for number in kept
+    ]
+    return entries, len(headings) - len(kept)

@@ -1,0 +1,76 @@
+"""The plugins that read a kind of document: found in their manifests, whosever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from carrel.errors import CarrelError, SourceError
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.manifests.manifest import Format, Manifest
+    from carrel.plugins.plugin_set import PluginSet
+
+    from .sniff import Kind
+
+#: What every result of a reader has, by `contract/v1/document.schema.json`.
+_OF_A_DOCUMENT = {"identifiers", "sections", "quality"}
+
+
+class ReaderFormat(NamedTuple):
+    """A format that documents are read in, and the plugin that has it."""
+
+    plugin: str
+    format: Format
+
+
+def find_reader(plugins: PluginSet, config: Config, kind: Kind) -> ReaderFormat:
+    """Returns the reader of a kind of document.
+
+    A format reads a kind if it has its name or its media type, and its results are documents. Of
+    several, a built-in plugin comes first, then the configuration's order decides.
+
+    Raises:
+        SourceError: `invalid_document`; no plugin reads it. The message names what can be read.
+    """
+    found: dict[str, ReaderFormat] = {}
+    for reader in _readers(plugins, config):
+        if _reads(reader.format, kind):
+            return reader
+        found.setdefault(reader.format.name, reader)
+    known = ", ".join(sorted(found)) or "nothing: no plugin that reads documents is on"
+    raise SourceError(
+        "invalid_document",
+        f"found {kind.what}, which no plugin reads; what can be read: {known}",
+        plugin="",
+        tool="read",
+        extra={"found": kind.name},
+    )
+
+
+def _reads(one: Format, kind: Kind) -> bool:
+    return one.name == kind.name or (bool(kind.media_type) and kind.media_type in one.media_types)
+
+
+def _readers(plugins: PluginSet, config: Config) -> Iterator[ReaderFormat]:
+    """All readers, built-in ones first; a plugin that cannot be loaded has none."""
+    others = []
+    for name in (*config.unlisted_readers, *plugins.names()):
+        entry = config.plugin(name)
+        if entry is not None and entry.is_builtin:
+            yield from _of_plugin(plugins, name)
+        else:
+            others.append(name)
+    for name in others:
+        yield from _of_plugin(plugins, name)
+
+
+def _of_plugin(plugins: PluginSet, name: str) -> Iterator[ReaderFormat]:
+    try:
+        manifest: Manifest = plugins.manifest(name)
+    except CarrelError:
+        return
+    for one in manifest.formats:
+        if set(one.output_schema.get("required", ())) >= _OF_A_DOCUMENT:
+            yield ReaderFormat(name, one)

@@ -1,0 +1,272 @@
+"""Reads a document: its kind by its bytes, a plugin's reader, and the renderer's text."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import Queue
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.errors import ArgumentError, ContractViolation, LoadError, SourceError, StorageError
+from carrel.exchange import Call, Limits, ProgressHandler
+from carrel.plugins.compiling.compile_news import COMPILING
+from carrel.text.utf8 import Utf8
+from carrel.tools.document import as_utf8
+from carrel.tools.host_tool import HOST
+
+from .parts import DocumentPart, SectionHeading, outline, take_part
+from .readers import ReaderFormat, find_reader
+from .sniff import Kind, sniff
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.plugin import Plugin
+    from carrel.plugins.plugin_set import PluginSet
+
+#: The name of a reading in errors and its tool's.
+NAME: Final = "document_read"
+#: Seconds for a reading, unless the operator's `limits.wall_seconds` says otherwise: for a reader,
+#: the renderer, and compiling both.
+WALL_SECONDS: Final = 180.0
+#: The built-in plugin that shows documents.
+RENDER: Final = "render"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document that was read.
+
+    Attributes:
+        format: what it was read as, such as `pdf`.
+        plugin: which plugin read it.
+        document: what the plugin returned, see `docs/reference/documents.md`.
+        text: all of it as Markdown, or as plain text where that was asked for.
+        headings: of its sections, in the text's order.
+    """
+
+    format: str
+    plugin: str
+    document: dict[str, Any]
+    text: str
+    headings: tuple[SectionHeading, ...]
+
+    @property
+    def title(self) -> str | None:
+        """The title, if it has one."""
+        return self.document.get("title")
+
+    @property
+    def quality(self) -> str:
+        """How much of the text was read: `complete`, `partial` or `none`."""
+        return str(self.document["quality"])
+
+    @property
+    def identifiers(self) -> dict[str, Any]:
+        """Identifiers of the document itself: `doi`, `arxiv`, `pmid`, `pmcid`, `isbn`."""
+        return dict(self.document["identifiers"])
+
+    def part(
+        self, *, section: str | None = None, start: int = 0, max_chars: int | None = None
+    ) -> DocumentPart:
+        """A part of the text; see `carrel.documents.parts.take_part`.
+
+        Raises:
+            ArgumentError: there is no such section, or `start` is behind the end.
+        """
+        return take_part(
+            self.text, self.headings, section=section, start=start, max_chars=max_chars
+        )
+
+    def outline(self) -> tuple[list[dict[str, Any]], int]:
+        """The headings, with the start and the tokens of each section; how many are left out."""
+        return outline(self.text, self.headings)
+
+
+class DocumentReader:
+    """Reads documents with whichever plugins read their kinds. Thread-safe."""
+
+    def __init__(self, plugins: PluginSet, config: Config) -> None:
+        self._plugins = plugins
+        self._config = config
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes of the largest document."""
+        return int(self._config.limits.get("response_bytes", Limits().response_bytes))
+
+    def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
+        """A call that starts its clocks now."""
+        seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
+        return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
+
+    def read(
+        self, data: bytes, call: Call, *, pages: str | None = None, plain: bool = False
+    ) -> ReadDocument:
+        """Reads a document and shows it as text.
+
+        Args:
+            data: the file as it is.
+            call: from `new_call`; cancelling it from another thread interrupts the guests.
+            pages: a range of pages, such as `3-7`, for readers that know pages.
+            plain: plain text in place of Markdown.
+
+        Raises:
+            SourceError: `invalid_document` or `too_large`; no plugin reads it, or it is damaged.
+            ArgumentError: the reader knows no pages.
+            CarrelError: the plugin could not be loaded, or passed a limit.
+        """
+        reader, raw = self._parsed(data, call, pages)
+        document = _decoded(raw, reader)
+        call.explain("rendering")
+        text, headings = self._rendered(raw, reader, call, plain=plain)
+        return ReadDocument(reader.format.name, reader.plugin, document, text, headings)
+
+    def _parsed(
+        self, data: bytes, call: Call, pages: str | None
+    ) -> tuple[ReaderFormat, memoryview]:
+        if not data:
+            raise SourceError("invalid_document", "the file is empty", plugin="", tool="read")
+        data, kind = _unpacked(data, self.max_bytes)
+        reader = find_reader(self._plugins, self._config, kind)
+        name, one = reader.plugin, reader.format
+        if pages is not None and not one.takes_bytes:
+            raise ArgumentError([f"pages: {kind.what} has no pages"], plugin=name, tool=one.name)
+        plugin = self._plugin(name, call)
+        call.explain(f"reading as {one.name}")
+        if one.takes_bytes:
+            options = {"pages": pages} if pages is not None else None
+            return reader, plugin.parse_bytes(one.name, data, options, whole=call)
+        text = as_utf8(data, name="document", plugin=name, document_format=one.name)
+        return reader, plugin.parse(one.name, text, whole=call)
+
+    def _rendered(
+        self, raw: memoryview, reader: ReaderFormat, call: Call, *, plain: bool
+    ) -> tuple[str, tuple[SectionHeading, ...]]:
+        entry = self._config.plugin(RENDER)
+        if entry is None or not (entry.enabled and entry.is_builtin):
+            raise LoadError(
+                "documents are shown by the built-in plugin render, which the configuration has "
+                "switched off or replaced; take the entry plugins.render out",
+                plugin=RENDER,
+            )
+        shown = "document_text" if plain else "document_markdown"
+        renderer = self._plugin(RENDER, call)
+        try:
+            told = json.loads(bytes(renderer.parse(shown, Utf8(bytes(raw)), whole=call)))
+        except SourceError as error:
+            if error.error_code != "invalid_document":
+                raise
+            raise ContractViolation(
+                f"{reader.plugin}: {reader.format.name} returned {error.message}",
+                plugin=reader.plugin,
+                tool=reader.format.name,
+            ) from None
+        return told["text"], tuple(SectionHeading(**one) for one in told["headings"])
+
+    def _plugin(self, name: str, call: Call) -> Plugin:
+        return self._plugins.plugin(name, partial(call.explain, f"{name}: {COMPILING}"))
+
+
+def _unpacked(data: bytes, most: int) -> tuple[bytes, Kind]:
+    """A document and its kind; one that is alone in a gzip file without that.
+
+    Raises:
+        SourceError: `too_large`; it is larger than `most` without it.
+    """
+    kind = sniff(data)
+    if kind.name != "gzip":
+        return data, kind
+    try:
+        unpacker = zlib.decompressobj(wbits=31)
+        inner = unpacker.decompress(data, most + 1)
+    except zlib.error as error:
+        raise SourceError(
+            "invalid_document", f"the gzip file is damaged: {error}", plugin="", tool="read"
+        ) from None
+    if len(inner) > most:
+        raise SourceError(
+            "too_large",
+            f"the gzip file unpacks to more than {most:,} bytes",
+            plugin="",
+            tool="read",
+        )
+    return inner, sniff(inner)
+
+
+def _decoded(raw: memoryview, reader: ReaderFormat) -> dict[str, Any]:
+    value = json.loads(bytes(raw))
+    fits = isinstance(value, dict) and isinstance(value.get("quality"), str)
+    if not fits or not isinstance(value.get("identifiers"), dict):
+        raise ContractViolation(
+            f"{reader.plugin}: {reader.format.name} returned no document",
+            plugin=reader.plugin,
+            tool=reader.format.name,
+        )
+    return dict(value)
+
+
+def read_file(path: str | os.PathLike[str], most: int) -> bytes:
+    """Returns what is in a file of the caller's, at most `most` bytes.
+
+    Raises:
+        ArgumentError: there is no such file, or it is a folder.
+        StorageError: it cannot be read.
+        SourceError: `too_large`.
+    """
+    shown = os.fsdecode(path)
+    try:
+        with Path(os.fsdecode(path)).open("rb") as file:
+            data = file.read(most + 1)
+    except FileNotFoundError:
+        raise ArgumentError([f"{shown}: there is no such file"]) from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise ArgumentError([f"{shown}: is a folder, not a file"]) from None
+    except OSError as error:
+        raise StorageError(shown, f"cannot be read: {error.strerror or error}") from error
+    if len(data) > most:
+        raise too_large(shown, most)
+    return data
+
+
+def too_large(name: str, most: int) -> SourceError:
+    """The error of a file with more than `most` bytes."""
+    return SourceError(
+        "too_large",
+        f"{name}: the file has more than {most:,} bytes; the setting limits.response_bytes changes "
+        "the limit",
+        plugin="",
+        tool="read",
+    )
+
+
+def read_interruptibly(
+    reader: DocumentReader, data: bytes, call: Call, **options: Any
+) -> ReadDocument:
+    """As `DocumentReader.read`; an interrupt from the keyboard cancels the call.
+
+    A guest that runs in the main thread is not interrupted before it returns, so it gets another.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return reader.read(data, call, **options)
+    outcome: Queue[ReadDocument | Exception] = Queue()
+
+    def work() -> None:
+        try:
+            outcome.put(reader.read(data, call, **options))
+        except Exception as error:  # noqa: BLE001 - raised to the thread that waits
+            outcome.put(error)
+
+    threading.Thread(target=work, name="carrel-document", daemon=True).start()
+    try:
+        ended = outcome.get()
+    except KeyboardInterrupt:
+        call.cancel()
+        raise
+    if isinstance(ended, Exception):
+        raise ended
+    return ended

@@ -1,0 +1,48 @@
+"""A Carrel whose plugins are a test's own, beside the built-in readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.api import Carrel
+from carrel.config import Config, DocumentsConfig, PluginConfig
+from support.guests import Guest
+
+Open = Callable[..., Carrel]
+
+
+@pytest.fixture
+def open_desk(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
+    """Makes a Carrel with plugins of these names; `folders` are granted to the tool."""
+    opened: list[Carrel] = []
+
+    def make(
+        *folders: Path, entries: tuple[PluginConfig, ...] = (), **guests: Guest | Any
+    ) -> Carrel:
+        plugins = list(entries)
+        for name, one in guests.items():
+            path = tmp_path / f"{name}.wasm"
+            path.write_bytes(one.wasm)
+            plugins.append(PluginConfig(name, path.as_uri()))
+        config = Config(
+            cache_dir=code_folder,
+            data_dir=tmp_path / "data",
+            plugins=tuple(plugins),
+            documents=DocumentsConfig(folders=folders),
+        )
+        opened.append(Carrel(config))
+        return opened[-1]
+
+    yield make
+    for desk in opened:
+        desk.close()
+
+
+@pytest.fixture
+def desk(open_desk: Open) -> Carrel:
+    """A Carrel without any plugin of its own: the built-in readers are there all the same."""
+    return open_desk()

@@ -1,0 +1,201 @@
+"""Sections by their headings, and pieces that end between paragraphs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.documents.parts import SectionHeading, estimated_tokens, outline, take_part
+from carrel.errors import ArgumentError
+
+TEXT = """# Title
+
+## Abstract
+
+### Methods
+
+In short.
+
+## 1 Introduction
+
+Words.
+
+## 2 Materials and Methods
+
+More words.
+
+### 2.1 Sites
+
+Two.
+
+## 3 Results
+
+Good.
+
+### Sites
+
+Again.
+
+## References
+
+- One.
+"""
+
+
+def heading(line: str, words: str, level: int, part: str = "body", nth: int = 0) -> SectionHeading:
+    start = -1
+    for _ in range(nth + 1):
+        start = TEXT.index(f"{line}\n", start + 1)
+    return SectionHeading(words, level, part, start)
+
+
+HEADINGS = (
+    heading("## Abstract", "Abstract", 1, "abstract"),
+    heading("### Methods", "Methods", 2, "abstract"),
+    heading("## 1 Introduction", "1 Introduction", 1),
+    heading("## 2 Materials and Methods", "2 Materials and Methods", 1),
+    heading("### 2.1 Sites", "2.1 Sites", 2),
+    heading("## 3 Results", "3 Results", 1),
+    heading("### Sites", "Sites", 2),
+    heading("## References", "References", 1, "references"),
+)
+
+
+def section(wanted: str) -> str:
+    return take_part(TEXT, HEADINGS, section=wanted).text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "first", "last"),
+    [
+        ("1 Introduction", "## 1 Introduction", "Words."),
+        ("introduction", "## 1 Introduction", "Words."),
+        ("2. INTRODUCTION:", "## 1 Introduction", "Words."),
+        ("2", "## 2 Materials and Methods", "Two."),
+        ("2.1", "### 2.1 Sites", "Two."),
+        ("methods", "## 2 Materials and Methods", "Two."),
+        ("Sites", "### Sites", "Again."),
+        ("abstract", "## Abstract", "In short."),
+        ("References", "## References", "- One."),
+    ],
+)
+def test_a_section_has_the_sections_inside_it_and_no_more(
+    wanted: str, first: str, last: str
+) -> None:
+    lines = section(wanted).splitlines()
+    assert (lines[0], lines[-1]) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ("Discussion", "there are 'Abstract'"),
+        ("Resluts", "no heading fits 'Resluts'"),
+        ("Referencess", "did you mean 'References'?"),
+        ("Method", "no heading fits"),
+    ],
+)
+def test_an_unknown_section_is_refused_with_what_there_is(wanted: str, told: str) -> None:
+    with pytest.raises(ArgumentError, match="section: ") as caught:
+        section(wanted)
+    assert told in caught.value.message
+
+
+def test_words_that_fit_several_sections_are_refused_with_their_names() -> None:
+    headings = [SectionHeading(f"Part {name}", 1, "body", at) for at, name in enumerate("abc")]
+    with pytest.raises(ArgumentError, match="'Part a', 'Part b', 'Part c'"):
+        take_part("abc", headings, section="part")
+
+
+@pytest.mark.parametrize("most", [1, 7, 12, 40, 70, 1000])
+def test_pieces_are_the_text_and_none_is_longer_than_asked(most: int) -> None:
+    start: int | None = 0
+    pieces = []
+    while start is not None:
+        part = take_part(TEXT, HEADINGS, start=start, max_chars=most)
+        assert len(part.text.rstrip("\n")) <= most
+        assert (part.start, part.length) == (start, len(TEXT))
+        pieces.append(TEXT[part.start : part.end])
+        start = part.next
+    assert "".join(pieces) == TEXT
+
+
+def test_a_piece_ends_between_paragraphs_where_one_fits() -> None:
+    part = take_part(TEXT, HEADINGS, max_chars=60)
+    assert part.text == "# Title\n\n## Abstract\n\n### Methods\n\nIn short.\n"
+    assert TEXT[part.next or 0 :].startswith("## 1 Introduction")
+
+
+def test_a_paragraph_that_is_too_long_ends_between_words() -> None:
+    text = "word " * 100
+    part = take_part(text, (), max_chars=23)
+    assert part.text == "word word word word \n"
+    assert part.next == 20
+
+
+def test_a_piece_does_not_end_inside_code() -> None:
+    code = "```\none\n\ntwo\n\nthree\n```"
+    text = f"Before.\n\n{code}\n\nBehind.\n"
+    assert take_part(text, (), max_chars=25).text == "Before.\n"
+    assert take_part(text, (), start=9, max_chars=40).text == f"{code}\n\nBehind.\n"
+    assert take_part(text, (), start=9, max_chars=30).text == f"{code}\n"
+
+
+def test_a_section_goes_on_where_its_first_piece_ended() -> None:
+    first = take_part(TEXT, HEADINGS, section="methods", max_chars=40)
+    assert first.text == "## 2 Materials and Methods\n\nMore words.\n"
+    assert first.next is not None
+    rest = take_part(TEXT, HEADINGS, section="methods", start=first.next)
+    assert (rest.text, rest.next) == ("### 2.1 Sites\n\nTwo.\n", None)
+
+
+def test_a_start_behind_the_end_is_refused_with_the_end() -> None:
+    with pytest.raises(ArgumentError, match=f"ends at {len(TEXT)}"):
+        take_part(TEXT, HEADINGS, start=len(TEXT))
+    with pytest.raises(ArgumentError, match="from: "):
+        take_part(TEXT, HEADINGS, section="Abstract", start=300)
+    assert take_part("", ()).text == ""
+
+
+def test_the_outline_says_where_sections_begin_and_what_they_take() -> None:
+    entries, left_out = outline(TEXT, HEADINGS)
+    assert left_out == 0
+    assert [one["heading"] for one in entries] == [one.heading for one in HEADINGS]
+    methods = entries[3]
+    assert TEXT[methods["from"] :].startswith("## 2 Materials")
+    assert methods["tokens"] == estimated_tokens(section("methods"))
+
+
+def test_a_long_outline_loses_its_inner_headings_first() -> None:
+    headings = [
+        SectionHeading(f"h{number}", 1 if number % 10 == 0 else 2 + number % 3, "body", number)
+        for number in range(1000)
+    ]
+    entries, left_out = outline("x" * 1000, headings)
+    assert {one["level"] for one in entries} == {1}
+    assert (len(entries), left_out) == (100, 900)
+    assert len(outline("x" * 1000, [h for h in headings if h.level > 1])[0]) == 150
+
+
+@given(st.text(max_size=400), st.integers(1, 100))
+def test_every_text_can_be_taken_in_pieces(text: str, most: int) -> None:
+    start: int | None = 0
+    taken = ""
+    while start is not None:
+        part = take_part(text, (), start=start, max_chars=most)
+        assert part.end > part.start or not text
+        taken += text[part.start : part.end]
+        start = part.next
+    assert taken == text
+
+
+def test_tokens_are_bytes_by_four() -> None:
+    assert [estimated_tokens(text) for text in ("", "a", "abcd", "abcde", "äöü", "漢字")] == [
+        0,
+        1,
+        1,
+        2,
+        2,
+        2,
+    ]

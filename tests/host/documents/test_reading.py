@@ -1,0 +1,227 @@
+"""A document from bytes to text: whose reader, what is shown, what fails how."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.api import AsyncCarrel, Carrel
+from carrel.config import Config, PluginConfig, builtin
+from carrel.documents import DocumentReader
+from carrel.errors import CarrelError
+from support.articles import DOCUMENT, article, long_article, reader
+from support.guests import guest
+from support.lookups import LOOP
+from support.manifests import manifest_text
+
+from .conftest import Open
+
+RTF = b"{\\rtf1 words}"
+
+
+def failure(desk: Carrel, data: bytes, **options: str) -> CarrelError:
+    with pytest.raises(CarrelError) as caught:
+        desk.read(data, **options)  # type: ignore[arg-type]
+    return caught.value
+
+
+def test_an_article_is_read_without_any_configuration(desk: Carrel) -> None:
+    read = desk.read(article())
+    assert (read.format, read.plugin, read.title) == ("jats", "jats", "On stones")
+    assert (read.quality, read.identifiers) == ("complete", {"doi": "10.5555/stones.1"})
+    assert read.text.startswith("# On stones\n\nDOI: 10.5555/stones.1\n\n## Abstract\n\nIn short.")
+    assert [one.heading for one in read.headings] == ["Abstract", "Methods"]
+    assert read.document == desk.parse("jats", "jats", article())
+
+
+def test_the_text_is_what_the_renderer_shows_of_the_document(desk: Carrel) -> None:
+    read, plain = desk.read(long_article()), desk.read(long_article(), plain=True)
+    document = desk.parse_text("jats", "jats", long_article())
+    assert read.text == desk.parse("render", "document_markdown", document)["text"]
+    assert plain.text == desk.parse("render", "document_text", document)["text"]
+    assert plain.text.startswith("On stones\n\n")
+    for one in (read, plain):
+        for heading in one.headings:
+            line = one.text[heading.start :].partition("\n")[0]
+            assert line.lstrip("# ").replace("\\", "") == heading.heading
+
+
+def test_a_file_is_read_by_its_path(desk: Carrel, tmp_path: Path) -> None:
+    path = tmp_path / "misnamed.pdf"
+    path.write_bytes(article())
+    assert desk.read(path) == desk.read(str(path)) == desk.read(article())
+    assert failure_of(desk, tmp_path).error_code == "invalid_arguments"
+    assert failure_of(desk, tmp_path / "none").error_code == "invalid_arguments"
+
+
+def failure_of(desk: Carrel, path: Path) -> CarrelError:
+    with pytest.raises(CarrelError) as caught:
+        desk.read(path)
+    return caught.value
+
+
+def test_a_document_in_a_gzip_file_is_unpacked(desk: Carrel, config: Config) -> None:
+    assert desk.read(gzip.compress(article())) == desk.read(article())
+    assert failure(desk, gzip.compress(article())[:-30]).error_code == "invalid_document"
+    small = Carrel(replace(config, limits={"response_bytes": 10_000}))
+    with small:
+        error = failure(small, gzip.compress(article() + b" " * 10**7))
+        assert (error.error_code, "gzip" in error.message) == ("too_large", True)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x7fELF" + bytes(100)], ids=["empty", "a program"])
+def test_what_is_no_document_is_an_error(desk: Carrel, data: bytes) -> None:
+    assert failure(desk, data).error_code == "invalid_document"
+
+
+def test_an_unknown_format_is_named_with_what_can_be_read(desk: Carrel) -> None:
+    error = failure(desk, RTF)
+    assert error.message.startswith("found an RTF document, which no plugin reads; what can be")
+    assert "jats, " in error.message
+    assert error.details()["found"] == "rtf"
+
+
+def test_a_damaged_document_is_an_error_with_its_place(desk: Carrel) -> None:
+    error = failure(desk, article()[:-60])
+    assert (error.error_code, error.plugin) == ("invalid_document", "jats")
+    assert error.details()["position"]["offset"] > 300
+
+
+@pytest.mark.parametrize("takes_bytes", [True, False])
+def test_a_strangers_reader_joins_by_its_manifest(open_desk: Open, takes_bytes: bool) -> None:
+    desk = open_desk(stranger=reader(takes_bytes=takes_bytes))
+    read = desk.read(RTF)
+    assert (read.plugin, read.format, read.title) == ("stranger", "rtf", "A stranger's")
+    assert read.text == "# A stranger's\n\nDOI: 10.5555/9\n\n## Words\n\nRich words.\n"
+    assert read.document == DOCUMENT
+    assert "jats" in failure(desk, b"\x89PNG\r\n\x1a\n").message
+    assert "rtf" in failure(desk, b"\x89PNG\r\n\x1a\n").message
+
+
+def test_a_format_whose_results_are_no_documents_reads_none(open_desk: Open) -> None:
+    form = {"name": "rtf", "description": "x", "output_schema": {"type": "object"}}
+    other = guest(manifest=manifest_text(hosts=[], tools=[], formats=[form]))
+    assert "no plugin reads" in failure(open_desk(other=other), RTF).message
+
+
+def test_a_built_in_reader_comes_first_and_another_when_it_is_off(open_desk: Open) -> None:
+    stranger = reader("jats", takes_bytes=False)
+    assert open_desk(stranger=stranger).read(article()).plugin == "jats"
+    off = PluginConfig("jats", "builtin:jats", enabled=False)
+    assert open_desk(entries=(off,), stranger=stranger).read(article()).plugin == "stranger"
+    assert "no plugin reads" in failure(open_desk(entries=(off,)), article()).message
+
+
+def test_a_reader_that_cannot_be_loaded_is_passed_over(open_desk: Open) -> None:
+    broken = guest(manifest="nonsense")
+    assert open_desk(broken=broken, stranger=reader()).read(RTF).plugin == "stranger"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"sections": []},
+        {**DOCUMENT, "quality": 5},
+        {**DOCUMENT, "identifiers": []},
+        {**DOCUMENT, "sections": [{"level": "one"}]},
+        {**DOCUMENT, "quality": "splendid"},
+    ],
+)
+def test_what_a_strangers_reader_returns_must_be_a_document(
+    open_desk: Open, document: object
+) -> None:
+    error = failure(open_desk(stranger=reader(document=document)), RTF)
+    assert (error.error_code, error.plugin) == ("contract_violation", "stranger")
+
+
+def test_blocks_nest_as_deeply_as_readers_make_them(open_desk: Open) -> None:
+    block: dict[str, Any] = {"kind": "paragraph", "text": "deep"}
+    for number in range(24):
+        inner: dict[str, Any] = {"kind": "quote", "blocks": [block]}
+        block = {"kind": "list", "items": [{"blocks": [inner]}]} if number % 2 else inner
+    document = {**DOCUMENT, "sections": [{"level": 1, "blocks": [block]}]}
+    read = open_desk(stranger=reader(document=document)).read(RTF)
+    assert read.text.rstrip().endswith("deep")
+
+
+def test_pages_are_the_readers_own_option(open_desk: Open, desk: Carrel) -> None:
+    assert open_desk(stranger=reader()).read(RTF, pages="3-7").title == "A stranger's"
+    error = failure(desk, article(), pages="3-7")
+    assert (error.error_code, "has no pages" in error.message) == ("invalid_arguments", True)
+
+
+def test_the_renderer_is_carrels_own(open_desk: Open) -> None:
+    off = PluginConfig("render", "builtin:render", enabled=False)
+    for desk in (open_desk(entries=(off,)), open_desk(render=reader())):
+        error = failure(desk, article())
+        assert (error.error_code, "plugins.render" in error.message) == ("plugin_unavailable", True)
+
+
+def test_cancelling_interrupts_the_guest(open_desk: Open) -> None:
+    desk = open_desk(slow=reader(body=LOOP))
+    documents = DocumentReader(desk.toolbox.plugin_set, desk.toolbox.config)
+    call = documents.new_call()
+    threading.Timer(0.3, call.cancel).start()
+    started = time.monotonic()
+    with pytest.raises(CarrelError) as caught:
+        documents.read(RTF, call)
+    assert caught.value.error_code == "cancelled"
+    assert time.monotonic() - started < 8
+
+
+def test_the_wall_clock_of_the_whole_holds_for_its_parts(open_desk: Open) -> None:
+    desk = open_desk(slow=reader(body=LOOP))
+    documents = DocumentReader(desk.toolbox.plugin_set, desk.toolbox.config)
+    call = documents.new_call()
+    call.deadline = time.monotonic() + 0.5
+    with pytest.raises(CarrelError) as caught:
+        documents.read(RTF, call)
+    assert caught.value.error_code == "timeout"
+
+
+def test_progress_names_what_is_going_on(desk: Carrel) -> None:
+    told: list[str] = []
+    desk.read(article(), on_progress=lambda _done, _total, words: told.append(words))
+    assert told[-2:] == ["reading as jats", "rendering"]
+
+
+def test_it_can_be_awaited(config: Config) -> None:
+    async def run() -> str:
+        async with AsyncCarrel(config) as desk:
+            return (await desk.read(article())).text
+
+    assert asyncio.run(run()).startswith("# On stones")
+
+
+def test_cancelling_the_task_cancels_the_reading(open_desk: Open, config: Config) -> None:
+    slow = open_desk(slow=reader(body=LOOP)).toolbox.config
+
+    async def run() -> None:
+        async with AsyncCarrel(slow) as desk:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(desk.read(RTF), 0.5)
+
+    started = time.monotonic()
+    asyncio.run(run())
+    assert time.monotonic() - started < 8
+
+
+def test_a_reader_without_an_entry_is_not_listed_and_can_parse(desk: Carrel) -> None:
+    assert [state.name for state in desk.plugins()] == []
+    assert desk.parse("jats", "jats", article())["title"] == "On stones"
+    assert json.loads(desk.parse_text("render", "document_text", json.dumps(DOCUMENT)))["text"]
+
+
+def test_an_entry_that_is_off_stays_off(open_desk: Open) -> None:
+    off = replace(builtin("jats"), enabled=False)
+    with pytest.raises(CarrelError) as caught:
+        open_desk(entries=(off,)).parse("jats", "jats", article())
+    assert caught.value.error_code == "unknown_tool"
