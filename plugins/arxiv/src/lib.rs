@@ -27,8 +27,8 @@ impl Plugin for Arxiv {
 
     fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
         match tool {
-            "query" => tools::query::query(arguments, host),
-            "lookup" => tools::lookup::lookup(arguments, host),
+            "query" => tools::query::run(arguments, host),
+            "lookup" => tools::lookup::run(arguments, host),
             other => Err(Error::unknown_tool(other)),
         }
     }

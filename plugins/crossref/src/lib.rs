@@ -29,9 +29,9 @@ impl Plugin for Crossref {
         match tool {
             "works" => tools::works::works(arguments, host),
             "work" => tools::works::work(arguments, host),
-            "updates" => updates::updates(arguments, host),
-            "citation_match" => citation_match::citation_match(arguments, host),
-            "lookup" => lookup::lookup(arguments, host),
+            "updates" => updates::run(arguments, host),
+            "citation_match" => citation_match::run(arguments, host),
+            "lookup" => lookup::run(arguments, host),
             other => Err(Error::unknown_tool(other)),
         }
     }

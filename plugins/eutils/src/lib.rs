@@ -1,7 +1,7 @@
 //! Carrel's PubMed plugin: NCBI's E-utilities as tools, and their documents as structured results.
 //!
 //! `tools` hold one module for each tool, [`formats`] one for each kind of document. `request` makes
-//! requests and checks their responses, [`record`] turns articles into the contract's records, [`cite`]
+//! requests, `response` tells results from errors, [`record`] turns articles into the contract's records, [`cite`]
 //! writes citations, and `manifest` describes the plugin.
 
 pub mod cite;
@@ -9,6 +9,7 @@ pub mod formats;
 mod manifest;
 pub mod record;
 mod request;
+mod response;
 mod tools;
 
 use carrel_pdk::{Code, Error, Host, Manifest, Plugin};

@@ -1,5 +1,22 @@
 //! A feed of the query API → entries. Pure: a document in, entries or a positioned error out.
 //!
+//! Elements of Atom, of `arxiv:` (`http://arxiv.org/schemas/atom`) and of OpenSearch:
+//!
+//! ```text
+//! feed
+//!   opensearch:totalResults, opensearch:startIndex, opensearch:itemsPerPage
+//!   entry…
+//!     id                 http(s)://arxiv.org/abs/2301.00001v1
+//!     title, summary, published, updated
+//!     author…            name, arxiv:affiliation…
+//!     category… @term, arxiv:primary_category @term
+//!     arxiv:comment, arxiv:journal_ref, arxiv:doi…
+//!     link…              @rel="alternate" | @title="pdf" | @title="doi", @href
+//! ```
+//!
+//! An error report is a feed of one entry whose id is `http(s)://arxiv.org/api/errors#KIND` and whose
+//! summary is the message.
+//!
 //! Two generations of feeds exist. Until late 2025 the namespaces were declared again on every
 //! element, links were `http` and texts kept the line breaks of the submission form; since then the
 //! root declares everything, links are `https` and the elements stand in another order. Nothing here

@@ -25,7 +25,7 @@ struct Group {
 ///
 /// `invalid_arguments` when the arguments are no identifiers. What keeps one identifier from its
 /// record is in the answer.
-pub fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = lookup::ids(arguments)?;
     let mut wanted: Vec<String> = Vec::with_capacity(asked.len());
     for id in asked.iter().filter_map(|id| ArxivId::parse(&id.id).ok()) {

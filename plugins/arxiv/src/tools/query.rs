@@ -17,7 +17,7 @@ const EMPTY_PAGE_RETRIES: u32 = 2;
 ///
 /// What keeps the call from a page: arguments, arXiv's own report, or what went wrong on the way. A
 /// source link that could not be checked is a notice, not an error.
-pub fn query(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments = QueryArguments::parse(arguments)?;
     let (plan, ids) = request::plan(&arguments)?;
     match plan {

@@ -1,4 +1,18 @@
-//! One answer of the API → items, or what kind of answer it is instead. Pure.
+//! One response of the API → items, or what kind of response it is instead. Pure.
+//!
+//! ```text
+//! response   {"status": "ok", "message-type": TYPE, "message": MESSAGE}   or a bare WORK, as in data files
+//! TYPE       "work"          MESSAGE is a WORK, see `item`
+//!            "work-list"     {"items": [WORK…], "total-results", "items-per-page", "next-cursor", "facets"}
+//!            "work-agency"   {"DOI", "agency": {"id", "label"}}
+//! failure    {"status": "failed", "message-type": "validation-failure" | "resource-failure" | …,
+//!             "message": [{"type", "value", "message"}…]}
+//!            {"status": "error", "message-type": "exception", "message": {"name", "message"}}
+//!            Resource not found.                                          as plain text
+//! facets     {NAME: {"value-count": N, "values": {VALUE: COUNT…}}…}
+//! ```
+//!
+//! Members come in any order; every one may be missing or of another type ([`lenient`](super::lenient)).
 
 use carrel_pdk::text::excerpt;
 use carrel_pdk::{Code, Error, json};

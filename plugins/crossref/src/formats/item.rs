@@ -1,4 +1,14 @@
 //! A work as Crossref's JSON has it, in its words: the members that the record is made of.
+//!
+//! A text can be a list of texts, of which the first counts; what `object!` lists is all that is read.
+//!
+//! ```text
+//! WORK         {"DOI", "type", "title": [TEXT…], "author": [CONTRIBUTOR…], "issued": DATE, …}
+//! CONTRIBUTOR  {"family", "given", "name", "ORCID", "affiliation": [{"name"}…]}
+//! DATE         {"date-parts": [[YEAR, MONTH?, DAY?]]} or {"date-time": TEXT}
+//! relation     {KIND: [{"id-type", "id", "asserted-by"}…]…}
+//! update-to, updated-by   [{"DOI", "type", "label", "source", "updated": DATE}…]
+//! ```
 
 use serde::de::{Deserialize, Deserializer, MapAccess};
 

@@ -72,7 +72,7 @@ pub struct Candidate<'d> {
 /// # Errors
 ///
 /// As `works`. That nothing agrees is no error.
-pub(crate) fn citation_match(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments = CitationArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
     let reference = Reference::new(&arguments.citation);

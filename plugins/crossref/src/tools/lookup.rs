@@ -22,7 +22,7 @@ const LONGEST_FILTER: usize = 1500;
 /// # Errors
 ///
 /// Only for arguments that are none; what happens to one identifier is said of that one.
-pub(crate) fn lookup(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
     let mut asked: Vec<(Id, Doi)> = Vec::new();
     for id in lookup::ids(arguments)? {

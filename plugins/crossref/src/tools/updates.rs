@@ -70,7 +70,7 @@ pub struct Notice<'d> {
 ///
 /// `not_found` when Crossref has neither the work nor a notice about it; else whatever keeps either half
 /// of the answer away, since half an answer would look like a clean record.
-pub(crate) fn updates(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let doi = DoiArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
     let reverse = request::notices(&doi);

@@ -1,4 +1,17 @@
 //! Books and their chapters (`PubmedBookArticle`): NCBI's Bookshelf in PubMed.
+//!
+//! ```text
+//! PubmedBookArticle
+//!   BookDocument
+//!     PMID, ArticleIdList, Book, LocationLabel, ArticleTitle, VernacularTitle, Pagination, Language…,
+//!     AuthorList…, InvestigatorList, PublicationType…, Abstract, Sections, KeywordList…,
+//!     ContributionDate, DateRevised, GrantList, ItemList, ReferenceList
+//!       Book        Publisher (PublisherName, PublisherLocation), BookTitle, PubDate, BeginningDate,
+//!                   EndingDate, AuthorList…, Volume, VolumeTitle, Edition, CollectionTitle, Isbn…,
+//!                   ELocationID…, Medium, ReportNumber
+//!       Sections    Section… (LocationLabel, SectionTitle, Section…)
+//!   PubmedBookData  as `PubmedData` of an article
+//! ```
 
 use carrel_pdk::Error;
 use carrel_pdk::xml::XmlReader;

@@ -1,7 +1,13 @@
 //! ECitMatch → PubMed identifiers of citations. Pure.
 //!
-//! Despite its `retmode=xml` the answer is text: each line is what was asked, field by field between
-//! bars, and then the identifier, or `NOT_FOUND` with a reason, or `AMBIGUOUS` with candidates.
+//! Despite its `retmode=xml` the response is text:
+//!
+//! ```text
+//! line      journal|year|volume|first page|author|key|OUTCOME
+//! OUTCOME   31452104
+//!           NOT_FOUND;INVALID_JOURNAL            any other text is a reason as well
+//!           AMBIGUOUS 1111,2222                  or AMBIGUOUS (2 citations)
+//! ```
 
 use carrel_pdk::Error;
 use schemars::JsonSchema;

@@ -1,5 +1,28 @@
 //! EFetch of PubMed → articles. Pure: a document in, records or a positioned error out.
 //!
+//! ```text
+//! PubmedArticleSet | PubmedBookArticleSet
+//!   PubmedArticle…
+//!     MedlineCitation @Status
+//!       PMID
+//!       Article
+//!         Journal          ISSN, JournalIssue (Volume, Issue, PubDate), Title, ISOAbbreviation
+//!         ArticleTitle, VernacularTitle, Pagination, ELocationID…, Language…, ArticleDate…
+//!         Abstract         AbstractText… @Label, CopyrightInformation
+//!         AuthorList       Author… (LastName, ForeName, Initials, Suffix | CollectiveName,
+//!                          Identifier, AffiliationInfo/Affiliation…)
+//!         DataBankList, GrantList, PublicationTypeList
+//!         Affiliation      until 2014: the first author's
+//!       MedlineJournalInfo, ChemicalList, SupplMeshList, MeshHeadingList, KeywordList…,
+//!       CommentsCorrectionsList, GeneSymbolList, PersonalNameSubjectList, OtherID…,
+//!       OtherAbstract…, InvestigatorList, CoiStatement, GeneralNote…, SpaceFlightMission…
+//!     PubmedData           History, PublicationStatus, ArticleIdList, ReferenceList
+//!   PubmedBookArticle…     see `book`
+//!   DeleteCitation, DeleteDocument    PMID…
+//!   error                  one identifier is missing
+//!   ERROR                  the request failed
+//! ```
+//!
 //! The document is a `PubmedArticleSet`, a `PubmedBookArticleSet`, or one record by itself. Nothing
 //! here depends on the order of elements, and every part of a record may be missing.
 

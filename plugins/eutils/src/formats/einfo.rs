@@ -1,4 +1,13 @@
 //! EInfo → what a database offers, or which databases there are. Pure.
+//!
+//! ```text
+//! eInfoResult
+//!   DbList              DbName…                                    without a database in the request
+//!   DbInfo              DbName, MenuName, Description, DbBuild, Count, LastUpdate
+//!     FieldList         Field… (Name, FullName, Description, TermCount, IsDate, IsNumerical, …: Y | N)
+//!     LinkList          Link… (Name, Menu, Description, DbTo)
+//!   ERROR               the request failed
+//! ```
 
 use carrel_pdk::Error;
 use carrel_pdk::xml::XmlReader;

@@ -1,5 +1,17 @@
 //! ELink → links between records, and which links there are. Pure.
 //!
+//! ```text
+//! eLinkResult
+//!   LinkSet…
+//!     DbFrom, IdList/Id…
+//!     LinkSetDb…                  DbTo, LinkName, Link… (Id, Score)
+//!     LinkSetDbHistory…           DbTo, LinkName, QueryKey     and WebEnv beside them
+//!     IdCheckList/IdLinkSet…      Id, LinkInfo… (DbTo, LinkName, MenuTag, Priority), Id @HasLinkOut
+//!     IdUrlList/IdUrlSet…         Id, ObjUrl… (Url, Attribute…, Provider/Name)
+//!     ERROR                       no links for this set
+//!   ERROR                         the request failed
+//! ```
+//!
 //! One document holds a `LinkSet` for each identifier that was asked for, or one for all of them;
 //! each has links by name, or keys of the history server, or checks whether there are any links.
 

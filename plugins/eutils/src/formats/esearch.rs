@@ -1,4 +1,15 @@
 //! ESearch → identifiers, and what NCBI made of the query. Pure.
+//!
+//! ```text
+//! eSearchResult
+//!   Count, RetMax, RetStart, QueryKey, WebEnv
+//!   IdList              Id…
+//!   TranslationSet      Translation… (From, To)
+//!   QueryTranslation
+//!   ErrorList           PhraseNotFound…, FieldNotFound…
+//!   WarningList         PhraseIgnored…, QuotedPhraseNotFound…, OutputMessage…
+//!   ERROR               the request failed
+//! ```
 
 use carrel_pdk::Error;
 use carrel_pdk::xml::XmlReader;

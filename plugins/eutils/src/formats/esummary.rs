@@ -1,5 +1,16 @@
 //! ESummary, versions 1 and 2.0, → summaries. Pure.
 //!
+//! ```text
+//! eSummaryResult
+//!   DocSum…                       version 1
+//!     Id, Item… @Name @Type       an Item of type List or Structure holds Items
+//!   DocumentSummarySet            version 2.0
+//!     DocumentSummary… @uid       Title, Source, PubDate, EPubDate, Authors/Author/Name,
+//!                                 ArticleIds/ArticleId (IdType, Value), References/Reference, …
+//!       error                     there is no such record
+//!   ERROR                         the request failed
+//! ```
+//!
 //! Version 1 has a `DocSum` of named `Item`s, version 2.0 a `DocumentSummary` with elements of the
 //! database's own. Records of PubMed, PMC and Bookshelf become summaries of articles; whatever other
 //! databases have stands in `fields` by name.

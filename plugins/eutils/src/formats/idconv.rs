@@ -1,4 +1,13 @@
 //! PMC's identifier converter → identifiers of one article in all their kinds. Pure.
+//!
+//! ```text
+//! {"status": "ok", "records": [RECORD…]}
+//! RECORD   {"requested-id", "pmid", "pmcid", "doi", "mid", "live"}
+//!          {"requested-id", "status": "error", "errmsg"}              PMC has no such article
+//! failure  {"status": "error", "message": TEXT} or {"errors": [TEXT | {"message"}…]}
+//! ```
+//!
+//! Identifiers are texts or numbers, `live` is a truth value or its text.
 
 use std::borrow::Cow;
 

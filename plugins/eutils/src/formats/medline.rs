@@ -1,7 +1,16 @@
 //! MEDLINE's tagged text (`rettype=medline`) → records by tag. Pure.
 //!
-//! A record is lines of a tag of four characters, a hyphen and a value; what is indented goes on with
-//! the value before. Records are set apart by blank lines.
+//! ```text
+//! PMID- 31452104
+//! TI  - A title that is continued
+//!       on an indented line.
+//! FAU - Reader, Ada
+//!
+//! PMID- 31452105
+//! ```
+//!
+//! A tag has two to four upper-case letters and digits, padded to four characters; a hyphen and the
+//! value follow. Blank lines separate records.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{counted, invalid, present};
 use crate::formats::ecitmatch::{self, Status};
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// Citations that one call takes.
 const MOST: usize = 50;
@@ -115,7 +116,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         .with("db", "pubmed")
         .with("retmode", "xml")
         .with("bdata", lines.join("\r"));
-    let matches = request::ask(host, &query, |body| {
+    let matches = response::ask(host, &query, |body| {
         let found = ecitmatch::parse(body)?.matches;
         Ok((0..count)
             .map(|index| {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::pmid::{IdText, pmid};
 use super::{counted, unique};
 use crate::formats::{article::Article, efetch, medline};
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// PMIDs that one call takes.
 const MOST: usize = 200;
@@ -108,7 +109,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         .with("retmode", if as_text { "text" } else { "xml" })
         .maybe("rettype", as_text.then_some("medline"))
         .ids(&unique(&pmids));
-    request::ask(host, &query, |body| {
+    response::ask(host, &query, |body| {
         let (articles, documents) = match arguments.detail_level {
             DetailLevel::MedlineText => (None, Some(medline_documents(body)?)),
             DetailLevel::FullXml => (None, Some(xml_documents(body)?)),

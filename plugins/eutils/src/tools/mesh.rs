@@ -9,7 +9,8 @@ use crate::formats::{
     esearch,
     esummary::{self, Summary},
 };
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// What to look up.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -80,13 +81,13 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         .with("term", term.as_str())
         .with("retmax", arguments.max_results.to_string())
         .with("sort", "relevance");
-    let found = request::ask(host, &query, |body| Ok(esearch::parse(body)?.into_owned()))?;
+    let found = response::ask(host, &query, |body| Ok(esearch::parse(body)?.into_owned()))?;
     let terms = if found.pmids.is_empty() {
         Vec::new()
     } else {
         let query =
             Query::new("esummary").with("db", "mesh").with("version", "2.0").ids(&found.pmids);
-        request::ask(host, &query, |body| {
+        response::ask(host, &query, |body| {
             Ok(esummary::parse(body)?.summaries.iter().map(heading).collect())
         })?
     };

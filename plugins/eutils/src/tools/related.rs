@@ -12,7 +12,8 @@ use crate::formats::{
     efetch, elink, report,
     updates::{UpdateFlags, Updates},
 };
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// Which article, and what of it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -160,7 +161,7 @@ fn citations(
     host: &dyn Host,
 ) -> Result<RelatedResult, Error> {
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&[pmid]);
-    let (citations, updates) = request::ask(host, &query, |body| {
+    let (citations, updates) = response::ask(host, &query, |body| {
         let found = efetch::parse(body)?;
         let Some(article) = found.articles.first() else {
             return Err(Error::new(Code::NotFound, format!("PubMed has no article {pmid}")));
@@ -214,7 +215,7 @@ fn links(
         .with("linkname", name)
         .with("id", pmid);
     host.progress(0, 2, "asking for links");
-    let (mut related, notices) = request::ask(host, &query, |body| {
+    let (mut related, notices) = response::ask(host, &query, |body| {
         let found = elink::parse(body)?;
         let named = found.links.iter().filter(|link| link.link_name == name);
         let mut seen = std::collections::HashSet::from([pmid]);

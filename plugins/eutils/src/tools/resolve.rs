@@ -9,7 +9,8 @@ use carrel_pdk::id::{Doi, Pmcid, Pmid};
 use carrel_pdk::{Error, Host, Level};
 
 use crate::formats::{esearch, idconv};
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// An identifier of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,7 +76,7 @@ pub(crate) fn convert(host: &dyn Host, ids: &[Id]) -> (HashMap<String, Resolved>
     let outcomes = host.fetch_all(queries.iter().map(|query| query.get()).collect());
     for (query, outcome) in queries.iter().zip(outcomes) {
         let records = outcome.map_err(Error::from).and_then(|response| {
-            request::settle(host, &query.get(), response, |response| {
+            response::settle(host, &query.get(), response, |response| {
                 Ok(idconv::parse(&response.body)?.records)
             })
         });
@@ -115,7 +116,7 @@ pub(crate) fn search(host: &dyn Host, ids: &[&Id]) -> Result<Vec<String>, Error>
         .with("db", "pubmed")
         .with("term", term.join(" OR "))
         .with("retmax", (ids.len() * 2 + 20).to_string());
-    request::ask(host, &query, |body| {
+    response::ask(host, &query, |body| {
         Ok(esearch::parse(body)?.pmids.into_iter().map(|pmid| pmid.into_owned()).collect())
     })
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::invalid;
 use crate::formats::{dates, einfo};
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// The address of the first document.
 pub(crate) const INFO: &str = "pubmed-connect://info";
@@ -146,7 +147,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         INFO => {
             let request = query.request();
             let outcome = host.fetch(request.clone()).map_err(Error::from).and_then(|first| {
-                request::settle(host, &request, first, |response| {
+                response::settle(host, &request, first, |response| {
                     let last_update = einfo::parse(&response.body)?.last_update;
                     let checked = response.header("date").and_then(dates::from_http);
                     Ok((last_update.map(|text| text.into_owned()), checked))
@@ -193,7 +194,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 documentation_url: DOCUMENTATION,
             }))
         }
-        STATS => request::ask(host, &query, |body| {
+        STATS => response::ask(host, &query, |body| {
             let info = einfo::parse(body)?;
             Ok(crate::to_json(&stats(info, query.url())))
         }),

@@ -10,7 +10,8 @@ use crate::formats::{
     dates,
     esearch::{self, Found},
 };
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// The first result that PubMed does not give any more, whatever the paging.
 const REACH: u32 = 9_999;
@@ -174,7 +175,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let loose = syntax::loose_end(&term);
     let steps = 1 + u64::from(arguments.fetch_brief_summaries > 0);
     host.progress(0, steps, "searching PubMed");
-    let found = request::ask(host, &query, |body| {
+    let found = response::ask(host, &query, |body| {
         let found = esearch::parse(body)?;
         let reachable = found.count.min(u64::from(REACH));
         if found.pmids.is_empty() && u64::from(arguments.offset) < reachable {

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{invalid, present};
 use crate::formats::espell;
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// What to check.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let term = present(Some(&arguments.term))
         .ok_or_else(|| invalid("term: at least 1 character is needed"))?;
     let query = Query::new("espell").with("db", "pubmed").with("term", term.as_str());
-    let result = request::ask(host, &query, |body| {
+    let result = response::ask(host, &query, |body| {
         let found = espell::parse(body)?;
         let corrected = found.corrected_query.filter(|corrected| *corrected != term);
         Ok(SpellResult {

@@ -8,7 +8,8 @@ use crate::formats::{
     dates, esummary,
     updates::{self, UpdateFlags},
 };
-use crate::request::{self, Query};
+use crate::request::Query;
+use crate::response;
 
 /// Authors that are named before "et al."
 const NAMED: usize = 3;
@@ -52,7 +53,7 @@ pub(crate) fn by_ids<S: AsRef<str>>(pmids: &[S]) -> Query {
 
 /// The summaries that a request asks for, and what NCBI says of those that are missing.
 pub(crate) fn ask(host: &dyn Host, query: &Query) -> Result<(Vec<Brief>, Vec<String>), Error> {
-    request::ask(host, query, |body| {
+    response::ask(host, query, |body| {
         let found = esummary::parse(body)?;
         Ok((found.summaries.into_iter().filter_map(brief).collect(), found.errors))
     })
