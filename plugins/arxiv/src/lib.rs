@@ -1,23 +1,18 @@
 //! Carrel's arXiv plugin: one tool, `query`, and the Atom feeds of arXiv's query API as structured
 //! entries (format `feed`) or as bibliographic records (format `works`).
 //!
-//! In the order of a call: [`arguments`] and [`ids`] read what was asked, [`query`] makes requests of
-//! it, [`feed`] reads an answer into the types of [`entry`], [`merge`] makes one page of several
-//! answers, [`source`] checks source links, [`call`] strings them together. [`record`] makes
-//! records of entries; [`lookup`] is the reserved tool that brings them by identifier.
+//! [`tools`] hold one module for each tool, [`formats`] one for each kind of document. [`request`] makes
+//! requests, [`response`] reads responses, [`record`] turns entries into the contract's records, and
+//! `manifest` describes the plugin.
 
-pub mod arguments;
-pub mod call;
-pub mod entry;
-pub mod feed;
-pub mod ids;
-mod links;
-pub mod lookup;
+pub mod formats;
 mod manifest;
-pub mod merge;
-pub mod query;
 pub mod record;
-pub mod source;
+pub mod request;
+pub mod response;
+pub mod tools;
+
+use formats::feed;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};
 
@@ -32,8 +27,8 @@ impl Plugin for Arxiv {
 
     fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
         match tool {
-            "query" => call::query(arguments, host),
-            "lookup" => lookup::lookup(arguments, host),
+            "query" => tools::query::run(arguments, host),
+            "lookup" => tools::lookup::run(arguments, host),
             other => Err(Error::unknown_tool(other)),
         }
     }

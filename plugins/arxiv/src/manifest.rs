@@ -3,9 +3,9 @@
 use carrel_pdk::manifest::{Annotations, Format, HostRule, Limits, Lookup, Pace, Tool};
 use carrel_pdk::{Manifest, schema};
 
-use crate::arguments::QueryArguments;
-use crate::entry::Page;
+use crate::formats::entry::Page;
 use crate::record::Works;
+use crate::tools::arguments::QueryArguments;
 
 /// What a model reads about the tool.
 const QUERY: &str = "\

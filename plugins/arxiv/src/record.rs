@@ -7,7 +7,7 @@ use carrel_pdk::record::{Agent, Ids, Link, Relation, Work};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::entry::{Entry, Page};
+use crate::formats::entry::{Entry, Page};
 
 /// A page of results as records.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -106,11 +106,11 @@ fn day(time: Cow<'_, str>) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Author;
+    use crate::formats::entry::Author;
 
     #[test]
     fn an_entry_becomes_a_record_without_anything_made_up() {
-        let doi = |doi: &'static str| crate::entry::Doi { doi: doi.into(), url: None };
+        let doi = |doi: &'static str| crate::formats::entry::Doi { doi: doi.into(), url: None };
         let entry = Entry {
             id: Some("hep-ex/0307015v1".into()),
             title: Some("Silence".into()),

@@ -5,7 +5,6 @@
 use carrel_arxiv::Arxiv;
 use carrel_pdk::Plugin;
 use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
-use carrel_pdk::testing::fixtures::Case;
 
 mod support;
 
@@ -25,7 +24,8 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_feeds_give_a_result_or_an_error() {
-    let documents: Vec<String> = fixtures().iter().map(Case::document).collect();
+    let documents: Vec<String> =
+        fixtures().documents().into_iter().map(|(_, document)| document).collect();
     let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
     for round in 0..6000 {
         let mut document = documents[round % documents.len()].clone();
@@ -36,6 +36,6 @@ fn thousands_of_damaged_feeds_give_a_result_or_an_error() {
 
 #[test]
 fn every_prefix_of_a_feed_is_truncated_and_says_where() {
-    let case = fixtures().into_iter().find(|case| case.name() == "new_generation").unwrap();
-    check_every_prefix(&case.document(), 0, |document| Arxiv::parse("feed", document));
+    let document = fixtures().document("new_generation");
+    check_every_prefix(&document, 0, |document| Arxiv::parse("feed", document));
 }

@@ -2,7 +2,6 @@
 
 use carrel_arxiv::Arxiv;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::fixtures::check_listed;
 
 mod support;
 
@@ -10,21 +9,17 @@ use support::fixtures;
 
 #[test]
 fn every_fixture_gives_what_is_expected() {
-    let cases = fixtures();
-    assert!(cases.len() >= 40, "only {} fixtures found", cases.len());
-    for case in cases {
-        case.check(Arxiv::parse("feed", &case.document()));
-    }
+    fixtures().check_outcomes(40, Arxiv::parse);
 }
 
 #[test]
 fn every_fixture_keeps_what_holds_for_all_documents() {
-    for case in fixtures() {
-        support::check(&case.document());
+    for (_, document) in fixtures().documents() {
+        support::check(&document);
     }
 }
 
 #[test]
 fn every_fixture_is_listed_with_its_reason() {
-    check_listed(support::LIST, &fixtures());
+    fixtures().check_listed();
 }

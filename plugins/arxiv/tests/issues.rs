@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use carrel_arxiv::feed;
+use carrel_arxiv::formats::feed;
 use carrel_pdk::Code;
 
 const OPEN: &str =

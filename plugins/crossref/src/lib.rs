@@ -1,27 +1,18 @@
 //! Carrel's Crossref plugin: works of Crossref's REST API as bibliographic records.
 //!
-//! In the order of a call: `arguments` reads what was asked, `query` makes requests of it, `answer`
-//! tells results from errors, `document` reads an answer into the types of `item` (whose members may
-//! all be missing or odd, see `lenient`), `record` makes records of items, `page` writes them. `call`
-//! (works, work), `updates`, `citation` with `compare`, and `lookup` are the tools.
+//! [`tools`] hold one module for each tool, [`formats`] one for each kind of document. [`request`] makes
+//! requests, `response` tells results from errors, `record` turns items into the contract's records,
+//! and `manifest` describes the plugin.
 
-mod answer;
-pub mod arguments;
-mod call;
-pub mod citation;
-pub mod compare;
-mod document;
-mod item;
-mod kinds;
-mod lenient;
-mod lookup;
+pub mod formats;
 mod manifest;
-pub mod page;
-pub mod parse;
-mod place;
-pub mod query;
 mod record;
-pub mod updates;
+pub mod request;
+mod response;
+pub mod tools;
+
+use formats::works;
+use tools::{citation_match, lookup, updates};
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};
 
@@ -36,19 +27,19 @@ impl Plugin for Crossref {
 
     fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
         match tool {
-            "works" => call::works(arguments, host),
-            "work" => call::work(arguments, host),
-            "updates" => updates::updates(arguments, host),
-            "citation_match" => citation::citation_match(arguments, host),
-            "lookup" => lookup::lookup(arguments, host),
+            "works" => tools::works::works(arguments, host),
+            "work" => tools::works::work(arguments, host),
+            "updates" => updates::run(arguments, host),
+            "citation_match" => citation_match::run(arguments, host),
+            "lookup" => lookup::run(arguments, host),
             other => Err(Error::unknown_tool(other)),
         }
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {
         match format {
-            "work" => Ok(parse::work(document)?.to_json(document.len())),
-            "works" => Ok(parse::works(document)?.to_json(document.len())),
+            "work" => Ok(works::work(document)?.to_json(document.len())),
+            "works" => Ok(works::works(document)?.to_json(document.len())),
             other => Err(Error::unknown_format(other)),
         }
     }

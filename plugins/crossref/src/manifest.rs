@@ -6,11 +6,13 @@ use carrel_pdk::manifest::{
 use carrel_pdk::{Manifest, schema};
 use serde_json::Value;
 
-use crate::arguments::{CitationArguments, DoiArguments, WorkArguments, WorksArguments};
-use crate::citation::Candidates;
-use crate::lookup::BATCH;
-use crate::page::{OneWork, Page};
-use crate::updates::Fate;
+use crate::formats::page::{OneWork, Page};
+use crate::tools::{
+    arguments::{CitationArguments, DoiArguments, WorkArguments, WorksArguments},
+    citation_match::Candidates,
+    lookup::BATCH,
+    updates::Updates,
+};
 
 const HOST: &str = "api.crossref.org";
 
@@ -99,7 +101,7 @@ pub(crate) fn manifest() -> Manifest {
             "Check for retractions and corrections",
             UPDATES,
             schema::input::<DoiArguments>(),
-            schema::output::<Fate<'_>>(),
+            schema::output::<Updates<'_>>(),
         ),
         tool(
             "citation_match",

@@ -1,5 +1,7 @@
 //! Item → the contract's bibliographic record: the one place where Crossref's words become Carrel's.
 
+mod types;
+
 use std::borrow::Cow;
 
 use carrel_pdk::id::Doi;
@@ -9,8 +11,10 @@ use carrel_pdk::record::{
 use carrel_pdk::text::{marked_up, trim};
 use carrel_pdk::{percent, url};
 
-use crate::item::{self, Item};
-use crate::{kinds, lenient};
+use crate::formats::{
+    item::{self, Item},
+    lenient,
+};
 
 /// How far back repetitions are looked for; keeps the work linear.
 const MOST_COMPARED: usize = 256;
@@ -40,10 +44,10 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     ];
     let doi = item.doi.0.and_then(doi);
     let url = item.url.0.and_then(|url| landing_page(url, doi.as_deref()));
-    let (updates, updated_by) = fate(item.updates, item.updated_by, doi.as_deref());
+    let (updates, updated_by) = updates(item.updates, item.updated_by, doi.as_deref());
     Work {
         ids: Ids { doi, isbn, issn, ..Ids::default() },
-        kind: kinds::csl(kind.as_deref().unwrap_or_default()).into(),
+        kind: types::csl(kind.as_deref().unwrap_or_default()).into(),
         source_type: kind,
         title: text(item.title),
         subtitle: text(item.subtitle),
@@ -286,7 +290,7 @@ fn reference(reference: item::Reference<'_>) -> Option<Reference<'_>> {
 /// Publishers that retract on the article's own page register the retraction under the article's DOI: a
 /// work whose `update-to` names itself is the updated work, not a notice about another one. Crossref
 /// repeats some of these in `updated-by`.
-fn fate<'d>(
+fn updates<'d>(
     updates: lenient::List<item::Update<'d>>,
     updated_by: lenient::List<item::Update<'d>>,
     own: Option<&str>,

@@ -5,7 +5,6 @@
 use carrel_crossref::Crossref;
 use carrel_pdk::Plugin;
 use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
-use carrel_pdk::testing::fixtures::Case;
 
 mod support;
 
@@ -69,7 +68,8 @@ const MARKUP: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_documents_give_a_result_or_an_error() {
-    let documents: Vec<String> = fixtures().iter().map(Case::document).collect();
+    let documents: Vec<String> =
+        fixtures().documents().into_iter().map(|(_, document)| document).collect();
     let pieces = [PIECES, MARKUP].concat();
     let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
     for round in 0..20_000 {
@@ -97,8 +97,8 @@ fn markup_in_every_text_gives_a_result() {
 
 #[test]
 fn every_prefix_of_a_document_is_truncated_and_says_where() {
-    let case = fixtures().into_iter().find(|case| case.name() == "full_work").unwrap();
-    check_every_prefix(&case.document(), 1, |document| Crossref::parse("work", document));
+    let document = fixtures().document("full_work");
+    check_every_prefix(&document, 1, |document| Crossref::parse("work", document));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use carrel_crossref::Crossref;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::fixtures::check_listed;
 
 mod support;
 
@@ -10,21 +9,17 @@ use support::fixtures;
 
 #[test]
 fn every_fixture_gives_what_is_expected() {
-    let cases = fixtures();
-    assert!(cases.len() >= 50, "only {} fixtures found", cases.len());
-    for case in cases {
-        case.check(Crossref::parse(&support::format_of(&case), &case.document()));
-    }
+    fixtures().check_outcomes(50, Crossref::parse);
 }
 
 #[test]
 fn every_fixture_keeps_what_holds_for_all_documents() {
-    for case in fixtures() {
-        support::check(&case.document());
+    for (_, document) in fixtures().documents() {
+        support::check(&document);
     }
 }
 
 #[test]
 fn every_fixture_is_listed_with_its_reason() {
-    check_listed(support::LIST, &fixtures());
+    fixtures().check_listed();
 }

@@ -1,36 +1,23 @@
 //! Carrel's PubMed plugin: NCBI's E-utilities as tools, and their documents as structured results.
 //!
-//! Each document has a file of its own that reads it: [`efetch`] (with [`book`]) into the types of
-//! [`article`], [`esearch`], [`esummary`], [`elink`], [`einfo`], [`citmatch`], [`medline`], [`idconv`],
-//! and the short ones in [`small`]. [`fate`] tells what became of an article, [`record`] makes
-//! bibliographic records of articles, [`cite`] citations. A tool, in `tools`, makes requests with `ask`, which also knows the answers that have to
-//! be asked for again.
+//! `tools` hold one module for each tool, [`formats`] one for each kind of document. `request` makes
+//! requests, `response` tells results from errors, [`record`] turns articles into the contract's records, [`cite`]
+//! writes citations, and `manifest` describes the plugin.
 
-pub mod article;
-mod ask;
-pub mod book;
 pub mod cite;
-pub mod citmatch;
-mod dates;
-pub mod efetch;
-pub mod einfo;
-pub mod elink;
-pub mod esearch;
-pub mod esummary;
-pub mod fate;
-pub mod idconv;
+pub mod formats;
 mod manifest;
-pub mod medline;
-mod parts;
 pub mod record;
-mod report;
-mod resolve;
-pub mod small;
+mod request;
+mod response;
 mod tools;
-mod write;
 
 use carrel_pdk::{Code, Error, Host, Manifest, Plugin};
 use serde::Serialize;
+
+use formats::{
+    ecitmatch, efetch, einfo, elink, epost, esearch, espell, esummary, idconv, medline, report,
+};
 
 /// The plugin.
 #[derive(Debug)]
@@ -46,8 +33,8 @@ impl Plugin for Eutils {
             "search" => tools::search::run,
             "fetch" => tools::fetch::run,
             "related" => tools::related::run,
-            "convert_ids" => tools::convert::run,
-            "citation_match" => tools::citations::run,
+            "convert_ids" => tools::convert_ids::run,
+            "citation_match" => tools::citation_match::run,
             "spell" => tools::spell::run,
             "mesh" => tools::mesh::run,
             "info" => tools::info::run,
@@ -75,9 +62,9 @@ fn read(format: &str, document: &str) -> Result<String, Error> {
         "esummary" => Ok(to_json(&esummary::parse(document)?)),
         "elink" => Ok(to_json(&elink::parse(document)?)),
         "einfo" => Ok(to_json(&einfo::parse(document)?)),
-        "espell" => Ok(to_json(&small::spelling(document)?)),
-        "epost" => Ok(to_json(&small::posted(document)?)),
-        "ecitmatch" => Ok(to_json(&citmatch::parse(document)?)),
+        "espell" => Ok(to_json(&espell::parse(document)?)),
+        "epost" => Ok(to_json(&epost::parse(document)?)),
+        "ecitmatch" => Ok(to_json(&ecitmatch::parse(document)?)),
         "medline" => Ok(to_json(&medline::parse(document)?)),
         "idconv" => Ok(to_json(&idconv::parse(document)?)),
         other => Err(Error::unknown_format(other)),

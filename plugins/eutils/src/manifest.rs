@@ -7,10 +7,13 @@ use carrel_pdk::{Manifest, schema};
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use crate::tools::{
-    citations, convert, fetch, info, lookup, mesh, related, resource, search, spell,
+use crate::formats::{
+    article, ecitmatch, einfo, elink, epost, esearch, espell, esummary, idconv, medline,
 };
-use crate::{article, citmatch, einfo, elink, esearch, esummary, idconv, medline, record, small};
+use crate::record;
+use crate::tools::{
+    citation_match, convert_ids, fetch, info, lookup, mesh, related, resource, search, spell,
+};
 
 const EUTILS: &str = "eutils.ncbi.nlm.nih.gov";
 const PMC: &str = "pmc.ncbi.nlm.nih.gov";
@@ -123,17 +126,17 @@ fn tools() -> Vec<Tool> {
             RELATED,
             schema::output::<related::RelatedResult>(),
         ),
-        tool::<convert::ConvertArguments>(
+        tool::<convert_ids::ConvertArguments>(
             "convert_ids",
             "Convert PMID, PMCID and DOI",
             CONVERT,
-            schema::output::<convert::ConvertResult>(),
+            schema::output::<convert_ids::ConvertResult>(),
         ),
-        tool::<citations::MatchArguments>(
+        tool::<citation_match::MatchArguments>(
             "citation_match",
             "Match citations in PubMed",
             MATCH,
-            schema::output::<citations::MatchResult>(),
+            schema::output::<citation_match::MatchResult>(),
         ),
         tool::<spell::SpellArguments>(
             "spell",
@@ -248,13 +251,13 @@ fn formats() -> Vec<Format> {
         ),
         format("elink", "An answer of ELink.", xml, schema::output::<elink::Links<'_>>()),
         format("einfo", "An answer of EInfo.", xml, schema::output::<einfo::Info<'_>>()),
-        format("espell", "An answer of ESpell.", xml, schema::output::<small::Spelling<'_>>()),
-        format("epost", "An answer of EPost.", xml, schema::output::<small::Posted<'_>>()),
+        format("espell", "An answer of ESpell.", xml, schema::output::<espell::Spelling<'_>>()),
+        format("epost", "An answer of EPost.", xml, schema::output::<epost::Posted<'_>>()),
         format(
             "ecitmatch",
             "An answer of ECitMatch, lines with bars.",
             text,
-            schema::output::<citmatch::Matches<'_>>(),
+            schema::output::<ecitmatch::Matches<'_>>(),
         ),
         format(
             "medline",

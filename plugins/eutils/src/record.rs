@@ -7,9 +7,11 @@ use carrel_pdk::record::{Agent, Funder, Ids, Link, Reference, Relation, Update, 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::article::{self, Article, Articles, Author, Correction, Grant, Text};
 use crate::cite::{self, Kind};
-use crate::fate::{self, Fate};
+use crate::formats::{
+    article::{self, Article, Articles, Author, Correction, Grant, Text},
+    updates::{self, Updates},
+};
 
 /// The records of a document.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -285,14 +287,14 @@ fn updates<'d>(article: &Article<'d>) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
     };
     let (mut updates, mut updated_by) = (Vec::new(), Vec::new());
     for one in &article.comments_corrections {
-        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(fate::meaning) else {
+        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(updates::meaning) else {
             continue;
         };
-        let doi = one.ref_source.as_deref().and_then(fate::doi_in).map(Cow::Owned);
+        let doi = one.ref_source.as_deref().and_then(updates::doi_in).map(Cow::Owned);
         let found = update(kind, one.pmid.clone(), doi);
         if is_notice { &mut updates } else { &mut updated_by }.push(found);
     }
-    if Fate::of(article).is_retracted && !updated_by.iter().any(Update::is_retraction) {
+    if Updates::of(article).is_retracted && !updated_by.iter().any(Update::is_retraction) {
         updated_by.insert(0, update("retraction", None, None));
     }
     (updates, updated_by)

@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use carrel_eutils::{Eutils, efetch};
+use carrel_eutils::Eutils;
+use carrel_eutils::formats::efetch;
 use carrel_pdk::Plugin;
 use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
 
@@ -38,8 +39,7 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_documents_give_a_result_or_an_error() {
-    let cases: Vec<(String, String)> =
-        fixtures().iter().map(|case| (case.format().unwrap(), case.document())).collect();
+    let cases = fixtures().documents();
     let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
     for round in 0..12_000 {
         let (format, document) = &cases[round % cases.len()];
@@ -54,8 +54,8 @@ fn thousands_of_damaged_documents_give_a_result_or_an_error() {
 
 #[test]
 fn every_prefix_of_a_set_is_truncated_and_says_where() {
-    let case = fixtures().into_iter().find(|case| case.name() == "article").unwrap();
-    check_every_prefix(&case.document(), 0, |document| Eutils::parse("efetch", document));
+    let document = fixtures().document("article");
+    check_every_prefix(&document, 0, |document| Eutils::parse("efetch", document));
 }
 
 /// Seconds that parsing takes, the shortest of three.

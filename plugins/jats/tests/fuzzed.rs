@@ -8,7 +8,7 @@ use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
 
 mod support;
 
-use support::{fixtures, format_of};
+use support::fixtures;
 
 /// Pieces that a reader of articles may stumble over.
 const PIECES: &[&str] = &[
@@ -34,21 +34,20 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn many_damaged_articles_give_a_document_or_an_error() {
-    let cases = fixtures();
+    let cases = fixtures().documents();
     let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
     for round in 0..2000 {
-        let case = &cases[round % cases.len()];
-        let mut document = case.document();
+        let (format, document) = &cases[round % cases.len()];
+        let mut document = document.clone();
         damage(&mut document, PIECES, &mut numbers);
-        support::check(&format_of(case), &document);
+        support::check(format, &document);
     }
 }
 
 #[test]
 fn every_prefix_of_an_article_is_truncated_and_says_where() {
     for (name, format) in [("blocks", "jats"), ("tei_training", "tei")] {
-        let case = fixtures().into_iter().find(|case| case.name() == name).unwrap();
-        check_every_prefix(&case.document(), 0, |document| Jats::parse(format, document));
+        check_every_prefix(&fixtures().document(name), 0, |document| Jats::parse(format, document));
     }
 }
 

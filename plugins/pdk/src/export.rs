@@ -18,7 +18,7 @@ pub fn describe<P: Plugin>() -> String {
 /// `call` of the contract.
 pub fn call<P: Plugin>(tool: &str, arguments: &str) -> Result<String, String> {
     begin();
-    let result = P::call(tool, arguments, &Outside).map_err(|error| error.to_json());
+    let result = P::call(tool, arguments, &ImportedHost).map_err(|error| error.to_json());
     alloc::running(false);
     result
 }
@@ -58,9 +58,9 @@ pub(crate) fn discard(request: Request) {
 }
 
 /// The host, reached through the component's imports.
-struct Outside;
+struct ImportedHost;
 
-impl Host for Outside {
+impl Host for ImportedHost {
     fn fetch_all(&self, requests: Vec<Request>) -> Vec<Result<Response, Failure>> {
         let requests: Vec<_> = requests.into_iter().map(lower).collect();
         alloc::running(false);

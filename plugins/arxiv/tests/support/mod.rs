@@ -1,28 +1,21 @@
 //! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
-#![allow(
-    unreachable_pub,
-    dead_code,
-    reason = "each test takes this file in as a module of its own"
-)]
+#![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
-use carrel_arxiv::{Arxiv, feed};
+use carrel_arxiv::Arxiv;
+use carrel_arxiv::formats::feed;
 #[cfg(test)]
-use carrel_pdk::testing::fixtures::Case;
-use carrel_pdk::testing::promises::check_error;
-use carrel_pdk::{Code, Plugin, url};
+use carrel_pdk::testing::fixtures::Suite;
+use carrel_pdk::testing::promises::{check_address, check_collapsed, check_error, check_values};
+use carrel_pdk::{Code, Plugin};
 use serde_json::Value;
 
 /// The fixtures of this plugin.
 #[cfg(test)]
-pub fn fixtures() -> Vec<Case> {
-    Case::all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/arxiv"))
+pub fn fixtures() -> Suite {
+    Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "arxiv", "feed")
 }
-
-/// Where the fixtures are listed.
-#[cfg(test)]
-pub const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/README.md");
 
 /// Parses the document and checks everything that must hold of the outcome.
 pub fn check(document: &str) {
@@ -35,27 +28,16 @@ pub fn check(document: &str) {
                 serde_json::to_string(&page).expect("plain data"),
                 "both writers agree"
             );
-            check_value("", &result);
+            let text = |key: &str, text: &str| {
+                assert!(!text.is_empty(), "{key} is empty");
+                check_collapsed(key, text);
+            };
+            check_values("", &result, &text, &|_, _| {});
             for entry in result["entries"].as_array().expect("entries is a list") {
                 check_entry(entry);
             }
         }
         Err(error) => check_error(&error, document, &[Code::InvalidDocument, Code::UpstreamError]),
-    }
-}
-
-/// Absent is absent: no nulls and no empty strings; whitespace is collapsed everywhere.
-fn check_value(key: &str, value: &Value) {
-    match value {
-        Value::Null => panic!("{key} is null"),
-        Value::String(text) => {
-            assert!(!text.is_empty(), "{key} is empty");
-            let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert_eq!(*text, plain, "{key} has whitespace to collapse");
-        }
-        Value::Array(items) => items.iter().for_each(|item| check_value(key, item)),
-        Value::Object(members) => members.iter().for_each(|(key, value)| check_value(key, value)),
-        Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -66,11 +48,6 @@ fn check_entry(entry: &Value) {
     let addresses = ["abstract_url", "pdf_url"].map(|key| entry.get(key).cloned());
     let links = dois.iter().map(|doi| doi.get("url").cloned());
     for address in addresses.into_iter().chain(links).flatten() {
-        let text = address.as_str().expect("an address is text");
-        assert_eq!(
-            url::well_formed(text).as_deref(),
-            Some(text),
-            "a malformed address came through"
-        );
+        check_address(&address);
     }
 }

@@ -3,27 +3,18 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
-use carrel_crossref::{Crossref, parse};
+use carrel_crossref::Crossref;
+use carrel_crossref::formats::works;
 #[cfg(test)]
-use carrel_pdk::testing::fixtures::Case;
-use carrel_pdk::testing::promises::check_error;
-use carrel_pdk::{Code, Error, Plugin, url};
+use carrel_pdk::testing::fixtures::Suite;
+use carrel_pdk::testing::promises::{check_address, check_collapsed, check_error, check_values};
+use carrel_pdk::{Code, Error, Plugin};
 use serde_json::Value;
 
 /// The fixtures of this plugin.
 #[cfg(test)]
-pub fn fixtures() -> Vec<Case> {
-    Case::all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/crossref"))
-}
-
-/// Where the fixtures are listed.
-#[cfg(test)]
-pub const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/README.md");
-
-/// The format that a fixture is read in: `works`, unless it says otherwise.
-#[cfg(test)]
-pub fn format_of(case: &Case) -> String {
-    case.format().unwrap_or_else(|| "works".to_owned())
+pub fn fixtures() -> Suite {
+    Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "crossref", "works")
 }
 
 /// Parses the document in both formats and checks everything that must hold of the outcomes.
@@ -32,14 +23,14 @@ pub fn check(document: &str) {
     match &works {
         Ok(json) => {
             let result: Value = serde_json::from_str(json).expect("the result is JSON");
-            if let Ok(page) = parse::works(document) {
+            if let Ok(page) = works::works(document) {
                 assert_eq!(
                     *json,
                     serde_json::to_string(&page).expect("plain data"),
                     "both writers agree"
                 );
             }
-            check_value("", &result);
+            check_result(&result);
             for work in result["works"].as_array().expect("works is a list") {
                 check_work(work);
             }
@@ -63,7 +54,7 @@ fn check_failure(error: &Error, document: &str) {
 }
 
 /// Absent is absent: no nulls and no blank strings; whitespace is collapsed in what readers see.
-fn check_value(key: &str, value: &Value) {
+fn check_result(result: &Value) {
     const MACHINES: [&str; 12] = [
         "next_cursor",
         "source_type",
@@ -78,23 +69,17 @@ fn check_value(key: &str, value: &Value) {
         "application",
         "url",
     ];
-    match value {
-        Value::Null => panic!("{key} is null"),
-        Value::String(text) => {
-            assert!(!text.trim().is_empty(), "{key} is blank");
-            let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            if !MACHINES.contains(&key) {
-                assert_eq!(*text, plain, "{key} has whitespace to collapse");
-            }
+    let text = |key: &str, text: &str| {
+        assert!(!text.trim().is_empty(), "{key} is blank");
+        if !MACHINES.contains(&key) {
+            check_collapsed(key, text);
         }
-        Value::Array(items) => {
-            // Only the lists that are the answer itself can be empty.
-            assert!(!items.is_empty() || ["works", "values"].contains(&key), "{key} is empty");
-            items.iter().for_each(|item| check_value(key, item));
-        }
-        Value::Object(members) => members.iter().for_each(|(key, value)| check_value(key, value)),
-        Value::Bool(_) | Value::Number(_) => {}
-    }
+    };
+    let list = |key: &str, items: &[Value]| {
+        // Only the lists that are the answer itself can be empty.
+        assert!(!items.is_empty() || ["works", "values"].contains(&key), "{key} is empty");
+    };
+    check_values("", result, &text, &list);
 }
 
 fn check_work(work: &Value) {
@@ -107,12 +92,7 @@ fn check_work(work: &Value) {
     let own = work.get("url").cloned();
     let others = [list("links"), list("licenses")].concat();
     for address in own.into_iter().chain(others.iter().map(|item| item["url"].clone())) {
-        let text = address.as_str().expect("an address is text");
-        assert_eq!(
-            url::well_formed(text).as_deref(),
-            Some(text),
-            "a malformed address came through"
-        );
+        check_address(&address);
     }
     let dates = [list("updates"), list("updated_by")].concat();
     let dates = dates.iter().map(|item| item.get("date").cloned());

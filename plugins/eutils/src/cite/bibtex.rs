@@ -1,9 +1,11 @@
 //! BibTeX: an entry whose key is `pmid` and the number.
 
-use super::standing::Standing;
+use super::retraction::Retraction;
 use super::{Kind, inverted, kind, page_range, pages, pubmed_url};
-use crate::article::{Article, Author};
-use crate::dates;
+use crate::formats::{
+    article::{Article, Author},
+    dates,
+};
 
 /// The article as one entry of BibTeX. Letters stay as they are, in UTF-8.
 pub fn bibtex(article: &Article<'_>) -> String {
@@ -24,10 +26,11 @@ pub fn bibtex(article: &Article<'_>) -> String {
     };
     let (journal, book) = (article.journal_info.as_ref(), article.book_info.as_ref());
     field("author", people(&article.authors));
-    let standing = Standing::of(article);
-    field("title", standing.title(article).map(|title| format!("{{{}}}", escaped(&title))));
-    let of_journal =
-        |get: fn(&crate::article::JournalInfo<'_>) -> Option<String>| journal.and_then(get);
+    let retraction = Retraction::of(article);
+    field("title", retraction.title(article).map(|title| format!("{{{}}}", escaped(&title))));
+    let of_journal = |get: fn(&crate::formats::article::JournalInfo<'_>) -> Option<String>| {
+        journal.and_then(get)
+    };
     field("journal", of_journal(|journal| journal.title.as_deref().map(escaped)));
     if kind == Kind::Chapter {
         field("booktitle", book.and_then(|book| book.title.as_deref()).map(escaped));
@@ -61,7 +64,7 @@ pub fn bibtex(article: &Article<'_>) -> String {
     field("pmid", article.pmid.as_deref().map(verbatim));
     field("pmcid", article.pmcid.as_deref().map(verbatim));
     field("url", pubmed_url(article).as_deref().map(verbatim));
-    field("note", Some(escaped(&standing.notes().join("; "))));
+    field("note", Some(escaped(&retraction.notes().join("; "))));
     let mut out = format!("@{word}{{{key}");
     for (name, value) in fields {
         // The names of months are BibTeX's own and stand without braces.

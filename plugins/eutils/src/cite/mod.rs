@@ -1,18 +1,18 @@
 //! Citations of articles: RIS, BibTeX, APA and MLA.
 //!
 //! Written from the record alone: what it does not say is left out. Texts are on one line already, so
-//! that no field can begin a record of its own. What is said of retracted works is in `standing`.
+//! that no field can begin a record of its own. What is said of retracted works is in `retraction`.
 
 mod bibtex;
 mod prose;
+mod retraction;
 mod ris;
-mod standing;
 
 pub use bibtex::bibtex;
 pub use prose::{apa, mla};
 pub use ris::ris;
 
-use crate::article::{Article, Author, PublicationDate};
+use crate::formats::article::{Article, Author, PublicationDate};
 
 /// What kind of work a record is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

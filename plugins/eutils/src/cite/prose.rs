@@ -1,9 +1,11 @@
 //! Citations as sentences: APA, 7th edition, and MLA, 9th edition, without italics.
 
-use super::standing::Standing;
+use super::retraction::Retraction;
 use super::{Kind, date, doi_url, initials, inverted, kind, page_range, pages, pubmed_url, year};
-use crate::article::{Article, Author};
-use crate::dates;
+use crate::formats::{
+    article::{Article, Author},
+    dates,
+};
 
 /// Authors that APA names; of more, the first nineteen and the last.
 const APA_AUTHORS: usize = 20;
@@ -12,8 +14,8 @@ const APA_AUTHORS: usize = 20;
 pub fn apa(article: &Article<'_>) -> String {
     let mut out = apa_authors(&article.authors);
     let year = year(article).unwrap_or("n.d.");
-    let standing = Standing::of(article);
-    let title = standing.title(article);
+    let retraction = Retraction::of(article);
+    let title = retraction.title(article);
     let title = title.as_deref().unwrap_or("[Untitled]");
     if out.is_empty() {
         // Without authors the title comes first.
@@ -70,7 +72,7 @@ pub fn apa(article: &Article<'_>) -> String {
         out.push(' ');
         out.push_str(&url);
     }
-    out.push_str(&standing.apa());
+    out.push_str(&retraction.apa());
     out
 }
 
@@ -93,8 +95,8 @@ pub fn mla(article: &Article<'_>) -> String {
         [first, ..] => sentence(&mut out, &format!("{}, et al", inverted(first, ", "))),
     }
     let kind = kind(article);
-    let standing = Standing::of(article);
-    if let Some(title) = standing.title(article) {
+    let retraction = Retraction::of(article);
+    if let Some(title) = retraction.title(article) {
         let stop = if title.ends_with(['.', '?', '!']) { "" } else { "." };
         let gap = if out.is_empty() { "" } else { " " };
         match kind {
@@ -127,7 +129,7 @@ pub fn mla(article: &Article<'_>) -> String {
         out.push_str(&parts.join(", "));
         out.push('.');
     }
-    out.push_str(&standing.mla());
+    out.push_str(&retraction.mla());
     out.trim_start().to_owned()
 }
 

@@ -1,8 +1,8 @@
 //! RIS: lines of a tag and a value.
 
-use super::standing::Standing;
+use super::retraction::Retraction;
 use super::{Kind, inverted, kind, page_range, pages, pubmed_url, year};
-use crate::article::Article;
+use crate::formats::article::Article;
 
 /// The article as one record of RIS.
 pub fn ris(article: &Article<'_>) -> String {
@@ -35,8 +35,8 @@ pub fn ris(article: &Article<'_>) -> String {
     for author in &article.authors {
         line("AU", Some(&inverted(author, ", ")));
     }
-    let standing = Standing::of(article);
-    line("TI", standing.title(article).as_deref());
+    let retraction = Retraction::of(article);
+    line("TI", retraction.title(article).as_deref());
     let (journal, book) = (article.journal_info.as_ref(), article.book_info.as_ref());
     if let Some(journal) = journal {
         line("T2", journal.title.as_deref());
@@ -75,7 +75,7 @@ pub fn ris(article: &Article<'_>) -> String {
     for keyword in &article.keywords {
         line("KW", Some(keyword));
     }
-    for note in standing.notes() {
+    for note in retraction.notes() {
         line("N1", Some(&note));
     }
     line("AB", article.abstract_text.as_deref());

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::pmid::{IdText, pmid};
 use super::{counted, unique};
-use crate::article::Article;
-use crate::ask::{self, Query};
-use crate::{efetch, medline};
+use crate::formats::{article::Article, efetch, medline};
+use crate::request::Query;
+use crate::response;
 
 /// PMIDs that one call takes.
 const MOST: usize = 200;
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         .with("retmode", if as_text { "text" } else { "xml" })
         .maybe("rettype", as_text.then_some("medline"))
         .ids(&unique(&pmids));
-    ask::ask(host, &query, |body| {
+    response::ask(host, &query, |body| {
         let (articles, documents) = match arguments.detail_level {
             DetailLevel::MedlineText => (None, Some(medline_documents(body)?)),
             DetailLevel::FullXml => (None, Some(xml_documents(body)?)),
@@ -146,7 +146,7 @@ fn xml_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
 }
 
 fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
-    if let Some(error) = crate::report::text(body) {
+    if let Some(error) = crate::formats::report::text(body) {
         return Err(error);
     }
     let records = match medline::parse(body) {

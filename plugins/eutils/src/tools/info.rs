@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{invalid, present};
-use crate::ask::{self, Query};
-use crate::einfo;
+use crate::formats::einfo;
+use crate::request::Query;
+use crate::response;
 
 /// Which database.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -32,5 +33,5 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         )));
     }
     let query = Query::new("einfo").maybe("db", Some(db).filter(|db| db != "all"));
-    ask::ask(host, &query, |body| Ok(crate::to_json(&einfo::parse(body)?)))
+    response::ask(host, &query, |body| Ok(crate::to_json(&einfo::parse(body)?)))
 }

@@ -7,10 +7,11 @@ use carrel_pdk::record::Work;
 use carrel_pdk::{Error, Host};
 
 use super::invalid;
-use crate::article::Article;
-use crate::ask::{self, Query};
-use crate::resolve::{self, Id, Resolved};
-use crate::{efetch, record};
+use crate::formats::{article::Article, efetch};
+use crate::record;
+use crate::request::Query;
+use crate::response;
+use crate::tools::resolve::{self, Id, Resolved};
 
 /// Identifiers that one call takes.
 pub(crate) const BATCH: u32 = 100;
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         return Ok(answer.to_json());
     }
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&search.pmids);
-    let outcome = ask::ask(host, &query, |body| {
+    let outcome = response::ask(host, &query, |body| {
         let articles = efetch::parse(body)?.articles;
         let mut places: HashMap<String, usize> = HashMap::new();
         for (at, article) in articles.iter().enumerate() {

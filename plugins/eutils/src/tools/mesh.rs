@@ -5,9 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{invalid, present, ranged};
-use crate::ask::{self, Query};
-use crate::esearch;
-use crate::esummary::{self, Summary};
+use crate::formats::{
+    esearch,
+    esummary::{self, Summary},
+};
+use crate::request::Query;
+use crate::response;
 
 /// What to look up.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -78,13 +81,13 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         .with("term", term.as_str())
         .with("retmax", arguments.max_results.to_string())
         .with("sort", "relevance");
-    let found = ask::ask(host, &query, |body| Ok(esearch::parse(body)?.into_owned()))?;
+    let found = response::ask(host, &query, |body| Ok(esearch::parse(body)?.into_owned()))?;
     let terms = if found.pmids.is_empty() {
         Vec::new()
     } else {
         let query =
             Query::new("esummary").with("db", "mesh").with("version", "2.0").ids(&found.pmids);
-        ask::ask(host, &query, |body| {
+        response::ask(host, &query, |body| {
             Ok(esummary::parse(body)?.summaries.iter().map(heading).collect())
         })?
     };
@@ -99,7 +102,7 @@ fn heading(summary: &Summary<'_>) -> Heading {
         let found = named.find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map_or(&[][..], |(_, values)| values.as_slice())
     };
-    let own = |values: &[crate::article::Text<'_>]| -> Vec<String> {
+    let own = |values: &[crate::formats::article::Text<'_>]| -> Vec<String> {
         values.iter().map(|text| text.to_string()).collect()
     };
     let first = |name: &str| values(name).first().map(|text| text.to_string());

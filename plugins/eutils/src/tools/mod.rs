@@ -1,17 +1,18 @@
 //! The tools: arguments → requests → results.
 
-pub(crate) mod brief;
-pub(crate) mod citations;
-pub(crate) mod convert;
+pub(crate) mod citation_match;
+pub(crate) mod convert_ids;
 pub(crate) mod fetch;
 pub(crate) mod info;
 pub(crate) mod lookup;
 pub(crate) mod mesh;
 pub(crate) mod pmid;
 pub(crate) mod related;
+mod resolve;
 pub(crate) mod resource;
 pub(crate) mod search;
 pub(crate) mod spell;
+pub(crate) mod summaries;
 mod syntax;
 
 use carrel_pdk::{Code, Error};

@@ -4,12 +4,16 @@ use carrel_pdk::{Code, Error, Host, args};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::brief::{self, Brief};
 use super::pmid::{IdText, pmid};
 use super::ranged;
-use crate::ask::{self, Query};
-use crate::fate::{self, Fate, Notice};
-use crate::{cite, efetch, elink, report};
+use super::summaries::{self, Brief};
+use crate::cite;
+use crate::formats::{
+    efetch, elink, report,
+    updates::{UpdateFlags, Updates},
+};
+use crate::request::Query;
+use crate::response;
 
 /// Which article, and what of it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -75,15 +79,9 @@ pub(crate) struct RelatedResult {
     pub related_articles: Vec<RelatedArticle>,
     /// Citations by style, for citation_formats.
     pub citations: Citations,
-    /// True when the article of the citations was retracted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_retracted: bool,
-    /// True when an expression of concern about it is on record.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_of_concern: bool,
-    /// Notices about it: retractions, concerns, corrections.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub updated_by: Vec<Notice<'static>>,
+    /// Whether the article of the citations was retracted or corrected.
+    #[serde(flatten)]
+    pub updates: UpdateFlags,
     /// Articles in this result.
     pub retrieved_count: usize,
     /// Articles that NCBI links to in all.
@@ -163,7 +161,7 @@ fn citations(
     host: &dyn Host,
 ) -> Result<RelatedResult, Error> {
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&[pmid]);
-    let (citations, fate) = ask::ask(host, &query, |body| {
+    let (citations, updates) = response::ask(host, &query, |body| {
         let found = efetch::parse(body)?;
         let Some(article) = found.articles.first() else {
             return Err(Error::new(Code::NotFound, format!("PubMed has no article {pmid}")));
@@ -182,20 +180,15 @@ fn citations(
                 Style::MlaString => citations.mla_string = Some(cite::mla(article)),
             }
         }
-        let fate = Fate::of(article);
-        let (is_retracted, is_of_concern) = (fate.is_retracted, fate.is_of_concern());
-        Ok((citations, (is_retracted, is_of_concern, fate::in_brief(fate.notices))))
+        Ok((citations, UpdateFlags::from(Updates::of(article))))
     })?;
-    let (is_retracted, is_of_concern, updated_by) = fate;
     Ok(RelatedResult {
         source_pmid: pmid.to_owned(),
         relationship_type: arguments.relationship_type,
         related_articles: Vec::new(),
         retrieved_count: 0,
         citations,
-        is_retracted,
-        is_of_concern,
-        updated_by,
+        updates,
         total_found: None,
         e_link_url: None,
         e_fetch_url: Some(query.url()),
@@ -222,7 +215,7 @@ fn links(
         .with("linkname", name)
         .with("id", pmid);
     host.progress(0, 2, "asking for links");
-    let (mut related, notices) = ask::ask(host, &query, |body| {
+    let (mut related, notices) = response::ask(host, &query, |body| {
         let found = elink::parse(body)?;
         let named = found.links.iter().filter(|link| link.link_name == name);
         let mut seen = std::collections::HashSet::from([pmid]);
@@ -251,7 +244,7 @@ fn links(
         let pmids: Vec<&str> =
             related.iter().map(|article| article.summary.pmid.as_str()).collect();
         // The links are what was asked for; without summaries they are still worth having.
-        match brief::ask(host, &brief::by_ids(&pmids)) {
+        match summaries::ask(host, &summaries::by_ids(&pmids)) {
             Ok((summaries, errors)) => {
                 notices.extend(errors.into_iter().map(|error| format!("no summary of {error}")));
                 describe(&mut related, summaries);
@@ -269,9 +262,7 @@ fn links(
         retrieved_count: related.len(),
         related_articles: related,
         citations: Citations::default(),
-        is_retracted: false,
-        is_of_concern: false,
-        updated_by: Vec::new(),
+        updates: UpdateFlags::default(),
         total_found: Some(total),
         e_link_url: Some(query.url()),
         e_fetch_url: None,

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::invalid;
-use crate::ask::{self, Query};
-use crate::{dates, einfo};
+use crate::formats::{dates, einfo};
+use crate::request::Query;
+use crate::response;
 
 /// The address of the first document.
 pub(crate) const INFO: &str = "pubmed-connect://info";
@@ -146,7 +147,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         INFO => {
             let request = query.request();
             let outcome = host.fetch(request.clone()).map_err(Error::from).and_then(|first| {
-                ask::settle(host, &request, first, |response| {
+                response::settle(host, &request, first, |response| {
                     let last_update = einfo::parse(&response.body)?.last_update;
                     let checked = response.header("date").and_then(dates::from_http);
                     Ok((last_update.map(|text| text.into_owned()), checked))
@@ -193,7 +194,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 documentation_url: DOCUMENTATION,
             }))
         }
-        STATS => ask::ask(host, &query, |body| {
+        STATS => response::ask(host, &query, |body| {
             let info = einfo::parse(body)?;
             Ok(crate::to_json(&stats(info, query.url())))
         }),
@@ -207,7 +208,7 @@ fn setting<T: serde::de::DeserializeOwned>(host: &dyn Host, key: &str) -> Option
 }
 
 fn stats(info: einfo::Info<'_>, e_info_url: String) -> Stats {
-    let own = |text: Option<crate::article::Text<'_>>| text.map(|text| text.into_owned());
+    let own = |text: Option<crate::formats::article::Text<'_>>| text.map(|text| text.into_owned());
     Stats {
         database_name: own(info.db_name).unwrap_or_else(|| "pubmed".to_owned()),
         menu_name: own(info.menu_name),

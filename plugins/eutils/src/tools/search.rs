@@ -4,11 +4,14 @@ use carrel_pdk::{Code, Error, Host, args};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::brief::{self, Brief};
+use super::summaries::{self, Brief};
 use super::{invalid, present, ranged, syntax};
-use crate::ask::{self, Query};
-use crate::dates;
-use crate::esearch::{self, Found};
+use crate::formats::{
+    dates,
+    esearch::{self, Found},
+};
+use crate::request::Query;
+use crate::response;
 
 /// The first result that PubMed does not give any more, whatever the paging.
 const REACH: u32 = 9_999;
@@ -172,7 +175,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let loose = syntax::loose_end(&term);
     let steps = 1 + u64::from(arguments.fetch_brief_summaries > 0);
     host.progress(0, steps, "searching PubMed");
-    let found = ask::ask(host, &query, |body| {
+    let found = response::ask(host, &query, |body| {
         let found = esearch::parse(body)?;
         let reachable = found.count.min(u64::from(REACH));
         if found.pmids.is_empty() && u64::from(arguments.offset) < reachable {
@@ -196,7 +199,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     }
     let next = arguments.offset + u32::try_from(found.pmids.len()).unwrap_or(u32::MAX);
     let more = !found.pmids.is_empty() && u64::from(next) < found.count && next < REACH;
-    let own = |text: crate::article::Text<'static>| text.into_owned();
+    let own = |text: crate::formats::article::Text<'static>| text.into_owned();
     let result = SearchResult {
         effective_e_search_term: term,
         query_translation: found.query_translation.map(own),
@@ -336,7 +339,7 @@ fn range(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
 fn summarise(
     host: &dyn Host,
     found: &Found<'_>,
-    pmids: &[crate::article::Text<'_>],
+    pmids: &[crate::formats::article::Text<'_>],
     arguments: &SearchArguments,
 ) -> (Vec<Brief>, String, Vec<String>) {
     let history = match (&found.web_env, &found.query_key) {
@@ -355,7 +358,7 @@ fn summarise(
     let (mut summaries, mut errors, mut failure) = (Vec::new(), Vec::new(), None);
     if let Some(query) = history {
         url = query.url();
-        match brief::ask(host, &query) {
+        match summaries::ask(host, &query) {
             Ok((found, reported)) => (summaries, errors) = (found, reported),
             // A session that has ended leaves the identifiers, which are known.
             Err(error) if matches!(error.code, Code::UpstreamError | Code::UpstreamInvalid) => {}
@@ -373,9 +376,9 @@ fn summarise(
         .collect();
     // Whoever could not be reached is not asked again.
     if !missing.is_empty() && failure.is_none() {
-        let query = brief::by_ids(&missing);
+        let query = summaries::by_ids(&missing);
         url = query.url();
-        match brief::ask(host, &query) {
+        match summaries::ask(host, &query) {
             Ok((more, reported)) => {
                 summaries.extend(more);
                 errors.extend(reported);

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{invalid, present};
-use crate::ask::{self, Query};
-use crate::small;
+use crate::formats::espell;
+use crate::request::Query;
+use crate::response;
 
 /// What to check.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -38,8 +39,8 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let term = present(Some(&arguments.term))
         .ok_or_else(|| invalid("term: at least 1 character is needed"))?;
     let query = Query::new("espell").with("db", "pubmed").with("term", term.as_str());
-    let result = ask::ask(host, &query, |body| {
-        let found = small::spelling(body)?;
+    let result = response::ask(host, &query, |body| {
+        let found = espell::parse(body)?;
         let corrected = found.corrected_query.filter(|corrected| *corrected != term);
         Ok(SpellResult {
             term: term.clone(),

@@ -1,29 +1,22 @@
 //! What holds for every document whatever, good or bad: shared by the tests and the fuzz targets.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
-#![allow(
-    unreachable_pub,
-    dead_code,
-    reason = "each test takes this file in as a module of its own"
-)]
+#![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
-use carrel_eutils::{Eutils, efetch};
+use carrel_eutils::Eutils;
+use carrel_eutils::formats::efetch;
 use carrel_pdk::id::{Doi, Pmcid};
 #[cfg(test)]
-use carrel_pdk::testing::fixtures::Case;
-use carrel_pdk::testing::promises::check_error;
+use carrel_pdk::testing::fixtures::Suite;
+use carrel_pdk::testing::promises::{check_collapsed, check_error, check_values};
 use carrel_pdk::{Code, Plugin};
 use serde_json::Value;
 
 /// The fixtures of this plugin.
 #[cfg(test)]
-pub fn fixtures() -> Vec<Case> {
-    Case::all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/eutils"))
+pub fn fixtures() -> Suite {
+    Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "eutils", "")
 }
-
-/// Where the fixtures are listed.
-#[cfg(test)]
-pub const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/README.md");
 
 /// The formats.
 pub const FORMATS: [&str; 11] = [
@@ -52,10 +45,13 @@ pub fn check(format: &str, document: &str) {
             }
             for key in ["articles", "works"] {
                 for record in result.get(key).and_then(Value::as_array).into_iter().flatten() {
-                    check_no_empty_list(key, record);
+                    let list = |key: &str, items: &[Value]| {
+                        assert!(!items.is_empty(), "{key} is empty");
+                    };
+                    check_values(key, record, &|_, _| {}, &list);
                 }
             }
-            check_value("", &result);
+            check_values("", &result, &check_text, &|_, _| {});
         }
         Err(error) => check_error(
             &error,
@@ -65,46 +61,23 @@ pub fn check(format: &str, document: &str) {
     }
 }
 
-/// Absent is absent: a record has no list without items.
-fn check_no_empty_list(key: &str, value: &Value) {
-    match value {
-        Value::Array(items) => {
-            assert!(!items.is_empty(), "{key} is empty");
-            items.iter().for_each(|item| check_no_empty_list(key, item));
+/// Absent is absent: no empty strings; whitespace is collapsed; identifiers are some.
+fn check_text(key: &str, text: &str) {
+    // Links may be without a source; nothing else is empty.
+    assert!(!text.is_empty() || key == "from", "{key} is empty");
+    match key {
+        "doi" => assert!(Doi::parse(text).is_ok(), "{text:?} is no DOI"),
+        "pmcid" => assert!(Pmcid::parse(text).is_ok(), "{text:?} is no PMCID"),
+        "abstract_text" | "title" | "text" | "citation" | "affiliations" => {
+            check_collapsed(key, text);
         }
-        Value::Object(members) => {
-            members.iter().for_each(|(key, value)| check_no_empty_list(key, value));
+        "issued" | "electronic_date" | "date" => {
+            assert!(
+                (4..=10).contains(&text.len())
+                    && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'),
+                "{text:?} is no date"
+            );
         }
         _ => {}
-    }
-}
-
-/// Absent is absent: no nulls and no empty strings; whitespace is collapsed; identifiers are some.
-fn check_value(key: &str, value: &Value) {
-    match value {
-        Value::Null => panic!("{key} is null"),
-        Value::String(text) => {
-            // Links may be without a source; nothing else is empty.
-            assert!(!text.is_empty() || key == "from", "{key} is empty");
-            match key {
-                "doi" => assert!(Doi::parse(text).is_ok(), "{text:?} is no DOI"),
-                "pmcid" => assert!(Pmcid::parse(text).is_ok(), "{text:?} is no PMCID"),
-                "abstract_text" | "title" | "text" | "citation" | "affiliations" => {
-                    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    assert_eq!(*text, plain, "{key} has whitespace to collapse");
-                }
-                "issued" | "electronic_date" | "date" => {
-                    assert!(
-                        (4..=10).contains(&text.len())
-                            && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'),
-                        "{text:?} is no date"
-                    );
-                }
-                _ => {}
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| check_value(key, item)),
-        Value::Object(members) => members.iter().for_each(|(key, value)| check_value(key, value)),
-        Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -72,6 +72,70 @@ impl Case {
     }
 }
 
+/// The cases of one plugin: those of a folder, beside a `README.md` that lists them.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    cases: Vec<Case>,
+    list: PathBuf,
+    format: &'static str,
+}
+
+impl Suite {
+    /// The cases of `root/name`; `format` is that of a case which names none.
+    ///
+    /// # Panics
+    ///
+    /// When the folder cannot be read.
+    pub fn open(root: impl AsRef<Path>, name: &str, format: &'static str) -> Self {
+        let root = root.as_ref();
+        Self { cases: Case::all(root.join(name)), list: root.join("README.md"), format }
+    }
+
+    /// Format and document of every case.
+    pub fn documents(&self) -> Vec<(String, String)> {
+        self.cases.iter().map(|case| (self.format_of(case), case.document())).collect()
+    }
+
+    /// The document of the case with that name.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    pub fn document(&self, name: &str) -> String {
+        let found = self.cases.iter().find(|case| case.name() == name);
+        found.unwrap_or_else(|| panic!("no case {name}")).document()
+    }
+
+    fn format_of(&self, case: &Case) -> String {
+        case.format().unwrap_or_else(|| self.format.to_owned())
+    }
+
+    /// Checks that there are so many cases at least, and that `parse` gives what each expects.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn check_outcomes(
+        &self,
+        least: usize,
+        parse: impl Fn(&str, &str) -> Result<String, Error>,
+    ) {
+        assert!(self.cases.len() >= least, "only {} cases found", self.cases.len());
+        for case in &self.cases {
+            case.check(parse(&self.format_of(case), &case.document()));
+        }
+    }
+
+    /// Checks that the list names every case.
+    ///
+    /// # Panics
+    ///
+    /// When one is missing.
+    pub fn check_listed(&self) {
+        check_listed(&self.list, &self.cases);
+    }
+}
+
 /// Checks that a list in Markdown names every case in a row of its own.
 ///
 /// # Panics

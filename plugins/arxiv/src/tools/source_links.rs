@@ -1,0 +1,88 @@
+//! Which entries have a source bundle: one HEAD for each, all at once, at the host's pace.
+
+use carrel_pdk::id::ArxivId;
+use carrel_pdk::{Failure, FailureKind, Host, Request};
+
+use crate::formats::entry::Entry;
+use crate::tools::ids;
+
+/// Reasons that get a notice of their own.
+const MOST_REASONS: usize = 8;
+/// The reason that comes with a time to wait.
+const NO_TIME: &str = "arXiv's pace leaves no time";
+
+/// Gives every entry whose bundle arXiv confirms its `source_url`. Returns a notice for each reason for
+/// which some could not be asked about: those are left without, which says nothing about them.
+pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
+    let mut places = Vec::new();
+    let mut requests = Vec::new();
+    for (place, entry) in entries.iter().enumerate() {
+        // An id that is none would make an address of its own choosing.
+        if let Some(Ok(id)) = entry.id.as_deref().map(ArxivId::parse) {
+            places.push(place);
+            requests.push(Request::head(id.source_url()));
+        }
+    }
+    if requests.is_empty() {
+        return Vec::new();
+    }
+    let urls: Vec<String> = requests.iter().map(|request| request.url.clone()).collect();
+    let asked = urls.len();
+    let outcomes = host.fetch_all(requests);
+    // Reasons in the order in which they came up, each with the entries it kept from being checked.
+    let mut unchecked: Vec<(String, Vec<String>)> = Vec::new();
+    let (mut others, mut wait) = (Vec::new(), 0.0_f64);
+    for ((place, url), outcome) in places.into_iter().zip(urls).zip(outcomes) {
+        let reason = match outcome {
+            Ok(response) if response.is_success() => {
+                entries[place].source_url = Some(url);
+                continue;
+            }
+            // Only these are answers about the bundle.
+            Ok(response) if matches!(response.status, 404 | 410) => continue,
+            Ok(response) => format!("arXiv answered with status {}", response.status),
+            Err(failure) => {
+                if let FailureKind::RateLimited { seconds } = failure.kind {
+                    wait = wait.max(seconds.ceil());
+                }
+                why(failure)
+            }
+        };
+        let id = entries[place].id.as_deref().unwrap_or_default().to_owned();
+        let known = unchecked.iter().position(|(known, _)| *known == reason);
+        match known {
+            Some(at) => unchecked[at].1.push(id),
+            None if unchecked.len() < MOST_REASONS => unchecked.push((reason, vec![id])),
+            None => others.push(id),
+        }
+    }
+    if !others.is_empty() {
+        unchecked.push(("other reasons".to_owned(), others));
+    }
+    let notice = |(reason, ids): (String, Vec<String>)| {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let after =
+            if reason == NO_TIME { format!("; ask again in {wait} s") } else { String::new() };
+        format!(
+            "source_url was not checked for {} of {asked} entries: {reason}{after} ({})",
+            ids.len(),
+            ids::named(&ids)
+        )
+    };
+    unchecked.into_iter().map(notice).collect()
+}
+
+/// Why a bundle could not be asked about.
+fn why(failure: Failure) -> String {
+    match failure.kind {
+        // Where a redirect led, and which grant would allow it, the host's message says.
+        FailureKind::Denied { .. } => failure.message,
+        FailureKind::Timeout { .. } => "the call's time was up".to_owned(),
+        FailureKind::RateLimited { .. } => NO_TIME.to_owned(),
+        FailureKind::TooLarge { .. } | FailureKind::Undecodable => {
+            "arXiv's answer could not be read".to_owned()
+        }
+        FailureKind::Unreachable { status: 0 } => "the connection failed or was dropped".to_owned(),
+        FailureKind::Unreachable { status } => format!("arXiv answered with status {status}"),
+    }
+}

@@ -1,0 +1,101 @@
+//! The reserved tool `lookup`: DOIs in, records out.
+
+use carrel_pdk::id::Doi;
+use carrel_pdk::lookup::{self, Answer, Id, Kind};
+use carrel_pdk::record::Work;
+use carrel_pdk::{Code, Error, Host, Request, Response};
+
+use crate::formats::works;
+use crate::request;
+use crate::response::{self, Asked};
+
+/// DOIs that one call takes.
+pub(crate) const BATCH: u32 = 20;
+/// DOIs from which on one filtered search is kinder than single requests.
+const WORTH_A_SEARCH: usize = 3;
+/// Bytes of DOIs in one filter, so that the URL fits everywhere.
+const LONGEST_FILTER: usize = 1500;
+
+/// Runs the tool. A DOI's own request decides that there is no such work: a search that lacks it may
+/// have read the DOI in another way.
+///
+/// # Errors
+///
+/// Only for arguments that are none; what happens to one identifier is said of that one.
+pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let mut result = Answer::default();
+    let mut asked: Vec<(Id, Doi)> = Vec::new();
+    for id in lookup::ids(arguments)? {
+        match Doi::parse(&id.id) {
+            Ok(doi) if id.kind == Kind::Doi => asked.push((id, doi)),
+            _ => {
+                let message = "expected an identifier of type doi that is one".to_owned();
+                result.failed.push((id, Error::new(Code::InvalidArguments, message)));
+            }
+        }
+    }
+    let searched = search(&asked, host);
+    let mut found: Vec<Work<'_>> = Vec::new();
+    for (request, response) in &searched {
+        // A search that failed leaves its DOIs to requests of their own.
+        found.extend(
+            response::read_part(host, request, response, Asked::ForMatches, works::works)
+                .map(|page| page.works)
+                .unwrap_or_default(),
+        );
+    }
+    let mut left = Vec::new();
+    for (id, doi) in asked {
+        let place = found.iter().position(|work| {
+            work.ids.doi.as_deref().is_some_and(|found| found.eq_ignore_ascii_case(doi.as_str()))
+        });
+        match place {
+            // Cloned, because the same DOI may have been asked for in two spellings.
+            Some(place) => result.works.push((id, found[place].clone())),
+            None => left.push((id, doi)),
+        }
+    }
+    let requests: Vec<Request> = left.iter().map(|(_, doi)| request::work(doi)).collect();
+    let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests.clone()) };
+    let mut responses = Vec::new();
+    for (((id, _), request), outcome) in left.into_iter().zip(requests).zip(outcomes) {
+        match outcome {
+            Ok(response) => responses.push((id, request, response)),
+            Err(failure) => result.failed.push((id, failure.into())),
+        }
+    }
+    for (id, request, response) in &responses {
+        match response::read_part(host, request, response, Asked::ForWork, works::work) {
+            Ok(one) => result.works.push((id.clone(), one.work)),
+            Err(error) if error.code == Code::NotFound => result.not_found.push(id.clone()),
+            Err(error) => result.failed.push((id.clone(), error)),
+        }
+    }
+    Ok(result.to_json())
+}
+
+/// Asks for those DOIs that can stand in a filter, if there are enough to be worth it.
+fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<(Request, Response)> {
+    let mut groups: Vec<Vec<&Doi>> = Vec::new();
+    let mut length = 0;
+    for (_, doi) in asked.iter().filter(|(_, doi)| request::fits_filter(doi)) {
+        let more = doi.segment().len() + "doi:,".len();
+        match groups.last_mut().filter(|_| length + more <= LONGEST_FILTER) {
+            Some(group) => group.push(doi),
+            None => {
+                groups.push(vec![doi]);
+                length = 0;
+            }
+        }
+        length += more;
+    }
+    groups.retain(|group| group.len() >= WORTH_A_SEARCH);
+    if groups.is_empty() {
+        return Vec::new();
+    }
+    let requests: Vec<Request> = groups.iter().map(|group| request::batch(group)).collect();
+    let outcomes = host.fetch_all(requests.clone());
+    let answered =
+        |(request, outcome): (Request, Result<Response, _>)| Some((request, outcome.ok()?));
+    requests.into_iter().zip(outcomes).filter_map(answered).collect()
+}
