@@ -75,7 +75,7 @@ def test_bytes_that_are_no_text_reach_the_guest(load: Load, value: int, size: in
 
 
 def test_the_options_reach_the_guest_as_they_are(load: Load) -> None:
-    options = '{"pages":"3–7"}'
+    options = '{"pages":"3-7", "é": "ü"}'
     body = """
       (i32.store8 (i32.const 0) (i32.const 0))
       (i32.store (i32.const 4) (local.get $options))
@@ -228,9 +228,10 @@ def changed(old: str, new: str) -> Guest:
         ),
         pytest.param(
             changed(
-                'export "parse-bytes" (func $parse_bytes)', 'export "parse-byte" (func $parse)'
+                'export "parse-bytes" (func $parse_bytes)',
+                'export "parse-byte" (func $parse_bytes)',
             ),
-            "",
+            "another type",
             id="other-name",
         ),
         pytest.param(
@@ -263,18 +264,18 @@ def test_another_interface_of_that_name_is_refused(load: Load, other: Guest, wor
 def test_a_function_that_another_component_lifts_is_refused_with_the_reason(load: Load) -> None:
     wat = guest_wat(reading="")
     lifted = wat[wat.index("(func $parse_bytes") : wat.index("(instance $documents")]
-    inner = """
+    inner = f"""
       (component $inner
         (core module $m (memory (export "memory") 1)
           (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
           (func (export "parse-bytes") (param i32 i32 i32 i32 i32 i32) (result i32) unreachable))
         (core instance $i (instantiate $m))
         (alias core export $i "memory" (core memory $memory))
-        %s
+        {lifted.replace("$libc", "$i")}
         (export "parse-bytes" (func $parse_bytes)))
       (instance $instance (instantiate $inner))
       (alias export $instance "parse-bytes" (func $parse_bytes))
-    """ % lifted.replace("$libc", "$i")
+    """
     with pytest.raises(LoadError, match="lift it itself"):
         load(assemble(wat.replace(lifted, inner)))
 
