@@ -13,6 +13,7 @@ import pytest
 
 from carrel.exchange import FailureKind, Limits
 from carrel.plugins.schemas.schema import compile_schema
+from carrel.runtime.documents import DOCUMENTS, PARSE_BYTES
 from carrel.runtime.imports import CONTRACT_IMPORTS, SOURCE
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +88,7 @@ def test_the_host_knows_exactly_the_interfaces_of_the_wit() -> None:
             found[interface].add(match[1] or match[2])
     exported = found.pop(SOURCE)
     assert exported == {"describe", "call", "parse"}
+    assert found.pop(DOCUMENTS) == {PARSE_BYTES}
     assert found == {name: set(members) for name, members in CONTRACT_IMPORTS.items()}
 
 

@@ -57,8 +57,23 @@ class ComponentPlugin(Plugin):
         limits: LimitsOf,
         settings: Mapping[str, Any],
         trusted: bool,
+        formats: Mapping[str, bool] | None = None,
         result_bytes: int = 0,
     ) -> None:
+        """A plugin under one policy.
+
+        Args:
+            name: see `Plugin`, as for what is not named here.
+            component: of the plugin.
+            manifest: reads what the plugin says of itself.
+            make_fetcher: makes what answers its requests.
+            limits: finds the limits of its calls.
+            settings: the operator's, for `config.get`.
+            trusted: see `Plugin`.
+            formats: whether documents are bytes, by format, where that is known without the
+                manifest.
+            result_bytes: of results that are kept.
+        """
         super().__init__(
             name,
             component,
@@ -69,6 +84,7 @@ class ComponentPlugin(Plugin):
             result_bytes=result_bytes,
         )
         self._component = component
+        self._formats = formats
         self._settings = {key: json.dumps(value) for key, value in settings.items()}
 
     def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
@@ -163,7 +179,11 @@ class ComponentPlugin(Plugin):
     def takes_bytes(self, document_format: str) -> bool:
         """Whether documents of a format are bytes; see `Plugin.takes_bytes`."""
         # A component without the interface has no such format: its manifest need not be read.
-        return self._component.reads_bytes and self._require_format(document_format).takes_bytes
+        if not self._component.reads_bytes:
+            return False
+        if self._formats is not None and document_format in self._formats:
+            return self._formats[document_format]
+        return self._require_format(document_format).takes_bytes
 
     def parse_bytes(
         self, document_format: str, document: bytes, options: Mapping[str, Any] | None = None

@@ -14,7 +14,7 @@ from .compiling.compile_news import CompileNews
 from .component_plugin import ComponentPlugin
 from .extism.changes import Changes
 from .grants.limits import call_limits, module_limits
-from .sources.source import MANIFEST_SECTION, PluginSource
+from .sources.source import MANIFEST_SECTION, PluginSource, embedded_formats
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -71,14 +71,17 @@ class PluginLoader:
         )
         if is_module:
             return self._module(entry, source, limits, manifest)
+        component = self._component(entry.name, source)
+        in_hand = builtin and component.reads_bytes
         return ComponentPlugin(
             entry.name,
-            self._component(entry.name, source),
+            component,
             manifest,
             make_fetcher=lambda known: shared.access().fetcher(entry, known, digest),
             limits=limits,
             settings=entry.settings,
             trusted=builtin,
+            formats=embedded_formats(source.wasm) if in_hand else None,
             result_bytes=config.runtime.result_bytes,
         )
 

@@ -6,17 +6,18 @@ import json
 import shutil
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from carrel.authoring.check import Outcome, Report, check_plugin
+from carrel.authoring.sections import with_sections
 from carrel.config import Config
 from carrel.errors import ArgumentError, LoadError, UnknownNameError
 from carrel.fetch.recording import Skipped
 from carrel.plugins.sources.source import read_source
 from support.guests import guest
-from support.manifests import manifest_text, with_tool
+from support.manifests import manifest, manifest_text, with_tool
 from support.projects import FETCHES, URL, component, exchange, fixture, project
 
 ROOT = Path(__file__).parents[3]
@@ -220,6 +221,53 @@ def test_a_document_that_is_no_text_fails_by_itself(folder: Path, config: Config
     case = fixture(folder, "note", expected_json={"n": 1})
     (case / "document.txt").write_bytes(b"\xff\xff\xff")
     assert "cannot be decoded" in only(check(folder, config)).reason
+
+
+class TestBytes:
+    """Cases of a format of bytes: the file as it is, and its options."""
+
+    FORMAT: ClassVar[dict[str, Any]] = {
+        "name": "file",
+        "description": "A file.",
+        "bytes": True,
+        "output_schema": {"type": "object"},
+    }
+    #: Gives the options back; traps unless the document is the two bytes FF 00.
+    READ = """
+      (if (i32.ne (local.get $length) (i32.const 2)) (then unreachable))
+      (if (i32.ne (i32.load16_u (local.get $document)) (i32.const 0x00ff)) (then unreachable))
+      (i32.store8 (i32.const 0) (i32.const 0))
+      (i32.store (i32.const 4) (local.get $options))
+      (i32.store (i32.const 8) (local.get $options_length))
+      (return (i32.const 0))
+    """
+
+    def reader(self) -> bytes:
+        text = json.dumps(manifest(contract="1.1", formats=[self.FORMAT]))
+        return with_sections(
+            guest(manifest=text, reading=self.READ).wasm, contract="1.1", manifest=text
+        )
+
+    def test_a_document_is_handed_over_as_its_file_is(self, folder: Path, config: Config) -> None:
+        case = fixture(folder, "plain", expected_json={})
+        (case / "document.bin").write_bytes(b"\xff\0")
+        outcome = only(check(folder, config, self.reader()))
+        assert (outcome.state, outcome.reason) == ("passed", "")
+
+    def test_a_case_has_options(self, folder: Path, config: Config) -> None:
+        options = {"pages": "3-7"}
+        case = fixture(folder, "some", expected_json=options, case_json={"options": options})
+        (case / "document.pdf").write_bytes(b"\xff\0")
+        outcome = only(check(folder, config, self.reader()))
+        assert (outcome.state, outcome.reason) == ("passed", "")
+
+    def test_options_of_text_or_of_a_tool_are_refused(self, folder: Path, config: Config) -> None:
+        told = {"options": {"pages": "3-7"}}
+        fixture(folder, "text", document_txt="a", expected_json={}, case_json=told)
+        fixture(folder, "tool", expected_json={}, case_json={**told, "tool": "echo"})
+        reasons = [outcome.reason for outcome in check(folder, config).outcomes]
+        assert "note is a format of text, and takes no options" in reasons[0]
+        assert "options are a document's; a tool has arguments" in reasons[1]
 
 
 def test_a_format_is_named_where_there_are_several(folder: Path, config: Config) -> None:

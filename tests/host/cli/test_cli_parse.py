@@ -63,6 +63,40 @@ class TestOneDocument:
         assert "c.toml" in done.err
 
 
+class TestBytes:
+    """Documents of a format of bytes."""
+
+    def test_the_file_is_handed_over_as_it_is(self, carrel: CommandLine) -> None:
+        done = carrel("parse", "fake", "bytes", carrel.write("d.bin", b"\xff\xfe\x00a"))
+        assert (done.code, done.out) == (0, '{"size": 4, "options": null}\n')
+
+    def test_stdin_is_handed_over_as_it_is(self, carrel: CommandLine) -> None:
+        done = carrel("parse", "fake", "bytes", stdin=b"\xff\xfe")
+        assert json.loads(done.out)["size"] == 2
+
+    def test_options_are_handed_over(self, carrel: CommandLine) -> None:
+        name = carrel.write("d.bin", b"")
+        done = carrel("parse", "fake", "bytes", name, "--options", '{"pages": "3-7"}')
+        assert json.loads(done.out) == {"size": 0, "options": {"pages": "3-7"}}
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [("{", "--options is no JSON"), ("[1]", '--options takes a JSON object, such as {"pages"')],
+    )
+    def test_options_that_are_no_object_are_refused(
+        self, carrel: CommandLine, options: str, says: str
+    ) -> None:
+        name = carrel.write("d.bin", b"")
+        done = carrel("parse", "fake", "bytes", name, "--options", options)
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+
+    def test_several_files_give_a_line_each(self, carrel: CommandLine) -> None:
+        names = [carrel.write("a.bin", b"\xff"), carrel.write("b.bin", b"")]
+        lines = carrel("parse", "fake", "bytes", *names).out.splitlines()
+        assert [json.loads(line)["result"]["size"] for line in lines] == [1, 0]
+
+
 class TestSeveralDocuments:
     def test_each_gets_a_line_in_order_and_a_bad_one_stops_nobody(
         self, carrel: CommandLine

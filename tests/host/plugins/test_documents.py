@@ -21,9 +21,13 @@ from carrel.errors import (
     SourceError,
     UnknownNameError,
 )
+from carrel.exchange import Limits
 from carrel.plugins.limits import READER_LIMITS
-from carrel.plugins.manifest import parse_manifest
+from carrel.plugins.manifest import Manifest, parse_manifest
+from carrel.plugins.plugin import ComponentPlugin
 from carrel.plugins.plugin_set import PluginSet
+from carrel.plugins.source import embedded_formats
+from carrel.runtime.instance import OfflineFetcher
 from carrel.tools import Toolbox
 from support.guests import CHECK_PATTERN, CHECKED, HEX, guest, pattern
 from support.manifests import manifest
@@ -156,6 +160,37 @@ class TestManifest:
         )
 
 
+class TestEmbeddedFormats:
+    def test_they_are_what_the_manifest_declares(self) -> None:
+        assert embedded_formats(reader()) == {"note": False, "file": True}
+        assert embedded_formats(reader(embedded=False)) is None
+
+    def test_a_built_in_plugin_is_asked_without_its_manifest(
+        self, configured: Callable[..., Config]
+    ) -> None:
+        opened = PluginSet(configured(reader()))
+        loaded = opened.plugin("sample")
+        assert isinstance(loaded, ComponentPlugin)
+
+        def unread() -> Manifest:
+            raise AssertionError("the manifest was read")
+
+        plugin = ComponentPlugin(
+            "sample",
+            loaded._component,
+            unread,
+            make_fetcher=lambda _: OfflineFetcher(),
+            limits=lambda _, defaults=None: defaults or Limits(),
+            settings={},
+            trusted=True,
+            formats={"note": False, "file": True},
+        )
+        assert plugin.takes_bytes("file")
+        assert not plugin.takes_bytes("note")
+        assert json.loads(bytes(plugin.parse_bytes("file", pattern(5))))["wrong"] == "00000000"
+        opened.close()
+
+
 class TestParsing:
     @pytest.mark.parametrize("size", [0, 1, 1000, MIB])
     def test_bytes_go_to_the_plugin_as_they_are(self, toolbox: Open, size: int) -> None:
@@ -227,7 +262,12 @@ class TestParsing:
 
     def test_the_plugins_own_error_names_the_document(self, toolbox: Open) -> None:
         report = {"code": "invalid_document", "message": "m", "position": {"offset": 3}}
-        parts = {"reading": "", "result": json.dumps(report), "functions": "", "failed": True}
+        parts: dict[str, Any] = {
+            "reading": "",
+            "result": json.dumps(report),
+            "functions": "",
+            "failed": True,
+        }
         with pytest.raises(CarrelError) as caught:
             toolbox(reader(**parts)).parse("sample", "file", b"\xff")
         assert caught.value.to_dict()["position"] == {"offset": 3}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from carrel.errors import LoadError
+from carrel.runtime.sections import custom_section
 
 #: The custom section that holds what `describe()` returns, so that listing tools compiles nothing.
 MANIFEST_SECTION = "carrel:manifest"
@@ -77,6 +78,19 @@ def read_source(name: str, url: str) -> PluginSource:
 def builtin_names() -> tuple[str, ...]:
     """The plugins that come with Carrel."""
     return tuple(json.loads(_LOCK.read_text("utf-8"))["components"])
+
+
+def embedded_formats(wasm: bytes) -> dict[str, bool] | None:
+    """Whether documents are bytes, by format, as a component's embedded manifest says it.
+
+    Nothing is checked: it is for a built-in component, of which checking the whole manifest would
+    take longer than parsing most documents. None without an embedded manifest.
+    """
+    section = custom_section(wasm, MANIFEST_SECTION)
+    if section is None:
+        return None
+    formats = json.loads(section)["formats"]
+    return {one["name"]: one.get("bytes", False) for one in formats}
 
 
 def builtin_digest(builtin: str, name: str = "") -> str:
