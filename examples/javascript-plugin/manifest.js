@@ -35,7 +35,7 @@ const BIBLIOGRAPHY = {
 };
 
 export const MANIFEST = {
-  contract: "1.0",
+  contract: "1.1",
   name: "dblp",
   version: "0.1.0",
   title: "dblp",
@@ -76,6 +76,13 @@ export const MANIFEST = {
     {
       name: "bibliography",
       description: "BibTeX.",
+      media_types: ["application/x-bibtex"],
+      output_schema: BIBLIOGRAPHY,
+    },
+    {
+      name: "bibliography_file",
+      description: "A file of BibTeX, in UTF-8 or in the charset that is named as an option.",
+      bytes: true,
       media_types: ["application/x-bibtex"],
       output_schema: BIBLIOGRAPHY,
     },

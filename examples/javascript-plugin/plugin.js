@@ -1,4 +1,4 @@
-// What the contract asks of a plugin: `describe`, `call`, `parse`. jco starts here.
+// What the contract asks of a plugin: `source`, and `documents` for files. jco starts here.
 
 import { fetch } from "carrel:plugin/http@1.0.0";
 import { InvalidDocument, readBibliography } from "./bibtex.js";
@@ -25,17 +25,61 @@ export const source = {
     if (format !== "bibliography") {
       throw report("invalid_arguments", `this plugin has no format ${JSON.stringify(format)}`);
     }
-    try {
-      return JSON.stringify({ entries: readBibliography(document) });
-    } catch (error) {
-      if (!(error instanceof InvalidDocument)) {
-        throw error;
-      }
-      const position = { offset: error.offset, path: error.path };
-      throw report("invalid_document", error.message, { position });
-    }
+    return entries(document);
   },
 };
+
+const CHARSETS = ["utf-8", "latin1"];
+
+/** The exports of `carrel:plugin/documents`: the formats that are bytes. */
+export const documents = {
+  parseBytes(format, document, options) {
+    if (format !== "bibliography_file") {
+      const name = JSON.stringify(format);
+      throw report("invalid_arguments", `this plugin has no format of bytes ${name}`);
+    }
+    const { charset = "utf-8", ...unknown } = JSON.parse(options);
+    const [name] = Object.keys(unknown);
+    if (name !== undefined) {
+      throw report("invalid_arguments", `${format} has no option ${JSON.stringify(name)}`);
+    }
+    if (!CHARSETS.includes(charset)) {
+      const found = JSON.stringify(charset);
+      throw report("invalid_arguments", `expected a charset of ${CHARSETS} but found ${found}`);
+    }
+    return entries(charset === "latin1" ? latin1(document) : utf8(document));
+  },
+};
+
+/** The entries of a document, as JSON text. */
+function entries(document) {
+  try {
+    return JSON.stringify({ entries: readBibliography(document) });
+  } catch (error) {
+    if (!(error instanceof InvalidDocument)) {
+      throw error;
+    }
+    const position = { offset: error.offset, path: error.path };
+    throw report("invalid_document", error.message, { position });
+  }
+}
+
+function utf8(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const position = { offset: 0, path: "" };
+    throw report("invalid_document", "expected UTF-8; charset may be latin1", { position });
+  }
+}
+
+function latin1(bytes) {
+  let text = "";
+  for (const byte of bytes) {
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
 
 /** The body of an answer with status 200; the host has retried where that can help. */
 function get(url, key) {

@@ -1,6 +1,8 @@
-"""What the contract asks of a plugin: `describe`, `call`, `parse`. componentize-py starts here."""
+"""What the contract asks of a plugin: `Source`, and `Documents`. componentize-py starts here."""
 
+import gzip
 import json
+import zlib
 from urllib.parse import urlencode
 
 import datacite
@@ -31,11 +33,37 @@ class Source:
         """Reads a document in a format of the manifest."""
         if format != "works":
             raise report("invalid_arguments", f"this plugin has no format {format!r}")
+        return works(document)
+
+
+class Documents:
+    """The exports of `carrel:plugin/documents`: the formats that are bytes."""
+
+    def parse_bytes(self, format: str, document: bytes, options: str) -> str:  # noqa: A002
+        """Reads a file in a format of the manifest."""
+        if format != "works_gz":
+            raise report("invalid_arguments", f"this plugin has no format of bytes {format!r}")
+        unknown = sorted(set(json.loads(options)) - {"first"})
+        if unknown:
+            raise report("invalid_arguments", f"{format} has no option {unknown[0]!r}")
         try:
-            return json.dumps(datacite.read_works(document), ensure_ascii=False)
-        except datacite.InvalidDocumentError as error:
-            position = {"position": {"offset": error.offset, "path": error.path}}
-            raise report("invalid_document", str(error), **position) from error
+            text = gzip.decompress(document).decode()
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            message = f"expected a page of works in gzip but found: {error}".lower()
+            position = {"position": {"offset": 0, "path": ""}}
+            raise report("invalid_document", message, **position) from error
+        return works(text, json.loads(options).get("first"))
+
+
+def works(document: str, first: int | None = None) -> str:
+    """The works of a page, as JSON text; of a file, no more than the first ones that are asked."""
+    try:
+        page = datacite.read_works(document)
+    except datacite.InvalidDocumentError as error:
+        position = {"position": {"offset": error.offset, "path": error.path}}
+        raise report("invalid_document", str(error), **position) from error
+    page["works"] = page["works"][:first]
+    return json.dumps(page, ensure_ascii=False)
 
 
 def fetch(url: str) -> str:

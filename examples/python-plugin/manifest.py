@@ -43,7 +43,7 @@ _WORKS = {
 }
 
 MANIFEST = {
-    "contract": "1.0",
+    "contract": "1.1",
     "name": "datacite",
     "version": "0.1.0",
     "title": "DataCite",
@@ -96,6 +96,13 @@ MANIFEST = {
             "description": "A page of works, as DataCite's REST API answers.",
             "media_types": ["application/vnd.api+json"],
             "output_schema": _WORKS,
-        }
+        },
+        {
+            "name": "works_gz",
+            "description": "A page of works in a file that gzip has compressed.",
+            "bytes": True,
+            "media_types": ["application/gzip"],
+            "output_schema": _WORKS,
+        },
     ],
 }

@@ -21,17 +21,22 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _MAX_NAME = 40
 #: Names that are taken: the built-in plugins, and the host's own tools.
 _TAKEN = frozenset({*BUILTIN_PLUGINS, "carrel", "work"})
+#: Files of a language's template that projects with a format of bytes have too.
+_SHARED = ("Cargo.toml", "gitignore")
 #: Files whose names would be obeyed where the templates lie.
 _RENAMED = {"gitignore": ".gitignore"}
 
 
-def new_project(name: str, into: Path, language: str = "rust") -> list[str]:
+def new_project(
+    name: str, into: Path, language: str = "rust", *, reads_bytes: bool = False
+) -> list[str]:
     """Writes a project and returns its files, the copied kit's left out.
 
     Args:
         name: the plugin's name, as its manifest will have it.
         into: the project's folder; there must be none of that name yet.
         language: one of `LANGUAGES`.
+        reads_bytes: whether its format is one of bytes, and not of text with a tool.
 
     Raises:
         ArgumentError: the name is not one for a plugin, or the folder exists.
@@ -45,7 +50,15 @@ def new_project(name: str, into: Path, language: str = "rust") -> list[str]:
     # Whole or not at all: made beside its place, then moved there.
     with tempfile.TemporaryDirectory(dir=into.parent, prefix=".carrel-new-") as folder:
         project = Path(folder) / "project"
-        files = _render(_TEMPLATES / language, project, name)
+        template = _TEMPLATES / language
+        shared = [template / one for one in _SHARED]
+        if reads_bytes:
+            template = _TEMPLATES / f"{language}-bytes"
+            files = _render(template, project, name) + [
+                _render_file(one, project / _renamed(one.name), name, project) for one in shared
+            ]
+        else:
+            files = _render(template, project, name)
         copy_crates([GUEST_KIT], project / "kit")
         # Cargo keeps the versions of what the project needs and drops the rest at the first build.
         shutil.copyfile(kit_root() / "Cargo.lock", project / "Cargo.lock")
@@ -71,17 +84,24 @@ def name_faults(name: str) -> list[str]:
 
 def _render(template: Path, project: Path, name: str) -> list[str]:
     """Copies a template with the plugin's name in its place; returns the files."""
-    words = {"name": name, "title": name.replace("_", " ").capitalize()}
-    files = []
-    for source in sorted(template.rglob("*")):
-        if not source.is_file() or "__pycache__" in source.parts:
-            continue
-        relative = source.relative_to(template)
-        target = project / relative.with_name(_RENAMED.get(relative.name, relative.name))
-        text = source.read_text("utf-8")
-        for word, value in words.items():
-            text = text.replace("{{" + word + "}}", value)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8", newline="\n")
-        files.append(target.relative_to(project).as_posix())
-    return files
+    return [
+        _render_file(source, project / _renamed(source.relative_to(template)), name, project)
+        for source in sorted(template.rglob("*"))
+        if source.is_file() and "__pycache__" not in source.parts
+    ]
+
+
+def _renamed(relative: str | Path) -> Path:
+    relative = Path(relative)
+    return relative.with_name(_RENAMED.get(relative.name, relative.name))
+
+
+def _render_file(source: Path, target: Path, name: str, project: Path) -> str:
+    """Copies a file with the plugin's name in its place, a fixture's document as it is."""
+    data = source.read_bytes()
+    if not source.name.startswith("document."):
+        for word, value in (("name", name), ("title", name.replace("_", " ").capitalize())):
+            data = data.replace(b"{{" + word.encode() + b"}}", value.encode())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+    return target.relative_to(project).as_posix()

@@ -37,23 +37,31 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="The language of the project.",
 )
+@click.option(
+    "--bytes",
+    "reads_bytes",
+    is_flag=True,
+    help="A format of bytes, as of PDF files, in place of a tool and a format of text.",
+)
 def new_command(
     session: Session,  # noqa: ARG001 - every command takes it
     name: str,
     into: Path | None,
     language: str,
+    *,
+    reads_bytes: bool,
     as_json: bool,
 ) -> int:
     """Create a plugin project that builds and passes its fixtures.
 
     NAME is the plugin's: lower-case letters, digits and single underscores between them, a letter
     first, at most 40. The folder must not exist yet. The project holds a tool, a document format,
-    fixtures, and Carrel's guest kit.
+    fixtures, and Carrel's guest kit; with --bytes, a format that reads files as they are.
     """
     from carrel.authoring.new import new_project
 
     folder = into or Path(name)
-    files = new_project(name, folder, language)
+    files = new_project(name, folder, language, reads_bytes=reads_bytes)
     if as_json or not stdout_is_terminal():
         write_json({"name": name, "folder": str(folder.absolute()), "files": files})
         return OK

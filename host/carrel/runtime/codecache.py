@@ -25,7 +25,7 @@ _SUFFIX = ".cwasm"
 _LOCK_SUFFIX = ".lock"
 #: Part of the key of precompiled code; changed with any setting in `engine`, any rule in `imports`
 #: and what `documents` appends to a component.
-SETTINGS_REVISION = "2"
+SETTINGS_REVISION = "3"
 #: Entries that nobody loaded for this long are removed when a new one is written.
 _UNUSED_SECONDS = 60 * 86400
 

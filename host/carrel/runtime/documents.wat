@@ -1,8 +1,8 @@
 ;; Stands between the host and a guest's `parse-bytes`; see documents.py.
 ;;
 ;; The last argument of `parse` names the document's encoding: empty for a document that crossed as it
-;; is, anything else for base64 with padding, which is decoded in place. The two functions and the
-;; memory that it imports are the guest's own.
+;; is, anything else for base64 with padding. The two functions and the memory that it imports are the
+;; guest's own.
 (module
   (import "guest" "memory" (memory 0))
   (import "guest" "realloc" (func $realloc (param i32 i32 i32 i32) (result i32)))
@@ -14,15 +14,17 @@
       (param $options i32) (param $options_length i32)
       (param $encoding i32) (param $encoding_length i32)
       (result i32)
-    (local $decoded i32)
+    (local $block i32)
     (if (i32.and (i32.ne (local.get $encoding_length) (i32.const 0))
                  (i32.ne (local.get $length) (i32.const 0)))
       (then
-        (local.set $decoded (call $decode (local.get $document) (local.get $length)))
-        ;; Shrunk as the canonical ABI shrinks a string: the guest frees a block of this size.
-        (local.set $document (call $realloc
-          (local.get $document) (local.get $length) (i32.const 1) (local.get $decoded)))
-        (local.set $length (local.get $decoded))))
+        (local.set $length (call $decode (local.get $document) (local.get $length)))
+        ;; The guest frees a block of exactly the document's size. It gets another one: not every
+        ;; guest's realloc shrinks a block, componentize-py's traps.
+        (local.set $block
+          (call $realloc (i32.const 0) (i32.const 0) (i32.const 1) (local.get $length)))
+        (memory.copy (local.get $block) (local.get $document) (local.get $length))
+        (local.set $document (local.get $block))))
     (call $parse
       (local.get $format) (local.get $format_length)
       (local.get $document) (local.get $length)

@@ -31,6 +31,39 @@ def test_a_project_has_what_its_author_needs(made: Path) -> None:
     assert cases == {"broken_works", "search", "works"}
 
 
+@pytest.fixture
+def reader(tmp_path: Path) -> Path:
+    new_project("my_files", tmp_path / "files", reads_bytes=True)
+    return tmp_path / "files"
+
+
+def test_a_project_of_bytes_has_files_as_fixtures(reader: Path) -> None:
+    names = {path.relative_to(reader).as_posix() for path in reader.rglob("*") if path.is_file()}
+    assert {".gitignore", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md"} <= names
+    assert {"src/lib.rs", "src/marc.rs", "kit/contract/v1/plugin.wit"} <= names
+    cases = {path.name for path in (reader / "fixtures").iterdir()}
+    assert cases == {"cut", "first_record", "not_utf8", "records", "unknown_option"}
+    for case in cases:
+        assert {f"fixtures/{case}/document.mrc", f"fixtures/{case}/expected.json"} <= names
+
+
+def test_a_project_of_bytes_is_its_authors(reader: Path) -> None:
+    source = (reader / "src" / "lib.rs").read_text("utf-8")
+    assert 'Manifest::new("my_files"' in source
+    assert "carrel_pdk::plugin!(Source, bytes);" in source
+    assert 'name = "my_files-plugin"' in (reader / "Cargo.toml").read_text("utf-8")
+    texts = [path.read_bytes() for path in reader.rglob("*") if path.is_file()]
+    assert not any(b"{{name}}" in text or b"{{title}}" in text for text in texts)
+
+
+def test_a_binary_fixture_is_copied_byte_by_byte(reader: Path) -> None:
+    template = ROOT / "host" / "carrel" / "authoring" / "templates" / "rust-bytes" / "fixtures"
+    for source in template.rglob("document.mrc"):
+        copied = reader / "fixtures" / source.relative_to(template)
+        assert copied.read_bytes() == source.read_bytes()
+    assert b"\xff\xfe" in (reader / "fixtures" / "not_utf8" / "document.mrc").read_bytes()
+
+
 def test_no_placeholder_is_left_and_the_name_is_everywhere(made: Path) -> None:
     texts = {
         path: path.read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import importlib
 import inspect
 import struct
@@ -16,10 +17,19 @@ import wasmtime
 from wasmtime.component import Component
 
 from carrel.exchange import Failure, FailureKind, Outcome, Request, Response
+from carrel.runtime.documents import ENTRY, entry_arguments, with_entry
 from carrel.runtime.engine import new_engine
 from carrel.runtime.ffi import MAX_WORDS, MismatchError, OutputError, symbols
 from carrel.runtime.imports import SOURCE
-from support.guests import Guest, assemble, guest, guest_wat
+from support.guests import (
+    CHECK_PATTERN,
+    Guest,
+    assemble,
+    checking_guest,
+    guest,
+    guest_wat,
+    pattern,
+)
 
 HTTP = "carrel:plugin/http@1.0.0"
 LOG = "carrel:plugin/log@1.0.0"
@@ -37,6 +47,13 @@ def interface(request: pytest.FixtureRequest) -> ModuleType:
     if request.param == "direct" and list(symbols.differences()):
         pytest.skip("the private bindings of this wasmtime-py are not those of the list")
     return importlib.import_module(f"carrel.runtime.ffi.{request.param}")
+
+
+def entry_guest(reading: str) -> Guest:
+    """A guest with the entry for documents of bytes, as the host compiles it."""
+    one = checking_guest() if reading == CHECK_PATTERN else guest(reading=reading)
+    wasm = with_entry(one.wasm, "guest")
+    return Guest(wasm, hashlib.sha256(wasm).hexdigest())
 
 
 class Run:
@@ -72,7 +89,8 @@ class Run:
         )
         try:
             instance = self.store.instantiate(self.linker, self.code)
-            place = self.code.export(function, self.code.export(SOURCE))
+            inside = None if function == ENTRY else self.code.export(SOURCE)
+            place = self.code.export(function, inside)
             is_ok, text = self.interface.call_text(
                 self.store.function(instance, place),
                 self.store,
@@ -463,3 +481,49 @@ def test_a_flood_of_requests_is_not_converted(interface: ModuleType, flood: Gues
     assert upstream.requests == []
     assert all(count > upstream.limit for count in upstream.asked)
     assert len(upstream.asked) == 3
+
+
+class TestDocuments:
+    """Documents of bytes, through both interfaces."""
+
+    def read(self, run: Run, document: bytes, memory_bytes: int = 256 * MIB) -> tuple[bool, bytes]:
+        text, encoding = entry_arguments(document)
+        arguments = (b"file", text.data, b"{}", encoding.data)
+        return run.call(ENTRY, arguments, memory_bytes=memory_bytes)
+
+    @pytest.mark.parametrize("ascii_only", [True, False], ids=["text", "bytes"])
+    @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 1000, 5 * MIB])
+    def test_every_byte_reaches_the_guest(
+        self, interface: ModuleType, size: int, ascii_only: bool
+    ) -> None:
+        run = Run(interface, entry_guest(CHECK_PATTERN))
+        document = pattern(size, ascii_only=ascii_only)
+        text, encoding = entry_arguments(document)
+        options = b'{"a":1}' if ascii_only else b"{}"
+        found = run.call(
+            ENTRY, (b"file", text.data, options, encoding.data), memory_bytes=256 * MIB
+        )
+        assert found == (True, f'{{"size":"{size:08x}","wrong":"00000000"}}'.encode())
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "unreachable",
+            "(return (i32.const 3))",
+            "(return (i32.const 0x7ffffff0))",
+            "(i32.store8 (i32.const 0) (i32.const 7)) (return (i32.const 0))",
+            "(i32.store (i32.const 4) (i32.const -1)) (return (i32.const 0))",
+            "(i32.store (i32.const 8) (i32.const 0x7fffffff)) (return (i32.const 0))",
+            "(i32.store8 (i32.const 1024) (i32.const 0xff))",
+            "(drop (i32.load (i32.add (local.get $document) (i32.const 0x7ffffff0))))",
+        ],
+    )
+    def test_a_guest_that_misbehaves_is_an_error(self, interface: ModuleType, body: str) -> None:
+        with pytest.raises(wasmtime.WasmtimeError):
+            self.read(Run(interface, entry_guest(body)), b"\xff")
+
+    def test_a_document_that_does_not_fit_into_memory_is_an_error(
+        self, interface: ModuleType
+    ) -> None:
+        with pytest.raises(wasmtime.WasmtimeError):
+            self.read(Run(interface, entry_guest("")), b"\xff" * (8 * MIB), memory_bytes=4 * MIB)

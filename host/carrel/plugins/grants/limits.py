@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 #: copy of an answer on its way to the guest: a millisecond for each MiB.
 STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 
-#: Of a document of bytes. A file of 64 MiB crosses as 85 MiB, and what a reader builds of its pages
-#: is several times the file; without a network, the guest computes all the time that it has.
+#: Of a document of bytes. A file of 64 MiB takes 149 MiB of the guest's memory, and what a reader
+#: builds of its pages is several times the file.
 READER_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2**30)
 
 #: Fetches of a module's call. A module cannot ask for several at once or declare a limit, and one
