@@ -22,11 +22,11 @@ from carrel.errors import (
     UnknownNameError,
 )
 from carrel.exchange import Limits
-from carrel.plugins.limits import READER_LIMITS
-from carrel.plugins.manifest import Manifest, parse_manifest
-from carrel.plugins.plugin import ComponentPlugin
+from carrel.plugins.component_plugin import ComponentPlugin
+from carrel.plugins.grants.limits import READER_LIMITS
+from carrel.plugins.manifests.manifest import Manifest, parse_manifest
 from carrel.plugins.plugin_set import PluginSet
-from carrel.plugins.source import embedded_formats
+from carrel.plugins.sources.source import embedded_formats
 from carrel.runtime.instance import OfflineFetcher
 from carrel.tools import Toolbox
 from support.guests import CHECK_PATTERN, CHECKED, HEX, guest, pattern
