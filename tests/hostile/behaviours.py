@@ -244,6 +244,50 @@ def tool_name(behaviour: Behaviour) -> str:
 
 def hostile_component() -> Guest:
     """One component with a tool for each behaviour."""
+    cases, data = _cases()
+    tool = with_tool()["tools"][0]
+    tools = [{**tool, "name": tool_name(one), "title": one.name} for one in BEHAVIOURS]
+    return guest(
+        f"(local $k i32) (local.set $k {_number_at('$tool')}) {' '.join(cases)}",
+        manifest=json.dumps(
+            manifest(name="hostile", tools=tools, formats=[]), separators=(",", ":")
+        ),
+        data=" ".join(data),
+        fetching=True,
+        reporting=True,
+    )
+
+
+def hostile_document(behaviour: Behaviour) -> bytes:
+    """The document at which `hostile_reader` behaves so; it is no text."""
+    return b"\xff%02d" % BEHAVIOURS.index(behaviour)
+
+
+def hostile_reader() -> Guest:
+    """One component whose `parse-bytes` behaves as its document says."""
+    cases, data = _cases()
+    schema = with_tool()["tools"][0]["output_schema"]
+    file = {"name": "file", "description": "A file.", "bytes": True, "output_schema": schema}
+    return guest(
+        reading=f"(local $k i32) (local.set $k {_number_at('$document')}) {' '.join(cases)}",
+        manifest=json.dumps(manifest(name="hostile", contract="1.1", formats=[file])),
+        data=" ".join(data),
+        fetching=True,
+        reporting=True,
+    )
+
+
+def _number_at(place: str) -> str:
+    """The number in the two digits behind the first character of a text."""
+    digit = f"(i32.sub (i32.load8_u (i32.add (local.get {place}) {{}})) (i32.const 48))"
+    return (
+        f"(i32.add (i32.mul (i32.const 10) {digit.format('(i32.const 1)')})"
+        f" {digit.format('(i32.const 2)')})"
+    )
+
+
+def _cases() -> tuple[list[str], list[str]]:
+    """What each behaviour does, by the number in $k, and the data that it refers to."""
     cases, data, at = [], [], _TEXTS
     for number, behaviour in enumerate(BEHAVIOURS):
         body = behaviour.body
@@ -254,19 +298,4 @@ def hostile_component() -> Guest:
             at += len(text)
         cases.append(f"(if (i32.eq (local.get $k) (i32.const {number})) (then {body}))")
     assert at <= 32768, "the texts reach into the manifest"
-    tool = with_tool()["tools"][0]
-    tools = [{**tool, "name": tool_name(one), "title": one.name} for one in BEHAVIOURS]
-    digit = "(i32.sub (i32.load8_u (i32.add (local.get $tool) {})) (i32.const 48))"
-    number_of = (
-        f"(i32.add (i32.mul (i32.const 10) {digit.format('(i32.const 1)')})"
-        f" {digit.format('(i32.const 2)')})"
-    )
-    return guest(
-        f"(local $k i32) (local.set $k {number_of}) {' '.join(cases)}",
-        manifest=json.dumps(
-            manifest(name="hostile", tools=tools, formats=[]), separators=(",", ":")
-        ),
-        data=" ".join(data),
-        fetching=True,
-        reporting=True,
-    )
+    return cases, data

@@ -70,6 +70,37 @@ pub fn damage(document: &mut String, own: &[&str], numbers: &mut Numbers) {
     }
 }
 
+/// Damages a document of bytes in up to five places, with bytes of any value and pieces of its own
+/// kind, such as the keywords of its format.
+pub fn damage_bytes(document: &mut Vec<u8>, own: &[&[u8]], numbers: &mut Numbers) {
+    for _ in 0..=numbers.next(4) {
+        let at = numbers.next(document.len() + 1);
+        let end = (at + numbers.next(40)).min(document.len());
+        let taken = document[at..end].to_vec();
+        match numbers.next(7) {
+            0 => {
+                let random = [u8::try_from(numbers.next(256)).unwrap_or(0)];
+                let number = numbers.next(own.len() + 1);
+                let piece = own.get(number).copied().unwrap_or(&random);
+                document.splice(at..at, piece.iter().copied());
+            }
+            1 => drop(document.drain(at..end)),
+            2 => document[at..end].fill(u8::try_from(numbers.next(256)).unwrap_or(0)),
+            3 => drop(document.splice(at..at, taken)),
+            4 => {
+                let to = numbers.next(document.len() + 1);
+                document.splice(to..to, taken);
+            }
+            5 => {
+                if let Some(byte) = document.get_mut(at) {
+                    *byte ^= 1 << numbers.next(8);
+                }
+            }
+            _ => document.truncate(at),
+        }
+    }
+}
+
 fn damage_once(text: &mut String, own: &[&str], numbers: &mut Numbers) {
     let at = boundary(text, numbers.next(text.len() + 1));
     let end = boundary(text, (at + numbers.next(40)).min(text.len()));
@@ -114,5 +145,25 @@ pub fn check_every_prefix(
         assert_eq!(error.code, Code::InvalidDocument, "cut at {at}: {error}");
         let Some(position) = error.position else { panic!("cut at {at}, and no place") };
         assert!(position.offset <= at as u64, "cut at {at}, reported at {}", position.offset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_damaged_alike_in_every_run() {
+        let damaged = |seed: u64| {
+            let mut document: Vec<u8> = (0..=255).collect();
+            damage_bytes(&mut document, &[b"endobj"], &mut Numbers::new(seed));
+            document
+        };
+        let all: Vec<Vec<u8>> = (1..200).map(damaged).collect();
+        assert_eq!(all, (1..200).map(damaged).collect::<Vec<_>>());
+        let whole: Vec<u8> = (0..=255).collect();
+        assert!(all.iter().filter(|one| **one != whole).count() > 150);
+        let mut empty = Vec::new();
+        (1..50).for_each(|seed| damage_bytes(&mut empty, &[], &mut Numbers::new(seed)));
     }
 }

@@ -47,6 +47,32 @@ impl Case {
             .unwrap_or_else(|| panic!("{} has no document", self.name()))
     }
 
+    /// Its document as bytes: the file `document.*` or `response.*`.
+    ///
+    /// # Panics
+    ///
+    /// When it has none.
+    pub fn bytes(&self) -> Vec<u8> {
+        let named = |name: &str| name.starts_with("document.") || name.starts_with("response.");
+        let entries = fs::read_dir(&self.folder).expect("a case is a folder");
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.retain(|file| file.file_name().is_some_and(|name| named(&name.to_string_lossy())));
+        files.sort();
+        let file = files.first().unwrap_or_else(|| panic!("{} has no document", self.name()));
+        fs::read(file).expect("a document can be read")
+    }
+
+    /// Its options as JSON, from `options` in `case.json`; `{}` when it has none.
+    ///
+    /// # Panics
+    ///
+    /// When `case.json` is no JSON.
+    pub fn options(&self) -> String {
+        let told = self.read("case.json").unwrap_or_else(|| "{}".to_owned());
+        let told: Value = serde_json::from_str(&told).expect("case.json is JSON");
+        told.get("options").map_or_else(|| "{}".to_owned(), Value::to_string)
+    }
+
     /// Its format, when it names one.
     pub fn format(&self) -> Option<String> {
         self.read("format").map(|text| text.trim().to_owned())
@@ -146,5 +172,23 @@ pub fn check_listed(list: impl AsRef<Path>, cases: &[Case]) {
     for case in cases {
         let name = case.name();
         assert!(list.contains(&format!("| `{name}` |")), "{name} is not in the list");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_has_bytes_and_options() {
+        let folder = std::env::temp_dir().join(format!("carrel-pdk-case-{}", std::process::id()));
+        fs::create_dir_all(folder.join("one")).unwrap();
+        fs::write(folder.join("one/document.bin"), b"\xff\0").unwrap();
+        let cases = Case::all(&folder);
+        assert_eq!(cases[0].bytes(), b"\xff\0");
+        assert_eq!(cases[0].options(), "{}");
+        fs::write(folder.join("one/case.json"), r#"{"options": {"first": 1}}"#).unwrap();
+        assert_eq!(cases[0].options(), r#"{"first":1}"#);
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -28,7 +28,7 @@ def test_the_namespace_is_the_name_unless_given() -> None:
 
 
 def test_every_fault_is_reported_at_once() -> None:
-    bad = manifest(contract="2.0", name="Bad Name", surprise=1)
+    bad = manifest(contract=1.0, name="Bad Name", surprise=1)
     del bad["licence"]
     with pytest.raises(LoadError) as caught:
         parse_manifest(json.dumps(bad), "sample")
