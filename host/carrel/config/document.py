@@ -1,4 +1,4 @@
-"""From the bytes of a configuration file to plain values: TOML, JSON or YAML."""
+"""Parses a configuration file, TOML, JSON or YAML, into plain values."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 #: Bytes of the largest file that is read.
 MAX_FILE_BYTES = 2**20
 
-#: Values that a file may hold; an alias of YAML counts each time, so that it cannot multiply.
+#: The most values in a file; each use of a YAML alias counts, which bounds its expansion.
 MAX_VALUES = 50_000
 
 _VARIABLE = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 class Table(dict[Any, Any]):
-    """A table that remembers which of its keys came twice."""
+    """A table that records duplicate keys."""
 
     def __init__(
         self, pairs: Iterable[tuple[Any, Any]], keys: Sequence[object] | None = None
@@ -34,11 +34,11 @@ class Table(dict[Any, Any]):
 
 
 class _SyntaxFaultError(Exception):
-    """The file is not in its format; the message has line and column where they are known."""
+    """The file cannot be parsed; the message has line and column if they are known."""
 
 
 def read_document(path: Path, env: Mapping[str, str]) -> object:
-    """What the file at `path` holds, with `${VAR}` and `${VAR:-default}` filled in from `env`.
+    """Reads the file at `path`, with `${VAR}` and `${VAR:-default}` replaced from `env`.
 
     Raises:
         ConfigError: it cannot be read, a variable is not set, or it is not in its format.
@@ -55,9 +55,9 @@ def read_document(path: Path, env: Mapping[str, str]) -> object:
 
 
 def expand_variables(text: str, env: Mapping[str, str]) -> str:
-    """Fills in `${VAR}` and `${VAR:-default}`; `$${VAR}` stands for a literal `${VAR}`.
+    """Replaces `${VAR}` and `${VAR:-default}`; `$${VAR}` is a literal `${VAR}`.
 
-    A variable that is empty counts as unset. `$VAR` stays, because patterns use it.
+    An empty variable counts as unset. `$VAR` is not replaced, because patterns use it.
     """
     missing: dict[str, int] = {}
 

@@ -1,9 +1,8 @@
-"""Reading a configuration file: its values checked, every fault with its place.
+"""Reads a configuration file: checks its values, and reports every fault with its place.
 
-The shape is that of hyper-mcp's `plugins` table with tables of Carrel's own beside it. A file that
-holds nothing but hyper-mcp's keys is one of hyper-mcp's and loads as it is (`hyper_mcp`). In any
-other, what hyper-mcp has and Carrel does not offer is refused with the reason, never passed over: a
-setting that is read and ignored is a trap.
+The format is hyper-mcp's `plugins` table with tables of Carrel's own beside it. A file with
+hyper-mcp's keys only is translated (`hyper_mcp`). In any other file, keys of hyper-mcp that Carrel
+does not support are refused with the reason: a setting that is read and ignored is a trap.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _HYPER_ENTRY_RULES: Mapping[str, Rule] = {
     "path": rules.foreign_url,
 }
 
-#: Keys that hyper-mcp knows → why there is nothing behind them here.
+#: Keys of hyper-mcp → why Carrel does not support them.
 _NOT_OFFERED: Mapping[str, str] = {
     "allowed_paths": "a plugin sees no files",
     "memory_limit": "`limits.memory_bytes` says it, in bytes",
@@ -71,11 +70,10 @@ _SECRET_PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key")
 
 
 def read_file(path: Path, faults: list[str], env: Mapping[str, str]) -> dict[str, Any]:
-    """The checked values of the file at `path`; what is wrong is appended to `faults`.
+    """Reads and checks the file at `path`; appends what is wrong to `faults`.
 
     Raises:
-        ConfigError: the file cannot be read, or is not in its format, so that nothing in it can be
-            checked.
+        ConfigError: the file cannot be read or parsed.
     """
     document = read_document(path, env)
     base = path.absolute().parent
@@ -98,7 +96,7 @@ class _Reader:
         self._hyper = translation
 
     def file(self, document: object) -> dict[str, Any]:
-        """The checked values of a whole document."""
+        """Checks the values of a whole document."""
         if not isinstance(document, dict):
             self._fault("", f"expected a table of settings but found {kind_of(document)}")
             return {}
@@ -174,14 +172,14 @@ class _Reader:
         )
 
     def _as_declared(self, name: str, url: str) -> bool:
-        """Whether the grant of an entry without hosts is what its plugin declares."""
+        """Whether an entry without hosts is granted what its plugin declares."""
         every_host = self._hyper is not None and name in self._hyper.as_declared
         return every_host or url.startswith("builtin:")
 
     def _own_limits(
         self, place: str, entry: Mapping[str, Any], runtime_config: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The limits of one plugin, which stand in the grant or, for short, in the entry."""
+        """Returns the limits of one plugin, from the grant or, for short, from the entry."""
         if "limits" in entry and "limits" in runtime_config:
             self._fault(place, "`limits` and `runtime_config.limits` mean the same; give one")
         own: dict[str, Any] = {}
@@ -206,7 +204,7 @@ class _Reader:
         *,
         known: Iterable[str] | None = None,
     ) -> dict[str, Any]:
-        """The values of `table` that satisfy `rules_`; `known` are the keys others look at."""
+        """Returns the values of `table` that satisfy `rules_`; `known` keys are not checked."""
         known = tuple(rules_ if known is None else known)
         values: dict[str, Any] = {}
         for key, value in table.items():
@@ -249,7 +247,7 @@ class _Reader:
             self._fault(place, f"expected a JSON value but found {kind_of(value)}")
 
     def report_keys_given_twice(self, place: str, value: object) -> None:
-        """One fault for every key that came twice."""
+        """Reports one fault for every duplicate key."""
         if isinstance(value, Table):
             for key in value.twice:
                 self._fault(_join(place, key), "the key is given twice")
@@ -273,7 +271,7 @@ def _join(place: str, key: str) -> str:
     return f"{place}.{shown}" if place else shown
 
 
-#: Every key with its full name, for a hint when it stands in the wrong table.
+#: Every key with its full name, for a hint when it is in the wrong table.
 _ELSEWHERE: Mapping[str, str] = {
     **{key: key for key in _TOP_KEYS},
     **{key: f"{section}.{key}" for section in _SECTIONS for key in RULES[section]},

@@ -1,11 +1,10 @@
-"""hyper-mcp's configuration files, put into Carrel's words.
+"""Translates hyper-mcp's configuration files.
 
-A file that holds nothing but hyper-mcp's keys, and perhaps `limits`, is one of hyper-mcp's; TOML,
-which is Carrel's own format, or one with `limits`, only when one of them is a key that Carrel does
-not have. It loads as it stands: what Carrel
-offers is translated, what it does not offer becomes a warning that names the key and says why
-nothing happens. Where passing over a key could take something from a plugin, the plugin's own notes
-say so too. No grant becomes wider than what the file says.
+A file with hyper-mcp's keys only, and perhaps `limits`, is one of hyper-mcp's; a TOML file, which
+is Carrel's own format, or one with `limits`, only if one of its keys is unknown to Carrel.
+Supported keys are translated; each unsupported one becomes a warning with the key and the reason.
+Where ignoring a key could restrict a plugin, the plugin's notes say so too. No grant becomes wider
+than in the file.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _TOP = frozenset({"auths", "dynamic_loading", "oci", "plugins"})
-#: `limits` is Carrel's own, and a file of hyper-mcp's may have it beside `memory_limit`.
+#: `limits` is Carrel's own; a file of hyper-mcp's may have it beside `memory_limit`.
 _ENTRY = frozenset({"url", "path", "description", "runtime_config", "limits"})
 _SKIPS = ("skip_tools", "skip_prompts", "skip_resources", "skip_resource_templates")
 _RUNTIME_CONFIG = frozenset(
@@ -39,12 +38,12 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 @dataclass(slots=True)
 class Translation:
-    """A file of hyper-mcp's in Carrel's words.
+    """A translated file.
 
     Attributes:
-        document: the tables as Carrel reads them.
+        document: the tables in Carrel's format.
         as_declared: plugins whose grant is every host that their manifest declares.
-        notes: plugin → what the file says for it and it does not get.
+        notes: plugin → what the file requests for it and it does not get.
     """
 
     document: dict[str, Any] = field(default_factory=dict)
@@ -54,18 +53,18 @@ class Translation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every warning, each beginning with its key."""
+        """Returns every warning, each beginning with its key."""
         return tuple(self._warnings)
 
     def warn(self, place: str, text: str, plugin: str | None = None) -> None:
-        """Takes note of something that does not happen."""
+        """Records an unsupported key."""
         self._warnings.append(f"{place}: {text}")
         if plugin is not None:
             self.notes[plugin] = (*self.notes.get(plugin, ()), f"{place}: {text}")
 
 
 def translate(document: object, *, is_toml: bool) -> Translation | None:
-    """The document in Carrel's words; None when it is no file of hyper-mcp's."""
+    """Translates a document; returns None when it is no file of hyper-mcp's."""
     if not _is_hyper(document):
         return None
     if (is_toml or _has_own_key(document)) and not _has_foreign_key(document):
@@ -103,7 +102,7 @@ def _is_hyper(document: object) -> bool:
 
 
 def _has_own_key(document: object) -> bool:
-    """Whether a key stands in it that only Carrel has."""
+    """Whether it has a key that only Carrel knows."""
     assert isinstance(document, dict), "just looked at"
     entries = document["plugins"].values() if isinstance(document["plugins"], dict) else ()
     return any(
@@ -112,7 +111,7 @@ def _has_own_key(document: object) -> bool:
 
 
 def _has_foreign_key(document: object) -> bool:
-    """Whether a key stands in it that only hyper-mcp has."""
+    """Whether it has a key that only hyper-mcp knows."""
     assert isinstance(document, dict), "just looked at"
     if len(document) > 1:
         return True
@@ -121,14 +120,14 @@ def _has_foreign_key(document: object) -> bool:
 
 
 def _present(value: object) -> dict[str, Any]:
-    """The members of a table that are not null."""
+    """Returns the members of a table that are not null."""
     if not isinstance(value, Mapping):
         return {}
     return {key: one for key, one in value.items() if one is not None}
 
 
 def _translate_oci(oci: dict[str, Any], told: Translation) -> None:
-    """hyper-mcp's signature settings; a signature that it would ask for is asked for here too."""
+    """Translates signature settings; a required signature stays required."""
     for key in _OCI_UNUSED:
         if key in oci:
             told.warn(f"oci.{key}", "not used, as by hyper-mcp itself; `trust` says whose count")
@@ -171,7 +170,7 @@ def _entry(name: str, entry: Mapping[str, Any], told: Translation) -> dict[str, 
 
 
 def _anchored(pattern: object) -> object:
-    """A pattern that matches the same whole names as hyper-mcp's does.
+    """Returns a pattern that matches the same whole names as in hyper-mcp.
 
     hyper-mcp anchors a pattern at both ends unless it has an anchor already: `^admin` alone means
     every name that begins so.
@@ -187,7 +186,7 @@ def _anchored(pattern: object) -> object:
 def _translate_memory(
     entry: dict[str, Any], granted: dict[str, Any], place: str, name: str, told: Translation
 ) -> None:
-    """`memory_limit` as the limit of that name; one that `limits` names itself wins."""
+    """Translates `memory_limit`; one in `limits` takes precedence."""
     size = granted.pop("memory_limit", None)
     if size is None:
         return
@@ -203,14 +202,14 @@ def _translate_memory(
     above = entry if "limits" in entry else granted
     limits = above.setdefault("limits", {})
     if not isinstance(limits, dict):
-        return  # its fault is found where limits are read
+        return  # reported where limits are read
     if "memory_bytes" in limits:
         told.warn(f"{place}.memory_limit", "not used: `limits.memory_bytes` stands beside it", name)
     above["limits"] = {"memory_bytes": given, **limits}
 
 
 def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
-    """Globs: a name is a name, `*.name` is one more label, `*` is what the manifest declares."""
+    """Translates globs: a name, `*.name` for one more label, `*` for what the manifest declares."""
     from carrel.fetch.policy.hosts import parse_host_entry
 
     hosts = granted.get("allowed_hosts")

@@ -1,4 +1,4 @@
-"""One entry of the `plugins` table: which plugin, and everything that it is granted."""
+"""One entry of the `plugins` table: a plugin and its grant."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Overrides = Mapping[str, float | int]
 
 @dataclass(frozen=True, slots=True)
 class PaceGrant:
-    """The pace that the operator wants at a host, in place of the manifest's.
+    """The operator's pace at a host, in place of the manifest's.
 
     Attributes:
         interval_ms: milliseconds between two requests in the long run.
-        burst: requests that may go at once after a rest. Default: 1.
-        ignore_upstream_rule: whether it holds even where it is quicker than the rule of an upstream
-            that Carrel knows. Default: false; then the slower of the two holds.
+        burst: requests that may be sent at once after a pause. Default: 1.
+        ignore_upstream_rule: whether it applies even if it is faster than the rule of an upstream
+            that Carrel knows. Default: false; then the slower of the two applies.
     """
 
     interval_ms: int
@@ -32,7 +32,7 @@ class PaceGrant:
 
 @dataclass(frozen=True, slots=True)
 class PluginConfig:
-    """One entry of the `plugins` table: which plugin, and what it may do.
+    """One entry of the `plugins` table: a plugin and its grant.
 
     Attributes:
         name: the entry's key: lower-case letters, digits and single underscores between them.
@@ -48,7 +48,7 @@ class PluginConfig:
             host.
         limits: overrides by the field names of `carrel.exchange.Limits`; they win over the
             top-level `limits` table. Default: none.
-        settings: the plugin's own settings, handed to it as JSON; never secrets. Default: none.
+        settings: the plugin's own settings, passed to it as JSON; never secrets. Default: none.
         tools: the only tools that are offered (`runtime_config.tools`): regular expressions that
             match a whole tool name. None offers all. Default: None.
         skip_tools: tools that are not offered, likewise; they win over `tools`. Default: none.
@@ -62,9 +62,9 @@ class PluginConfig:
             read (`runtime_config.allowed_secrets`). Default: none.
         secrets: the secrets of the manifest that the host attaches, by name. None means all for a
             built-in plugin and none for any other. Default: None.
-        pace: host entry → the pace that holds there. Default: as declared.
-        trust: whose signature the plugin has to carry; None means as the top-level `trust` says.
-        notes: what the file asks for and this plugin does not get, for a person.
+        pace: host entry → its pace. Default: as declared.
+        trust: who must have signed the plugin; None means as the top-level `trust` says.
+        notes: for a person: what the file requests and this plugin does not get.
     """
 
     name: str
@@ -94,15 +94,15 @@ class PluginConfig:
 
     @property
     def locked_url(self) -> str:
-        """The address that the lock file holds: one that moves with the configuration file."""
+        """The address in the lock file: one that moves with the configuration file."""
         return self.relative_url or self.url
 
     def skips(self, tool: str) -> bool:
-        """Whether the operator does not want `tool`, named as in the plugin's manifest."""
+        """Whether the operator hides `tool`, named as in the plugin's manifest."""
         return self.grant_of_tool(tool) is not None
 
     def grant_of_tool(self, tool: str) -> str | None:
-        """What would offer a tool that is hidden, in the file's words; None when it is offered."""
+        """Returns the setting that would show a hidden tool; None when it is shown."""
         hidden = self._skipped("skip_tools", tool)
         if hidden is not None or self.tools is None:
             return hidden
@@ -114,11 +114,11 @@ class PluginConfig:
         return f"plugins.{self.name}.runtime_config.tools += {json.dumps(tool)}"
 
     def grant_of_resource(self, uri: str) -> str | None:
-        """The same of a resource; hiding the tool `resource` hides all of a component's."""
+        """As for a tool; hiding the tool `resource` hides all of a component's resources."""
         return self.grant_of_tool("resource") or self._skipped("skip_resources", uri)
 
     def grant_of_prompt(self, prompt: str) -> str | None:
-        """The same of a prompt."""
+        """As for a tool."""
         return self._skipped("skip_prompts", prompt)
 
     def _skipped(self, key: str, name: str) -> str | None:
@@ -136,7 +136,7 @@ class PluginConfig:
     def grants_secret(self, name: str) -> bool:
         """Whether the host may attach the secret for this plugin.
 
-        The name of the software is none, so it needs no grant.
+        The name of the software is not confidential, so it needs no grant.
         """
         from carrel.fetch.identity import SOFTWARE
 

@@ -1,4 +1,4 @@
-"""What each key of a configuration may hold: the rules of the settings, and their table."""
+"""Rules for every setting of a configuration, and the table of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CONTACT = re.compile(r"[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 
 
 def contact(value: object, _base: Path) -> str | None:
-    """An e-mail address. The message never shows what was found."""
+    """An e-mail address. The error never shows the value."""
     if not isinstance(value, str):
         raise wrong("an e-mail address", value)
     value = value.strip()
@@ -49,16 +49,16 @@ def contact(value: object, _base: Path) -> str | None:
 
 
 def store(value: object, _base: Path) -> str:
-    """What holds cache and pace."""
+    """The kind of store for cache and pace."""
     if isinstance(value, str) and value.startswith(("redis:", "rediss:")):
         raise ValueError("this version keeps cache and pace in sqlite only")
     return str(one_of("sqlite")(value, _base))
 
 
 def plugin_name(name: str, *, any_case: bool = False) -> str | None:
-    """What is wrong with `name` as the name of a plugin; None when nothing is.
+    """Returns what is wrong with `name` as the name of a plugin; None for a valid one.
 
-    With `any_case`, capitals and a digit in front will do, as they do for hyper-mcp.
+    With `any_case`, capitals and a leading digit are valid, as in hyper-mcp.
     """
     if len(name) > 40:
         return f"expected at most 40 characters but found {len(name)}"
@@ -137,14 +137,14 @@ def _file_url(rest: str, base: Path) -> str:
 
 
 def _looks_like_path(value: str) -> bool:
-    """Whether a file was meant; `registry.example.org/name` and `arxiv` are mistakes of others."""
+    """Whether a file was meant, and not `registry.example.org/name` or `arxiv`."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", value):
         return False
     return Path(value).is_absolute() or value.startswith((".", "~")) or value.endswith(".wasm")
 
 
 def foreign_url(value: object, base: Path) -> str:
-    """Where hyper-mcp finds a module: also what Carrel can only say it does not load."""
+    """A module's address in hyper-mcp, including those that Carrel does not load."""
     if isinstance(value, str):
         if value.partition(":")[0].lower() in {"http", "https", "s3"}:
             return value
@@ -245,7 +245,7 @@ def names(value: object, _base: Path) -> tuple[str, ...]:
 
 
 def pace(value: object, base: Path) -> dict[str, PaceGrant]:
-    """Host entry → the pace that holds there."""
+    """Host entry → its pace."""
     from .plugin import PaceGrant
 
     known: Mapping[str, Rule] = {
@@ -298,7 +298,7 @@ def keyring_entries(value: object, base: Path) -> tuple[tuple[str, str], ...]:
 
 
 def trust(value: object, base: Path) -> TrustPolicy:
-    """Whose signatures are accepted."""
+    """The signers whose signatures are accepted."""
     from carrel.trust.policy import Identity, TrustPolicy
 
     if not isinstance(value, dict):
@@ -353,7 +353,7 @@ _REGISTRY_RULES: Mapping[str, Rule] = {
 
 
 def registries(value: object, base: Path) -> dict[str, RegistryConfig]:
-    """`HOST[:PORT]` of a registry → how it is reached."""
+    """`HOST[:PORT]` of a registry → its settings."""
     from .model import RegistryConfig
 
     if not isinstance(value, dict):

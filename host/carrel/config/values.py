@@ -1,8 +1,8 @@
-"""The plain values that a configuration may hold: numbers, texts, paths, small tables.
+"""Rules for plain values in a configuration: numbers, texts, paths, small tables.
 
-A rule takes a value as the file gave it and the folder that relative paths start at, and returns
-the value to keep. It raises ValueError with "expected … but found …" otherwise, never with the
-text itself where that could be a secret or an address.
+A rule takes a value of the file and the folder that relative paths start at, and returns the value
+to use. Otherwise it raises ValueError with "expected … but found …", without the text itself where
+that could be a secret or an address.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Rule = Callable[[object, Path], Any]
 
 
 class MisfitError(ValueError):
-    """A value that breaks its rule in one of its items; `at` is the item's place in the value."""
+    """One item of a value breaks its rule; `at` is the item's place in the value."""
 
     def __init__(self, message: str, at: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class MisfitError(ValueError):
 
 
 def kind_of(value: object) -> str:
-    """What a person calls the type of a value of JSON or TOML."""
+    """Returns the name of a JSON or TOML value's type for a person."""
     names = {bool: "a boolean", int: "a whole number", float: "a number", str: "text",
              list: "a list", dict: "a table", type(None): "null"}  # fmt: skip
     for kind, name in names.items():
@@ -35,20 +35,20 @@ def kind_of(value: object) -> str:
 
 
 def wrong(expected: str, value: object) -> ValueError:
-    """The error of a value of another kind; a text is not shown."""
+    """Returns the error for a value of another type; a text is not shown."""
     shown = f"{value!r}" if isinstance(value, int | float) else kind_of(value)
     return ValueError(f"expected {expected} but found {shown}")
 
 
 def number(minimum: float, maximum: float, unit: str = "", *, above: bool = False) -> Rule:
-    """A number of `unit` from `minimum` (or `above` it) to `maximum`."""
+    """Returns a rule for a number of `unit` from `minimum` (or `above` it) to `maximum`."""
     low = f"above {minimum:g}" if above else f"from {minimum:g}"
     expected = f"a number{' of ' + unit if unit else ''} {low} to {maximum:g}"
 
     def rule(value: object, _base: Path) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise wrong(expected, value)
-        # Written so that NaN, which compares false with everything, is refused.
+        # Written so that it refuses NaN, which compares false with everything.
         if not (minimum < value <= maximum if above else minimum <= value <= maximum):
             raise wrong(expected, value)
         return float(value)
@@ -57,7 +57,7 @@ def number(minimum: float, maximum: float, unit: str = "", *, above: bool = Fals
 
 
 def whole(minimum: int, maximum: int, unit: str = "") -> Rule:
-    """A whole number of `unit` from `minimum` to `maximum`."""
+    """Returns a rule for a whole number of `unit` from `minimum` to `maximum`."""
     expected = f"a whole number{' of ' + unit if unit else ''} from {minimum:,} to {maximum:,}"
 
     def rule(value: object, _base: Path) -> int:
@@ -115,7 +115,7 @@ def readable_file(value: object, base: Path) -> Path:
 
 
 def path_of(value: object, base: Path) -> Path:
-    """A path; nothing need be there."""
+    """A path; nothing need exist there."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise wrong("a path", value)
     try:

@@ -1,12 +1,12 @@
-"""Answers kept on disk, and found again on the calling thread in tens of microseconds.
+"""A cache of responses on disk, read on the calling thread in tens of microseconds.
 
-The built-in plugins share one file; each other plugin has its own, so that what one of them wrote,
-or how much, is nothing to any other. A key is made of what the guest asked, never of what the host
-attached, so no secret can reach it. An answer that came over redirects keeps their URLs: it is only
-given to a plugin whose policy would have followed them.
+The built-in plugins share one file; each other plugin has its own, so no plugin can read or evict
+another's entries. A key is computed from the guest's request, never from what the host attached, so
+it contains no secret. An entry whose response came over redirects has their URLs: it is a hit only
+for a plugin whose policy allows each of them.
 
-Bodies are stored as they are: for the 30 KB of a typical feed, inflating would cost more than the
-rest of the lookup together, and the size is capped anyway.
+Bodies are stored uncompressed: for the 30 KB of a typical feed, decompressing would cost more than
+the rest of the lookup, and the size is capped anyway.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .database import Database
 if TYPE_CHECKING:
     import sqlite3
 
-#: Part of every key: raised when what is stored changes its meaning.
+#: Part of every key: raised when the meaning of the stored data changes.
 _VERSION = b"1"
 
 _SCHEMA = """
@@ -54,7 +54,7 @@ _SELECT = (
     "FROM answer_v2 WHERE key = ?"
 )
 
-# In front of the keys of answers that no plugin has read yet.
+# Prefix of the keys of responses that no plugin has read yet.
 _UNSETTLED = b"?"
 
 #: Statuses that are cached, and those among them that say an item does not exist.
@@ -64,10 +64,10 @@ NEGATIVE = frozenset({404, 410})
 #: Each plugin that is not built in may fill `fetch.cache_max_bytes` divided by this.
 PLUGIN_SHARE = 8
 
-# Files of plugins that nobody wrote to for so long are removed: the plugin has changed, or gone.
+# Files of plugins that were not written for so long are removed: the plugin was changed or removed.
 _STALE_SECONDS = 30 * 86400.0
 
-# An answer from further in the future than this was stored under a wrong clock.
+# An entry from further in the future was stored under a wrong clock.
 _CLOCK_SLACK = 300.0
 
 # Bytes of a row beyond body, headers and URLs, roughly.
@@ -76,13 +76,13 @@ _ROW_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """A fresh answer.
+    """A fresh entry.
 
     Attributes:
-        response: what the guest gets.
-        hops: the URLs of the redirects that led to it, in order; policy has to allow each.
-        stored: when it was kept, in seconds since 1970.
-        until: when it stops being fresh, likewise.
+        response: for the guest.
+        hops: the URLs of the redirects to it, in order; policy must allow each.
+        stored: when it was stored, in seconds since 1970.
+        until: when it stops being fresh, in seconds since 1970.
     """
 
     response: Response
@@ -94,10 +94,10 @@ class CachedAnswer:
 def cache_key(
     method: str, url: str, headers: Headers, body: str, secret_names: Iterable[str]
 ) -> bytes:
-    """What makes two requests the same.
+    """Computes the key that equal requests share.
 
-    The names of the secrets take part, because an answer to an authorised request is not an answer
-    to an anonymous one; their values never do.
+    The names of attached secrets are part of it, because the response to an authorised request is
+    not the response to an anonymous one; their values are not.
     """
     parts = [method, url, body]
     parts += [f"{name.lower()}:{value}" for name, value in sorted(headers)]
@@ -111,7 +111,7 @@ def cache_key(
 
 
 def partition_path(path: Path, partition: str) -> Path:
-    """The file of one partition beside that of the built-in plugins; stale ones are removed."""
+    """Returns the file of a partition, beside that of the built-in plugins; removes stale ones."""
     import re
     import time
 
@@ -125,7 +125,7 @@ def partition_path(path: Path, partition: str) -> Path:
                 for suffix in ("", "-wal", "-shm"):
                     other.with_name(other.name + suffix).unlink(missing_ok=True)
     except OSError:
-        pass  # it is looked for again by the next process
+        pass  # the next process tries again
     return own
 
 
@@ -137,7 +137,7 @@ def _modified(path: Path) -> float:
 
 
 class Cache:
-    """The answers of one file. Thread-safe; several processes may share the file."""
+    """The entries of one file. Thread-safe; several processes may share the file."""
 
     def __init__(self, path: Path | None, max_bytes: int, clock: Clock) -> None:
         self._clock = clock
@@ -153,7 +153,7 @@ class Cache:
     def get(
         self, key: bytes, *, fresh_seconds: float, negative_seconds: float
     ) -> CachedAnswer | None:
-        """The answer, when one is kept that is younger than `fresh_seconds`."""
+        """Returns the entry if there is one that is younger than `fresh_seconds`."""
         if self._reader is None or fresh_seconds <= 0:
             return None
         row: tuple[Any, ...] | None = self._reader.run(
@@ -198,10 +198,10 @@ class Cache:
         return answer.stored - _CLOCK_SLACK <= self._clock.wall() < answer.until
 
     def put(self, key: bytes, response: Response, hops: Iterable[str]) -> bool:
-        """Stores the answer until it is settled, and lets the oldest go when there are too many.
+        """Stores a response for `settle`, and evicts the oldest entries when the file is full.
 
         Returns:
-            Whether it was stored; `get` finds it once `settle` has said that it was read.
+            Whether it was stored; `get` finds it once `settle` has made it an entry.
         """
         if self._writer is None:
             return False
@@ -233,7 +233,7 @@ class Cache:
         return True
 
     def settle(self, keys: Iterable[bytes], verdict: Verdict) -> None:
-        """Keeps stored answers that a plugin could read, and forgets the others."""
+        """Makes entries of responses that a plugin could read, and removes the others."""
         if self._writer is None:
             return
         rows = [(key, verdict is Verdict.ABSENT, _UNSETTLED + key) for key in keys]
@@ -284,7 +284,7 @@ class Cache:
 
 @lru_cache(256)
 def _headers(text: str) -> Headers:
-    """The headers in an answer's row; a source sends the same few again and again."""
+    """Decodes the headers of a row; a source sends the same few again and again."""
     return tuple((name, value) for name, value in json.loads(text))
 
 
@@ -296,7 +296,7 @@ def _evict(connection: sqlite3.Connection, max_bytes: int) -> None:
     (total,) = connection.execute("SELECT TOTAL(size) FROM answer_v2").fetchone()
     if total <= max_bytes:
         return
-    # Down to nine tenths, so that the next answers do not evict again.
+    # Down to nine tenths, so that the next writes do not evict again.
     surplus = total - max_bytes * 0.9
     newest_to_go = None
     for stored, size in connection.execute("SELECT stored, size FROM answer_v2 ORDER BY stored"):

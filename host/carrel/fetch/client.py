@@ -1,4 +1,4 @@
-"""The fetcher that plugins get: policy and cache on the calling thread, the network behind it.
+"""The fetcher of plugins: checks policy and cache on the calling thread, sends in the background.
 
 The order of work for each request is that of the trust boundary: parse the URL once, check it
 against policy, look into the cache, and only then queue for the upstream, on one background
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from .engine import Engine, FetchBatch, LoopThread
     from .resolve import Resolver
 
-#: Plans of a plugin's requests that are remembered, and the characters of the longest one.
+#: Plans of a plugin's requests that are cached, and the characters of the longest one.
 _PLANS = 1024
 _REMEMBERED = 2048
-#: What an answer needs at least, so that no slot is taken for a request that cannot end.
+#: The least time for a response, so that no slot is taken for a request that cannot finish.
 _ANSWER_SECONDS = 1.0
 
 
@@ -50,8 +50,8 @@ class FetchClient:
 
     Args:
         settings: how upstreams are reached.
-        resolver: looks names up; the system's by default.
-        dialer: where the socket for a checked address goes; there by default. For tests.
+        resolver: resolves names; the system's by default.
+        dialer: where to connect for a checked address; to the address itself except in tests.
         clock: the machine's by default.
         jitter: random numbers from 0 to 1.
     """
@@ -78,11 +78,11 @@ class FetchClient:
         self._closed = False
 
     def for_plugin(self, policy: Policy, secrets: Sequence[Secret] = ()) -> PluginFetcher:
-        """The fetcher of one plugin, bound to its policy and secrets."""
+        """Returns the fetcher of one plugin, bound to its policy and secrets."""
         return PluginFetcher(self, policy, tuple(secrets))
 
     def cache(self, partition: str) -> Cache:
-        """The answers of one partition; no other reads or writes them."""
+        """Returns the cache of one partition; no other reads or writes it."""
         with self._lock:
             if partition not in self._caches:
                 settings = self.settings
@@ -93,12 +93,12 @@ class FetchClient:
             return self._caches[partition]
 
     def held_bytes(self, partition: str) -> HeldBytes:
-        """The bytes of answers that one partition holds; for the event loop."""
+        """Returns the counter of response bytes that one partition holds; for the event loop."""
         with self._lock:
             return self._held.setdefault(partition, HeldBytes(self.settings.plugin_bytes))
 
     def start(self, batch: FetchBatch) -> Future[None] | None:
-        """Sends a batch on its way; None once the client is closed."""
+        """Starts a batch; returns None once the client is closed."""
         with self._lock:
             if self._closed:
                 return None
@@ -116,7 +116,7 @@ class FetchClient:
             return self._loop.submit(self._engine.run(batch))
 
     def close(self) -> None:
-        """Ends what is under way, closes connections and files. Idempotent."""
+        """Cancels running requests, closes connections and files. Idempotent."""
         with self._lock:
             self._closed = True
             loop, engine = self._loop, self._engine
@@ -141,8 +141,8 @@ class _Plan:
 
     Attributes:
         target: None when the URL could not be read.
-        rule: that allows it; None when none does, and `refusal` says why.
-        key: of its answer in the cache.
+        rule: the rule that allows it; None when none does, and `refusal` says why.
+        key: its cache key.
     """
 
     target: Target | None
@@ -217,7 +217,7 @@ class PluginFetcher:
             self._cache.settle(keys, verdict)
 
     def _prepare(self, request: Request, call: Call, caller: object) -> Outcome | PendingRequest:
-        """What needs no network, or else the request that does."""
+        """Returns the outcome if no network is needed, otherwise the pending request."""
         started = self._client.clock.monotonic()
         plan = self._planned(request)
         target = plan.target
@@ -242,7 +242,7 @@ class PluginFetcher:
         return plan(request.method, request.url, request.headers, body)
 
     def _plan(self, method: str, url: str, headers: Headers, body: str) -> _Plan:
-        """What follows from a request and the policy alone, and so is the same every time."""
+        """Checks a request by the policy alone, so with the same result every time."""
         parsed = parse_url(url)
         if isinstance(parsed, UrlFault):
             return _Plan(None, refusal=failures.denied(url, parsed.reason, parsed.message))
@@ -323,7 +323,7 @@ class PluginFetcher:
         )
 
     def _travel(self, pending_requests: list[PendingRequest], call: Call) -> list[Outcome | None]:
-        """Runs the requests on the background thread and waits, saying so to the client."""
+        """Runs the requests on the background thread and waits, reporting progress."""
         from .engine import FetchBatch
 
         batch = FetchBatch(call, pending_requests)
@@ -352,7 +352,7 @@ class PluginFetcher:
                 running.result(timeout=every)
             except TimeoutError:
                 call.explain(batch.phase)
-                # The loop ends every request in time; should it hang, the call must not.
+                # The loop ends every request in time; if it hangs, the call must not.
                 if call.remaining <= 0:
                     running.cancel()
                     return

@@ -34,11 +34,11 @@ T = TypeVar("T")
 #: Bytes taken from the socket at once, and the longest TLS record.
 _READ_BYTES = 16 * 1024
 
-#: Idle connections kept per host, and in all for a plugin that is not built in.
+#: Idle connections per host, and in all for a plugin that is not built in.
 _IDLE_PER_HOST = 8
 _IDLE_PER_PLUGIN = 16
 
-#: What one address of several gets before the next is tried.
+#: Seconds for one address of several before the next is tried.
 _CONNECT_SHARE_SECONDS = 3.0
 
 #: For a plugin that is not built in: TLS handshakes at once, each a millisecond of the loop, and
@@ -46,12 +46,12 @@ _CONNECT_SHARE_SECONDS = 3.0
 _HANDSHAKES = 2
 _LOOKUPS = 16
 
-#: Names whose special addresses were warned about; each is, once.
+#: The most names whose special addresses are warned about, once each.
 _MAX_WARNED = 256
 
 
-#: Where the socket for a checked address and port really goes: itself, but for tests that run a
-#: server of their own on loopback.
+#: Where to connect for a checked address and port: there, except in tests, which run a server of
+#: their own on loopback.
 Dialer = Callable[[str, int], tuple[str, int]]
 
 
@@ -85,10 +85,10 @@ class Connection:
     """An HTTP connection to a checked address.
 
     Attributes:
-        partition: whose requests it may carry.
+        partition: the only one whose requests it carries.
         host: the name that its certificate is for.
         address: the checked address.
-        http: what speaks HTTP over it.
+        http: speaks HTTP over it.
     """
 
     def __init__(self, partition: str, host: str, address: str, http: HTTPConnection) -> None:
@@ -99,7 +99,7 @@ class Connection:
 
 
 class Connections:
-    """Makes and keeps connections; lives on the event loop."""
+    """Makes and pools connections; used on the event loop only."""
 
     def __init__(
         self, settings: FetchSettings, resolver: Resolver | None, dialer: Dialer | None
@@ -115,16 +115,16 @@ class Connections:
         self._warned: set[tuple[str, str]] = set()
 
     async def resolve(self, host: str, partition: str) -> tuple[str, ...]:
-        """The addresses of the name, all checked.
+        """Returns the addresses of the name, all checked.
 
         Raises:
-            OSError: the lookup failed for now, took too long, or too many others are under way.
+            OSError: the lookup failed or timed out, or too many others are running.
             NoAddressError: there are none.
             PrivateAddressError: one of them is not public.
         """
         if partition and self._lookups[partition] >= _LOOKUPS:
             raise OSError("too many lookups are under way")
-        # Counted until it ends, not until nobody waits: a lookup that hangs keeps its thread.
+        # Counted until it ends, not until its caller stops waiting: it occupies a thread.
         lookup = asyncio.ensure_future(self._resolver(host))
         self._lookups[partition] += 1
         self._lookup_tasks.add(lookup)
@@ -140,15 +140,15 @@ class Connections:
         return answers
 
     def idle(self, partition: str, host: str, addresses: tuple[str, ...]) -> Connection | None:
-        """A kept connection of the partition to one of the checked addresses, if there is one."""
+        """Returns an idle connection of the partition to one of the checked addresses, if any."""
         pool = self._pools.get(partition)
         return None if pool is None else pool.take(host, addresses)
 
     async def connect(self, partition: str, host: str, addresses: tuple[str, ...]) -> Connection:
-        """A new connection to one of the checked addresses.
+        """Makes a new connection to one of the checked addresses.
 
         Raises:
-            NotConnectedError: none of them can be connected to, or proves that it is the host.
+            NotConnectedError: no address accepted, or proved to be the host.
         """
         if self._context is None:
             self._context = client_context(self._settings.ca_bundle)
@@ -159,7 +159,7 @@ class Connections:
             return await self._connect(self._context, partition, host, addresses)
 
     def give_back(self, connection: Connection) -> None:
-        """Keeps a connection for the next request if nothing is left on it, else closes it."""
+        """Returns a connection to the pool if no bytes are left on it, otherwise closes it."""
         if not connection.http.finish():
             connection.http.close()
             return
@@ -171,7 +171,7 @@ class Connections:
         pool.keep(connection)
 
     def close(self) -> None:
-        """Closes what is idle, and ends lookups."""
+        """Closes idle connections and cancels lookups."""
         for pool in self._pools.values():
             pool.close()
         self._pools.clear()
@@ -211,7 +211,7 @@ class Connections:
         if not self._lookups[partition]:
             del self._lookups[partition]
         if not lookup.cancelled():
-            lookup.exception()  # it was raised to whoever waited, if anybody did
+            lookup.exception()  # retrieved, so that asyncio does not log it
 
     def _warn(self, host: str, why: str, answers: tuple[str, ...]) -> None:
         if (host, why) not in self._warned and len(self._warned) < _MAX_WARNED:
@@ -220,11 +220,11 @@ class Connections:
 
 
 class _IdlePool:
-    """The idle connections of one partition; the oldest go first.
+    """The idle connections of one partition; the oldest are closed first.
 
     Args:
-        seconds: for which one is kept.
-        limit: how many are kept in all; None for no bound but that of each host.
+        seconds: for which a connection stays open.
+        limit: of connections in all; None for no limit but that of each host.
     """
 
     def __init__(self, seconds: float, limit: int | None) -> None:
@@ -233,7 +233,7 @@ class _IdlePool:
         self._timers: OrderedDict[Connection, asyncio.TimerHandle] = OrderedDict()
 
     def keep(self, connection: Connection) -> None:
-        """Keeps one that is ready for another request, for a while."""
+        """Adds a connection that is ready for another request."""
         timer = asyncio.get_running_loop().call_later(self._seconds, self._expire, connection)
         self._timers[connection] = timer
         same = [one for one in self._timers if one.host == connection.host]
@@ -243,7 +243,7 @@ class _IdlePool:
             self._expire(next(iter(self._timers)))
 
     def take(self, host: str, addresses: tuple[str, ...]) -> Connection | None:
-        """The connection that was used last and on which nothing has come since."""
+        """Returns the last used connection that has received nothing since."""
         for connection in reversed([one for one in self._timers if one.host == host]):
             self._timers.pop(connection).cancel()
             if connection.address in addresses and connection.http.is_quiet():
@@ -252,7 +252,7 @@ class _IdlePool:
         return None
 
     def close(self) -> None:
-        """Closes all."""
+        """Closes all connections."""
         for connection in list(self._timers):
             self._expire(connection)
 
@@ -279,9 +279,9 @@ class TLSStream:
         await self._pump(self._tls.do_handshake)
 
     async def read(self) -> bytes:
-        """The next decrypted bytes, 16 KiB at most; empty at the end.
+        """Returns the next decrypted bytes, 16 KiB at most; empty at the end.
 
-        An end without TLS's own farewell counts as an end: many servers leave it out.
+        An end without TLS's close-notify counts as an end: many servers leave it out.
 
         Raises:
             OSError: the connection broke.
@@ -303,9 +303,9 @@ class TLSStream:
             rest = rest[sent:]
 
     def unread(self) -> bool:
-        """Whether anything came that no read has taken: bytes, an end, or a fault.
+        """Whether anything arrived that was not read: bytes, an end, or a fault.
 
-        Session tickets, which TLS 1.3 sends by itself, are no such thing.
+        Session tickets, which TLS 1.3 sends by itself, do not count.
         """
         try:
             with contextlib.suppress(BlockingIOError):
@@ -322,7 +322,7 @@ class TLSStream:
         return True
 
     def close(self) -> None:
-        """Closes the socket, with TLS's farewell if it can be sent at once. Idempotent."""
+        """Closes the socket, with TLS's close-notify if it can be sent at once. Idempotent."""
         with contextlib.suppress(OSError, ValueError):
             self._tls.unwrap()
         with contextlib.suppress(OSError, ValueError):
@@ -342,7 +342,7 @@ class TLSStream:
                 else:
                     self._incoming.write_eof()
             except ssl.SSLError:
-                # What TLS has to say about it, an alert, is sent if that is possible.
+                # Sends TLS's alert if possible.
                 with contextlib.suppress(OSError):
                     await self._flush()
                 raise
@@ -362,7 +362,7 @@ async def open_stream(address: str, port: int, *, context: ssl.SSLContext, host:
     Args:
         address: an IP address; names are not looked up here.
         port: the TCP port.
-        context: whom to trust.
+        context: with the trusted authorities.
         host: the name that the certificate must be for.
 
     Raises:

@@ -1,8 +1,8 @@
-"""A small SQLite file that Carrel can live without.
+"""A small SQLite file that is optional: its failures never fail a call.
 
-Cache and pace are conveniences: a folder that cannot be written, a full disk or a damaged file must
-not fail a call. So nothing here raises for the file's sake; the caller is told None and does
-without, and the log says so once.
+Cache and pace must not fail a call because a folder is read-only, a disk full or a file damaged. So
+faults of the file are not raised: operations return None, callers do without, and the log has one
+warning.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ log = logging.getLogger("carrel.fetch")
 
 T = TypeVar("T")
 
-#: Seconds after which a file that could not be used is tried again.
+#: Seconds before a file that failed is tried again.
 _TRY_AGAIN = 60.0
 
-#: Seconds between looks at whether the open file is still the one with that name.
+#: Seconds between checks that the open file is still the one at its path.
 _LOOK_EVERY = 1.0
 
 #: Attempts at opening while other processes open it too; making a WAL ignores the busy timeout.
@@ -38,14 +38,14 @@ _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE = 5, 6, 11, 26
 class Database:
     """One connection to one file, usable from any thread.
 
-    Several processes may use the file at once: transactions are short and immediate, the journal
-    is a WAL, and a process that dies leaves either the whole transaction or nothing of it.
+    Several processes may use the file concurrently: transactions are short and immediate, the
+    journal is a WAL, and a process that dies leaves the whole transaction or none of it.
 
     Args:
-        path: the file; its folder is made when it is missing.
-        schema: statements that create what is missing.
+        path: the file; its folder is created if missing.
+        schema: statements that create missing tables.
         purpose: what is lost without it, for the warning.
-        busy_seconds: how long another process's transaction is waited for.
+        busy_seconds: how long to wait for another process's transaction.
     """
 
     def __init__(self, path: Path, schema: str, *, purpose: str, busy_seconds: float) -> None:
@@ -62,7 +62,7 @@ class Database:
         self._look_again = 0.0
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What `work` returns, or None when the file cannot be used now."""
+        """Returns what `work` returns, or None when the file cannot be used now."""
         with self._lock:
             if self._connection is not None and time.monotonic() > self._look_again:
                 self._look()
@@ -90,7 +90,7 @@ class Database:
         return self.run(transaction)
 
     def close(self) -> None:
-        """Closes the file; later uses find nothing."""
+        """Closes the file; later operations return None."""
         with self._lock:
             self._closed = True
             self._drop()
@@ -101,7 +101,7 @@ class Database:
         if self._closed or time.monotonic() < self._try_again:
             return None
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Made here rather than by SQLite, so that only this user can read what is in it.
+        # Created here rather than by SQLite, so that only this user can read it.
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         for attempt in range(_OPEN_ATTEMPTS):
             connection = sqlite3.connect(
@@ -129,7 +129,7 @@ class Database:
         connection.executescript(self._schema)
 
     def _look(self) -> None:
-        """Lets go of a file that somebody deleted or replaced."""
+        """Closes the connection if the file was deleted or replaced."""
         self._look_again = time.monotonic() + _LOOK_EVERY
         if self._find() != self._identity:
             self._drop()

@@ -1,4 +1,4 @@
-"""The half of the fetch layer that lives on the event loop."""
+"""The part of the fetch layer that runs on the event loop."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ T = TypeVar("T")
 
 
 class FetchBatch:
-    """The requests of one `fetch_all`, and how far they are.
+    """The requests of one `fetch_all`, with their outcomes and progress.
 
     Attributes:
-        outcomes: one per request, None while it is under way.
+        outcomes: one per request, None while it is running.
     """
 
     def __init__(self, call: Call, pending_requests: list[PendingRequest]) -> None:
@@ -45,12 +45,12 @@ class FetchBatch:
 
     @property
     def done(self) -> int:
-        """How many pending_requests have ended."""
+        """Counts the requests that have ended."""
         return sum(outcome is not None for outcome in tuple(self.outcomes))
 
     @property
     def phase(self) -> str:
-        """How many requests were answered, and what the first unfinished one waits for."""
+        """Words the progress: how many have ended, and what the first running one waits for."""
         outcomes = list(self.outcomes)
         pairs = zip(self.pending_requests, outcomes, strict=True)
         waits = next((one.phase() for one, outcome in pairs if outcome is None), "finishing")
@@ -63,7 +63,7 @@ class FetchBatch:
 
 
 class Engine:
-    """Runs batches; made and used on the loop alone."""
+    """Runs batches; used on the event loop only."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Engine:
         self._clock = clock
         self._connections = Connections(settings, resolver, dialer)
         self._buckets = TokenBuckets(settings.pace_path, clock)
-        # One thread for each file: it allows one writer anyway, and no writer waits for another's.
+        # One thread per file: SQLite allows one writer, and no file's writer waits for another's.
         self._pace_thread = ThreadPoolExecutor(1, "carrel-pace")
         self._cache_threads: dict[Cache, ThreadPoolExecutor] = {}
         self._upstreams = Upstreams(
@@ -92,9 +92,9 @@ class Engine:
         self._shared: Coalescer[Finished] = Coalescer()
 
     async def run(self, batch: FetchBatch) -> None:
-        """Runs a batch to its end, or to the end of its call's budget."""
+        """Runs a batch until all requests end or the call's budget is exhausted."""
         for pending in batch.pending_requests:
-            # Before the first one queues, so that the slowest rule holds from the start.
+            # Before the first one is queued, so that the slowest rule applies from the start.
             self._upstreams.admission(pending.policy, pending.rule, pending.target.host)
         tasks: list[asyncio.Future[None]] = []
         try:
@@ -113,12 +113,12 @@ class Engine:
             for running in tasks:
                 running.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            # The answers are the guest's from here on, and its memory has its own limit.
+            # The guest receives the responses now, and its memory has its own limit.
             for pending in batch.pending_requests:
                 pending.charge.drop()
 
     async def aclose(self) -> None:
-        """Ends what is under way; closes connections and files."""
+        """Cancels running requests; closes connections and files."""
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
@@ -135,7 +135,7 @@ class Engine:
         try:
             finished, led = await self._travel(pending, index == 0)
         except Exception as fault:  # noqa: BLE001 -- a bug of ours must not raise through wasm
-            # Where, but not what it said: an exception's text may hold what was being sent.
+            # The place only: an exception's text may contain what was being sent.
             where = "".join(traceback.format_tb(fault.__traceback__))
             kind = type(fault).__name__
             log.error("a fault of the fetch layer's own: %s\n%s", kind, where)  # noqa: TRY400
@@ -184,7 +184,7 @@ class Engine:
 
         while True:
             finished, led = await self._shared.join(key, start)
-            # A request that joined one which ran out of its own time or budget asks again.
+            # A request that joined one which ran out of time or budget is sent again.
             short = (
                 isinstance(finished.outcome, Failure)
                 and finished.outcome.kind in {FailureKind.TIMEOUT, FailureKind.RATE_LIMITED}
@@ -212,7 +212,7 @@ def _joined() -> str:
 
 
 def _charge_shared(pending: PendingRequest, response: Response) -> Outcome:
-    """The answer to a request that joined another, charged like one of its own."""
+    """Charges the response to a request that joined another."""
     try:
         pending.charge.add(response.size)
     except OverBudgetError as fault:
@@ -224,13 +224,13 @@ def _charge_shared(pending: PendingRequest, response: Response) -> Outcome:
 
 
 def _is_cacheable(pending: PendingRequest, response: Response) -> bool:
-    """Whether an answer goes into the cache."""
+    """Whether a response may be cached."""
     if pending.rule.cache_seconds <= 0 or response.status not in CACHEABLE:
         return False
     headers = dict(response.headers)
     if "no-store" in headers.get("cache-control", "").lower():
         return False
-    # A page in place of a document is a proxy's or a challenge's, and gone the next time.
+    # An HTML page in place of a document is a proxy's or a challenge's, and soon gone.
     accept = dict(pending.headers).get("accept", "")
     is_page = "html" in headers.get("content-type", "").lower()
     return pending.method == "HEAD" or not is_page or "html" in accept
@@ -245,17 +245,17 @@ class _SharedTask(Generic[T]):
 
 
 class Coalescer(Generic[T]):
-    """The requests under way; lives on the event loop.
+    """Coalesces identical requests; used on the event loop only.
 
-    A request belongs to nobody: it goes on while anybody waits for it, so a leader that is
-    cancelled does not fail those who joined, and ends when the last one has gone.
+    A shared request runs while any caller waits for it, so cancelling the caller that started it
+    does not fail the others, and it is cancelled when no caller is left.
     """
 
     def __init__(self) -> None:
         self._shared: dict[Hashable, _SharedTask[T]] = {}
 
     async def join(self, key: Hashable, start: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
-        """The result, and whether this caller started it."""
+        """Returns the result, and whether this caller started the request."""
         shared = self._shared.get(key)
         led = shared is None
         if shared is None:
@@ -277,7 +277,7 @@ async def _run(start: Callable[[], Awaitable[T]]) -> T:
 
 
 class LoopThread:
-    """One thread, one loop. `submit` may be called from any other thread."""
+    """A thread that runs an event loop. `submit` is thread-safe."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -289,7 +289,7 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def stop(self) -> None:
-        """Cancels what runs, ends the loop and joins the thread."""
+        """Cancels all tasks, stops the loop and joins the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 

@@ -1,9 +1,9 @@
 """One HTTP/1.1 connection: a request out, an answer in, and strict rules for both.
 
-The grammar is `h11`'s. Around it stand the limits that a client of hostile servers needs and HTTP
-libraries do not have (docs/decisions/0025-http-connection.md): on the head of an answer, on the
-answers before the answer (1xx), on the cost of tiny chunks and TLS records, and on the work between
-two turns of the event loop. An answer that two readers could understand in two ways is refused.
+The grammar is `h11`'s. Around it are limits that clients of hostile servers need and HTTP libraries
+do not have (docs/decisions/0025-http-connection.md): on the head of a response, on 1xx responses,
+on the cost of tiny chunks and TLS records, and on the work between two iterations of the event
+loop. A response that two readers could understand in two ways is refused.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Stream(Protocol):
-    """What the connection runs over; see `carrel.fetch.connect.TLSStream`."""
+    """The stream below; see `carrel.fetch.connect.TLSStream`."""
 
     async def read(self) -> bytes:
-        """The next bytes; empty at the end."""
+        """Returns the next bytes; empty at the end."""
         ...
 
     async def write(self, data: bytes) -> None:
@@ -51,16 +51,16 @@ class Stream(Protocol):
         ...
 
     def unread(self) -> bool:
-        """Whether anything came that no read has taken."""
+        """Whether anything arrived that was not read."""
         ...
 
     def close(self) -> None:
-        """Closes it at once."""
+        """Closes it now."""
         ...
 
 
 class WireError(Exception):
-    """A request that brought no answer.
+    """A request without a response.
 
     Attributes:
         maybe_sent: whether the upstream may have seen the request.

@@ -1,7 +1,7 @@
-"""Who we are to an upstream, and the secrets that go along: attached at the edge, kept to it.
+"""The User-Agent and the secrets of requests: attached last, and redacted in responses.
 
-Attaching is decided again on every hop, from the hop's own host. What was attached is taken out of
-everything that comes back before anybody else sees it.
+Every hop decides by its own host what to attach. Attached values are removed from everything that
+returns before any other code sees it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from carrel.exchange import Headers
 from .policy.hosts import matches, parse_host_entry
 from .url import Target
 
-#: What stands in a text where a secret was.
+#: Replaces a secret in a text.
 REDACTED = "[redacted]"
 
-#: The secret that is the operator's contact address; hosts it is declared for see it in the
-#: User-Agent too.
+#: The secret with the operator's contact address; the hosts that it is declared for also get it in
+#: the User-Agent.
 CONTACT = "contact"
 
-#: The secret that is none: the name and version that an upstream knows this software by. The
-#: User-Agent says so too. It is not looked for in what comes back.
+#: Not confidential: the name and version by which an upstream knows this software. The User-Agent
+#: has it too, and it is not redacted.
 SOFTWARE = "software"
 
-#: Shorter values are not searched for in texts: they would match everywhere.
+#: Shorter values are not redacted: they would match everywhere.
 _SHORTEST_REDACTED = 4
 
 _HOST_OWNED = frozenset(
@@ -38,7 +38,7 @@ _HOST_OWNED = frozenset(
 """)
 )
 
-# Never shown to a guest: cookies and credentials, and what described the transfer, not the text.
+# Not for guests: cookies and credentials, and headers that describe the transfer, not the text.
 _HIDDEN_HEADERS = frozenset(
     str.split("""
     authorization connection content-encoding content-length keep-alive proxy-authenticate
@@ -61,7 +61,7 @@ class Secret:
         scheme: the word in front of the value in the header, such as `Bearer`.
 
     Raises:
-        ValueError: the declaration makes no sense, or the value cannot stand in a request.
+        ValueError: the declaration is contradictory, or the value cannot be part of a request.
     """
 
     name: str
@@ -90,9 +90,9 @@ class Secret:
 
     @property
     def header_value(self) -> str:
-        """What the header carries: the scheme, a space, the value.
+        """The header's value: the scheme, a space, the secret.
 
-        A value that begins with the scheme, as some sources hand their keys out, stays as it is.
+        A secret that begins with the scheme, as some sources issue their keys, is not changed.
         """
         if self.scheme is None or self.value.lower().startswith(f"{self.scheme.lower()} "):
             return self.value
@@ -108,7 +108,7 @@ class Attachment:
     """What the host adds to one hop.
 
     Attributes:
-        resource: path and query with secrets; only ever goes onto the wire.
+        resource: path and query with secrets; for the wire only.
         headers: User-Agent and secret headers.
         secrets: those that were attached.
     """
@@ -119,9 +119,9 @@ class Attachment:
 
 
 def without_secret_parameters(target: Target, secrets: Sequence[Secret]) -> Target:
-    """The URL without the parameters that the host itself sets, whoever wrote them.
+    """Removes the parameters that the host itself sets from a URL.
 
-    A guest's own value for such a parameter is dropped, and so is an echo of ours in a redirect.
+    They may be a guest's own value, or an echo of the host's in a redirect.
     """
     if not target.query or not secrets:
         return target
@@ -143,7 +143,7 @@ def without_secret_parameters(target: Target, secrets: Sequence[Secret]) -> Targ
 
 
 def attach(target: Target, secrets: Sequence[Secret], homepage: str | None) -> Attachment:
-    """Decides what goes to this host, and puts it where the manifest declares."""
+    """Decides what to attach for this host, and puts it where the manifest declares."""
     used = tuple(secret for secret in secrets if secret.goes_to(target.host))
     contact = next((secret.value for secret in used if secret.name == CONTACT), None)
     headers = [("User-Agent", user_agent(homepage, contact))]
@@ -160,7 +160,7 @@ def attach(target: Target, secrets: Sequence[Secret], homepage: str | None) -> A
 
 
 def user_agent(homepage: str | None, contact: str | None) -> str:
-    """`carrel/VERSION (+homepage; mailto:contact)`, with what is known of it."""
+    """Returns `carrel/VERSION (+homepage; mailto:contact)`, with the parts that are known."""
     notes = [f"+{homepage}"] if homepage else []
     if contact:
         notes.append(f"mailto:{contact}")
@@ -169,7 +169,7 @@ def user_agent(homepage: str | None, contact: str | None) -> str:
 
 @functools.cache
 def software() -> str:
-    """`carrel/VERSION`."""
+    """Returns `carrel/VERSION`."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -179,7 +179,7 @@ def software() -> str:
 
 
 class Redactor:
-    """Takes attached values out of what came back, in the spellings an echo may have."""
+    """Removes attached values from responses, in the spellings that an echo may have."""
 
     def __init__(self, secrets: Iterable[Secret]) -> None:
         spellings: set[str] = set()
@@ -194,14 +194,14 @@ class Redactor:
         self._spellings = sorted(spellings, key=len, reverse=True)
 
     def text(self, text: str) -> str:
-        """The text with every known spelling replaced."""
+        """Replaces every known spelling in a text."""
         for spelling in self._spellings:
             if spelling in text:
                 text = text.replace(spelling, REDACTED)
         return text
 
     def stream(self) -> RedactedStream:
-        """The same for a text that comes in pieces."""
+        """Returns a redactor for a text that comes in pieces."""
         return RedactedStream(self)
 
     @property
@@ -210,7 +210,7 @@ class Redactor:
         return len(self._spellings[0]) if self._spellings else 0
 
     def finds(self, text: str) -> bool:
-        """Whether a secret stands in the text."""
+        """Whether a text contains a secret."""
         return any(spelling in text for spelling in self._spellings)
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> Headers:
@@ -223,16 +223,16 @@ class Redactor:
 
 
 class RedactedStream:
-    """A text that is redacted piece by piece; no secret hides on the border of two pieces."""
+    """Redacts a text piece by piece, including a secret that two pieces share."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        # What may be the beginning of a spelling waits for the next piece.
+        # Characters that may be the beginning of a spelling are held back for the next piece.
         self._kept = max(0, redactor.longest - 1)
         self._rest = ""
 
     def feed(self, piece: str) -> str:
-        """Takes the next piece; returns what is known to be free of secrets."""
+        """Takes the next piece; returns text that is free of secrets."""
         if not self._kept:
             return piece
         text = self._redactor.text(self._rest + piece)
@@ -240,7 +240,7 @@ class RedactedStream:
         return text[: -self._kept]
 
     def finish(self) -> str:
-        """What is left at the end."""
+        """Returns the rest of the text."""
         return self._rest
 
 

@@ -1,4 +1,4 @@
-"""One guest request on its way through the fetch layer, and what its bytes are charged to."""
+"""A guest's request while it is pending, and the budgets that its bytes are charged to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .identity import Secret
 from .policy.rules import HostRule, Policy
 from .url import Target
 
-#: Entries of an request's trace; a call keeps no more of them either.
+#: Entries of a request's trace, and of a call's.
 MAX_ATTEMPTS = 32
 
 
@@ -24,23 +24,23 @@ def _starting() -> str:
 
 @dataclass(slots=True, eq=False)
 class PendingRequest:
-    """A request that policy allowed and the cache could not answer.
+    """A request that policy allows and the cache cannot answer.
 
     Attributes:
-        plugin: whose it is.
+        plugin: the one that makes it.
         tool: the tool or format, for the log.
-        target: where it goes, without secrets.
+        target: its URL, without secrets.
         rule: the rule that allowed it.
         cap: bytes of the body, on the wire and decompressed.
         cut: time on the monotonic clock at which it ends without an answer.
-        latest: time on the monotonic clock after which starting it is of no use.
-        caller: the batch it belongs to; batches take turns at an upstream.
-        charge: what the answer's bytes are charged to while they come.
-        cache: where the answer is kept.
-        own_end: whether it ended by a limit of its own call, which binds nobody who joined it.
-        key: of its answer in the cache.
-        attempts: what was tried, for the call's trace.
-        phase: gives what it waits for now, in words for a person; called from another thread.
+        latest: time on the monotonic clock after which it is not worth starting.
+        caller: its batch; batches are served round robin at an upstream.
+        charge: the budgets of the response's bytes.
+        cache: where the response is cached.
+        own_end: whether a limit of its own call ended it, which does not bind those who joined it.
+        key: its cache key.
+        attempts: for the call's trace.
+        phase: words what it waits for, for a person; called from another thread.
     """
 
     plugin: str
@@ -79,7 +79,7 @@ class PendingRequest:
 
 @dataclass(frozen=True, slots=True)
 class RawResponse:
-    """What one hop brought, before anybody decoded it.
+    """The response of one hop, before decoding.
 
     Attributes:
         headers: names as they came; values as ISO 8859-1.
@@ -91,7 +91,7 @@ class RawResponse:
     body: bytes | bytearray = b""
 
     def header(self, name: str) -> str | None:
-        """The first value of a header; `name` in lower case."""
+        """Returns the first value of a header; `name` in lower case."""
         return next((value for key, value in self.headers if key.lower() == name), None)
 
 
@@ -101,9 +101,9 @@ class Finished:
 
     Attributes:
         hops: URLs of the redirects that led to the outcome, without secrets.
-        cut: the request's; a request that joined and has more time may ask again.
-        own_end: the request's, likewise.
-        stored: whether the answer waits in the cache for a plugin's verdict.
+        cut: the request's; a request that joined and has more time may be sent again.
+        own_end: the request's.
+        stored: whether the response is stored and awaits the plugin's verdict.
     """
 
     outcome: Outcome
@@ -115,10 +115,10 @@ class Finished:
 
 
 class OverBudgetError(Exception):
-    """An answer was given up: its call, or its plugin, may not have more bytes.
+    """A response was abandoned: its call or its plugin exceeded a budget of bytes.
 
     Attributes:
-        allowed: the bytes that the plugin may hold at once; None when the call's budget is used up.
+        allowed: the bytes that the plugin may hold; None when the call's budget is exhausted.
     """
 
     def __init__(self, allowed: int | None = None) -> None:
@@ -127,7 +127,7 @@ class OverBudgetError(Exception):
 
 
 def charge_requests(call: Call, count: int) -> bool:
-    """Counts requests; False, with `call.fatal` set, when the call may not make them."""
+    """Counts requests; False, with `call.fatal` set, when they exceed the call's budget."""
     call.fetches += count
     if call.fetches > call.limits.fetches:
         _end(call, "fetches", call.limits.fetches)
@@ -136,7 +136,7 @@ def charge_requests(call: Call, count: int) -> bool:
 
 
 def charge_bytes(call: Call, size: int) -> bool:
-    """Counts bytes of answers; False, with `call.fatal` set, when the call has fetched too many."""
+    """Counts bytes of responses; False, with `call.fatal` set, beyond the call's budget."""
     call.fetched_bytes += size
     if call.fetched_bytes > call.limits.fetched_bytes:
         _end(call, "fetched_bytes", call.limits.fetched_bytes)
@@ -145,10 +145,10 @@ def charge_bytes(call: Call, size: int) -> bool:
 
 
 class HeldBytes:
-    """The bytes of answers that one plugin holds at once, over all its calls; on the event loop.
+    """Counts the response bytes that one plugin holds, over all its calls; on the event loop.
 
     Args:
-        allowed: how many it may hold.
+        allowed: the most that it may hold.
     """
 
     def __init__(self, allowed: int) -> None:
@@ -166,15 +166,15 @@ class HeldBytes:
         self.held += size
 
     def release(self, size: int) -> None:
-        """Takes bytes back."""
+        """Subtracts bytes."""
         self.held -= size
 
 
 class Charge:
-    """What one request is charged to: its call, and its plugin until nobody needs the answer.
+    """The budgets that one request's bytes are charged to: its call's, and its plugin's.
 
-    The request and the call that waits for it may end in either order (a coalesced request goes on
-    for others), so each says when it has done with the answer.
+    The request and the call that waits for it may end in either order (a coalesced request
+    continues for others), so each reports when it no longer needs the response.
     """
 
     def __init__(self, call: Call, plugin: HeldBytes) -> None:
@@ -184,11 +184,11 @@ class Charge:
         self._users = 1
 
     def add(self, size: int) -> None:
-        """Charges bytes as they come.
+        """Charges bytes as they arrive.
 
         Raises:
-            OverBudgetError: the call or the plugin may not have them; `call.fatal` is set where it
-                is the call.
+            OverBudgetError: beyond the budget of the call or of the plugin; for the call's,
+                `call.fatal` is set.
         """
         if not charge_bytes(self._call, size):
             raise OverBudgetError
@@ -196,16 +196,16 @@ class Charge:
         self._held += size
 
     def discard(self) -> None:
-        """Releases what the plugin holds so far: the attempt failed, and its bytes are gone."""
+        """Releases the plugin's bytes so far: the attempt failed."""
         self._plugin.release(self._held)
         self._held = 0
 
     def keep(self) -> None:
-        """Counts one more user of the answer."""
+        """Counts one more user of the response."""
         self._users += 1
 
     def drop(self) -> None:
-        """Counts one user less; the last one releases what the plugin holds."""
+        """Counts one user fewer; after the last one releases the plugin's bytes."""
         self._users -= 1
         if self._users == 0:
             self.discard()

@@ -1,4 +1,4 @@
-"""Recording and replaying, at the one seam that every exchange crosses."""
+"""Fetchers that record exchanges to a folder, or replay them from it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .url import UrlFault, parse_url
 class RecordingFetcher:
     """Passes requests on and writes each exchange to a folder, without secrets.
 
-    Recording the same request again replaces its files. What ended because the call was cancelled
-    or passed a budget says nothing about the upstream and is not written.
+    Recording the same request again replaces its files. Failures because the call was cancelled or
+    exceeded a budget say nothing about the upstream and are not written.
 
     Args:
-        inner: what really fetches; it has already taken out what the host attached.
+        inner: the fetcher that makes the requests; it has removed what the host attached.
         recordings: the folder, shared by the fetchers of all plugins.
     """
 
@@ -45,7 +45,7 @@ class RecordingFetcher:
         )
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
-        """Makes the requests and keeps the outcomes; see `carrel.exchange.Fetcher`."""
+        """Makes the requests and records the outcomes; see `carrel.exchange.Fetcher`."""
         outcomes = self._inner.fetch_all(requests, call)
         if call.cancelled or call.fatal is not None:
             return outcomes
@@ -53,7 +53,7 @@ class RecordingFetcher:
             try:
                 self._recordings.keep(request, outcome)
             except StorageError as fault:
-                # A recording with holes would fail later, at a replay; say so now.
+                # A recording with gaps would fail later, at a replay; fail now.
                 call.fatal = fault
                 break
         return outcomes
@@ -74,15 +74,14 @@ class RecordingFetcher:
 
 
 class ReplayingFetcher:
-    """Answers from a folder of recorded exchanges and from nothing else.
+    """Answers requests from a folder of recorded exchanges only.
 
-    A request that was not recorded ends the call with `NotRecordedError`: an offline run must not
-    look like a source without results.
+    A request that was not recorded ends the call with `NotRecordedError`: a replay must not look
+    like a source without results.
 
     Args:
-        recordings: the folder, or what was read of it.
-        policy: refuses what the network would refuse, wherever a redirect led; None refuses
-            nothing.
+        recordings: the folder, or its exchanges.
+        policy: refuses requests and redirects as over the network; None refuses nothing.
 
     Raises:
         StorageError: the folder cannot be read or is no recording.
@@ -93,13 +92,13 @@ class ReplayingFetcher:
         self._policy = policy
 
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
-        """Looks the requests up; see `carrel.exchange.Fetcher`."""
+        """Finds the recorded outcomes; see `carrel.exchange.Fetcher`."""
         if call.fatal is not None or not charge_requests(call, len(requests)):
             return [failures.not_made(request.url) for request in requests]
         return [self._replay(request, call) for request in requests]
 
     def _refusal(self, request: Request) -> Failure | None:
-        """Why policy refuses a request, if it does."""
+        """Returns why policy refuses a request; None if it does not."""
         if self._policy is None:
             return None
         target = parse_url(request.url)

@@ -1,4 +1,4 @@
-"""Recorded exchanges as files a person can read, compare and edit.
+"""Recorded exchanges as files that people can read, compare and edit.
 
     001-GET-export-arxiv-org-api-query-1c9a04be.json     the request and how it ended
     001-GET-export-arxiv-org-api-query-1c9a04be.xml      the body as the plugin got it, UTF-8
@@ -41,7 +41,7 @@ _EXTENSIONS = (("json", ".json"), ("html", ".html"), ("xml", ".xml"))
 
 
 def exchange_key(request: Request) -> str:
-    """What decides whether a recorded exchange answers a request, as a hash."""
+    """Hashes what decides whether a recorded exchange answers a request."""
     target = parse_url(request.url)
     url = request.url if isinstance(target, UrlFault) else target.url
     body = request.body if request.method == "POST" else ""
@@ -108,7 +108,7 @@ class Recordings:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """The requests that can be answered, in the order of their files."""
+        """The recorded requests, in the order of their files."""
         with self._lock:
             names = sorted(self._names.values())
             return tuple(self._requests[name] for name in names)
@@ -123,7 +123,7 @@ class Recordings:
         return [(asked, found) for asked, found in outcomes if isinstance(found, Failure)]
 
     def _read(self, name: str) -> dict[str, str]:
-        """Reads a file; returns what answers no request now: file → reason.
+        """Reads a file; returns the files that answer no request because of it: name → reason.
 
         Raises:
             StorageError: it says that it is one, or its name does, and it is damaged.
@@ -153,7 +153,7 @@ class Recordings:
         return {} if before is None else {before: f"{name} answers the same request"}
 
     def find(self, request: Request) -> Outcome | None:
-        """What the request was answered with; None when it was not recorded.
+        """Returns the recorded outcome of a request; None when it was not recorded.
 
         Raises:
             StorageError: the files are damaged.
@@ -163,7 +163,7 @@ class Recordings:
         return None if name is None else self._read_outcome(self._load(name), self.directory / name)
 
     def keep(self, request: Request, outcome: Outcome) -> None:
-        """Writes an exchange; one of the same request is replaced.
+        """Writes an exchange; replaces one of the same request.
 
         Raises:
             StorageError: the folder cannot be written.
@@ -190,7 +190,7 @@ class Recordings:
             else:
                 exchange["failure"] = _failure_dict(outcome)
             try:
-                # The body first: an exchange that is there is whole.
+                # The body first, so that every exchange has its body.
                 if body_name is not None and isinstance(outcome, Response):
                     _write(self.directory / body_name, outcome.body.encode())
                 text = json.dumps(exchange, indent=2, ensure_ascii=False) + "\n"

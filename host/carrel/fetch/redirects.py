@@ -1,4 +1,4 @@
-"""From a request to its last hop: every redirect is checked like a request of its own."""
+"""Follows a request's redirects; each is checked like a request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .url import Target, UrlFault, resolve_redirect
 
 
 class RedirectChain:
-    """Follows one request to its end."""
+    """Follows one request to its last hop."""
 
     def __init__(
         self, pending: PendingRequest, upstreams: Upstreams, settings: FetchSettings, clock: Clock
@@ -36,7 +36,7 @@ class RedirectChain:
         self._target = pending.target
 
     async def run(self) -> Finished:
-        """The request's outcome; never raises for what an upstream does."""
+        """Returns the request's outcome; never raises for what an upstream does."""
         pending = self._pending
         seconds = pending.cut - self._clock.monotonic()
         try:
@@ -91,7 +91,7 @@ class RedirectChain:
             seen.add((method, target.url))
 
     def _check_redirect(self, method: str, target: Target) -> HostRule | Failure:
-        """The rule that allows the next hop, or a denial that says who asked for it."""
+        """Returns the rule that allows the next hop, or a denial naming the redirecting host."""
         allowed = self._pending.policy.check(method, target)
         if isinstance(allowed, Failure):
             reason = allowed.message.removeprefix("refused: ")
@@ -140,7 +140,7 @@ class RedirectChain:
         return Response(answer.status, url, headers, body, len(answer.body))
 
     async def _decode(self, answer: RawResponse, content_type: str, redactor: Redactor) -> str:
-        """The body as text without secrets; other requests get their turns meanwhile."""
+        """Decodes and redacts the body; other requests run in between."""
         pieces = []
         redacted = redactor.stream()
         for piece in decode_pieces(answer.body, content_type):
@@ -167,12 +167,12 @@ class RedirectChain:
 
 
 def _method_after(status: int, method: str) -> str:
-    """The method of the next hop, as browsers choose it."""
+    """Returns the method of the next hop, as browsers choose it."""
     becomes_get = method == "POST" and status in {301, 302, 303}
     return "GET" if becomes_get else method
 
 
 def _worth_reading(answer: RawResponse, content_type: str) -> bool:
-    """Whether a server error has a body for the plugin: its API's own error, not a proxy's page."""
+    """Whether a server error's body is for the plugin: an API's error, not a proxy's page."""
     kind = content_type.lower()
     return bool(answer.body.strip()) and ("xml" in kind or "json" in kind) and "html" not in kind

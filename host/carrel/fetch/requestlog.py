@@ -1,8 +1,8 @@
-"""One line per request and redirect hop, for operators.
+"""Logs one line per request and redirect hop, for operators.
 
 Logger `carrel.fetch`, level INFO, in `key=value` form, with the same facts in the record's `fetch`
-attribute for handlers that write JSON. A path is shown without its query: what people search for
-is theirs, and queries are where secrets go.
+attribute for handlers that write JSON. A path is logged without its query: search terms are
+private, and queries may contain secrets.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def write_line(
     hop: int = 0,
     **facts: Any,
 ) -> None:
-    """Writes the line, when anybody reads such lines.
+    """Writes the line if the level is enabled.
 
     Args:
-        plugin: whose request it is.
+        plugin: the one that made the request.
         tool: the tool or format that runs.
         method: upper case.
         target: None for a URL that could not be parsed; nothing of it is logged.
@@ -63,7 +63,7 @@ def write_line(
 
 
 def facts_of(outcome: Outcome) -> dict[str, Any]:
-    """What a line says about how a request ended."""
+    """Returns the facts of an outcome for a line."""
     if isinstance(outcome, Response):
         return {"status": outcome.status, "bytes": outcome.size}
     if outcome.kind is FailureKind.DENIED:

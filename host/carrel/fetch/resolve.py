@@ -1,11 +1,11 @@
-"""Resolves names, and says which addresses are never connected to.
+"""Resolves names, and refuses addresses that are not public.
 
 The table of addresses is our own. Python's `ipaddress.is_global` changes between versions and
 calls, among others, NAT64-wrapped loopback, IPv4-compatible addresses, site-local, multicast and
 Azure's wire server global. IPv4 is denied by list (the IANA special-purpose registry and known
 metadata services); IPv6 is denied by default: only 2000::/3 is public, minus its special ranges.
 
-Not handled: a NAT64 prefix that a network chose for itself cannot be told from any other.
+Not handled: a NAT64 prefix that a network chose for itself looks like any other.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ _SPECIAL_V4 = [
 
 _PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")
 
-# Ranges that embed an IPv4 address are refused as a whole, whatever they embed: nobody publishes
-# a scholarly service under one.
+# Ranges that embed an IPv4 address are refused whole: no scholarly service is published under one.
 _SPECIAL_V6 = [
     (ipaddress.IPv6Network(network), why)
     for network, why in [
@@ -82,7 +81,7 @@ _ISATAP = {0x0000_5EFE, 0x0200_5EFE}
 
 
 def special_range(answer: str) -> str | None:
-    """Why `answer`, as a resolver gave it, is not connected to; None for a public address."""
+    """Returns why a resolver's `answer` is refused; None for a public address."""
     try:
         address = ipaddress.ip_address(answer)
     except ValueError:
@@ -102,10 +101,9 @@ def special_range(answer: str) -> str | None:
 
 
 def check_answers(answers: Sequence[str]) -> str | None:
-    """Why a name with these answers is refused; None when every one of them is public.
+    """Returns why a name with these answers is refused; None when every one is public.
 
-    One special answer among public ones refuses the name: a client that picks "the good one" is
-    one retry away from the other.
+    One special answer among public ones refuses the name: a retry could use it.
     """
     if not answers:
         return "no address"
@@ -124,10 +122,10 @@ def _first_match(
 
 
 class Resolver(Protocol):
-    """Turns a name into addresses."""
+    """Resolves a name to addresses."""
 
     async def __call__(self, host: str) -> Sequence[str]:
-        """All addresses of the name, preferred first; empty when it has none.
+        """Returns all addresses of the name, preferred first; empty when it has none.
 
         Raises:
             OSError: the name could not be looked up now.
@@ -139,7 +137,7 @@ async def system_resolver(host: str) -> Sequence[str]:
     """Asks the system. The name is made absolute, so that no search domain is tried."""
     try:
         found = await _in_daemon_thread(
-            # As bytes, which Python hands on as they are; a str would pass its IDNA codec.
+            # As bytes, which Python passes unchanged; a str would be encoded by its IDNA codec.
             lambda: socket.getaddrinfo(
                 f"{host}.".encode(), 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
             )
@@ -152,7 +150,7 @@ async def system_resolver(host: str) -> Sequence[str]:
 
 
 def _in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Runs blocking work that may hang, without ever holding up the end of the process.
+    """Runs blocking work that may hang, without delaying the end of the process.
 
     An executor's threads are joined at exit; a lookup can take half a minute.
     """
@@ -171,12 +169,12 @@ def _in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
         result, fault = None, None
         try:
             result = work()
-        except Exception as raised:  # noqa: BLE001 -- it is raised where it is waited for
+        except Exception as raised:  # noqa: BLE001 -- raised in the awaiting task
             fault = raised
         try:
             loop.call_soon_threadsafe(finish, result, fault)
         except RuntimeError:
-            pass  # the loop has closed meanwhile
+            pass  # the loop is closed
 
     threading.Thread(target=run, name="carrel-lookup", daemon=True).start()
     return future

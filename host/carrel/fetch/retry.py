@@ -16,22 +16,22 @@ from .clock import Clock
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 8.0
 
-#: A 429 without Retry-After, and so without a number to go by, is given at least this.
+#: The least pause after a 429 without Retry-After.
 _LEAST_AFTER_429 = 2.0
 
 
 def is_retried(status: int) -> bool:
-    """Whether a status may be gone the next time: 429 and 5xx, but for what will not change."""
+    """Whether a status may be temporary: 429 and 5xx, except those that will not change."""
     return status == 429 or (500 <= status <= 599 and status not in {501, 505})
 
 
 def retry_after(headers: Iterable[tuple[str, str]], now: float, longest: float) -> float | None:
-    """Seconds that the upstream asks for, at most `longest`; None when it names no time.
+    """Returns the seconds of a Retry-After, at most `longest`; None when there is none.
 
     Args:
         headers: the answer's, names in any case.
         now: seconds since 1970, for the date form.
-        longest: a day of waiting is a mistake or an attack.
+        longest: a longer pause is a mistake or an attack.
     """
     value = next((value for name, value in headers if name.lower() == "retry-after"), None)
     if value is None:
@@ -49,7 +49,7 @@ def retry_after(headers: Iterable[tuple[str, str]], now: float, longest: float) 
 
 
 def backoff(attempt: int, jitter: float, *, status: int = 0) -> float:
-    """Seconds before attempt number `attempt` + 1, when nobody named them.
+    """Returns the seconds before attempt number `attempt` + 1, without a Retry-After.
 
     Args:
         attempt: 1 after the first failure.
@@ -63,8 +63,8 @@ def backoff(attempt: int, jitter: float, *, status: int = 0) -> float:
 
 
 def declared_interval(headers: Iterable[tuple[str, str]]) -> float | None:
-    """Seconds between requests as Crossref's headers declare them (`x-rate-limit-limit: 50`,
-    `x-rate-limit-interval: 1s`); None when they say nothing usable.
+    """Returns seconds between requests by Crossref's headers (`x-rate-limit-limit: 50`,
+    `x-rate-limit-interval: 1s`); None when they are missing or unusable.
     """
     found = {name.lower(): value.strip() for name, value in headers}
     limit = found.get("x-rate-limit-limit", "")
@@ -78,9 +78,9 @@ def declared_interval(headers: Iterable[tuple[str, str]]) -> float | None:
 
 
 class Breaker:
-    """Closed; open after `failures` in a row, for `seconds` and some jitter; then one probe.
+    """A circuit breaker: open after `failures` in a row for `seconds`, jittered; then one probe.
 
-    Not thread-safe: it lives on the event loop.
+    Not thread-safe: for the event loop only.
     """
 
     def __init__(
@@ -100,15 +100,15 @@ class Breaker:
 
     @property
     def wait(self) -> float:
-        """Seconds for which no request goes through; 0 when closed or half-open."""
+        """Seconds until the circuit half-opens; 0 when closed or half-open."""
         if self._failures < self._limit:
             return 0.0
         return max(0.0, self._open_until - self._clock.monotonic())
 
     def admit(self) -> float:
-        """0 when a request may go, else the seconds after which one may.
+        """Returns 0 when a request may go, otherwise the seconds until one may.
 
-        In the half-open state the first caller is the probe; it must report how it went.
+        When half-open, the first caller is the probe and must report its outcome.
         """
         wait = self.wait
         if wait > 0 or self._failures < self._limit:
@@ -119,12 +119,12 @@ class Breaker:
         return 0.0
 
     def succeeded(self) -> None:
-        """The upstream answered."""
+        """Closes the circuit: the upstream responded."""
         self._failures = 0
         self._probing = False
 
     def failed(self) -> None:
-        """The upstream broke the connection, stayed silent, or failed inside."""
+        """Counts a failure: a broken connection, no response, or a server error."""
         self._failures += 1
         self._probing = False
         if self._failures >= self._limit:
@@ -132,5 +132,5 @@ class Breaker:
             self._open_until = self._clock.monotonic() + self._seconds * spread
 
     def abandoned(self) -> None:
-        """The request ended for a reason of ours; nothing is known about the upstream."""
+        """Ends a probe without an outcome: the request ended for a reason of ours."""
         self._probing = False

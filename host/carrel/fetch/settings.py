@@ -1,4 +1,4 @@
-"""The fetch layer's settings; every default lives here."""
+"""The fetch layer's settings, with every default."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """How upstreams are reached. What a plugin may reach is `policy.Policy`'s matter.
+    """How to reach upstreams. `policy.Policy` decides what a plugin may reach.
 
     Attributes:
-        cache_path: SQLite file of answers; None keeps none.
-        pace_path: SQLite file of token buckets, shared by every process that names it; None paces
-            within this process only.
-        homepage: where people find out what the User-Agent is; sent to every upstream.
-        connect_seconds: until a connection stands, TLS included.
-        read_seconds: how long an upstream may stay silent.
+        cache_path: SQLite file of responses; None disables the cache.
+        pace_path: SQLite file of token buckets, shared by all processes that use it; None paces
+            this process alone.
+        homepage: a page about this software for the User-Agent; sent to every upstream.
+        connect_seconds: for connecting, TLS handshake included.
+        read_seconds: for which an upstream may be silent.
         max_redirects: redirects that one request may follow.
         retries: further attempts after a 429, a 5xx or a broken connection.
-        retry_after_max_seconds: the longest `Retry-After` that is believed.
+        retry_after_max_seconds: the longest `Retry-After` that is respected.
         ca_bundle: a PEM file of certificate authorities trusted besides the system's.
-        cache_max_bytes: bytes of answers kept on disk; the oldest go first.
-        negative_cache_seconds: the longest that absence is kept (a 404, a 410, a plugin's
-            `not_found`), whatever the manifest says: what is not there yet may be in minutes.
-        refresh: pass the cache by; answers are kept all the same.
-        keepalive_seconds: how long an idle connection is kept.
-        breaker_failures: failures in a row after which an upstream is left alone.
-        breaker_seconds: for how long, before jitter.
-        reserve_seconds: what a call keeps for itself when its fetches end: this or
+        cache_max_bytes: bytes of the cache on disk; the oldest entries are evicted.
+        negative_cache_seconds: the longest that absence is cached (a 404, a 410, a plugin's
+            `not_found`), overriding the manifest: a missing item may appear within minutes.
+        refresh: bypass the cache; responses are stored all the same.
+        keepalive_seconds: for which an idle connection stays open.
+        breaker_failures: failures in a row that open an upstream's circuit.
+        breaker_seconds: for which it stays open, before jitter.
+        reserve_seconds: time of a call that is left when its fetches end: this or
             `reserve_share` of its time, whichever is more, but at most a quarter.
         reserve_share: see `reserve_seconds`.
         max_request_bytes: the largest body of a POST.
         plugin_concurrency: requests that a plugin which is not built in may have in flight, over
             all its hosts and calls.
-        plugin_bytes: bytes of answers that one plugin may hold at once, over all its calls.
-        progress_seconds: how long a wait stays silent, and how far apart reports are.
+        plugin_bytes: bytes of responses that one plugin may hold, over all its calls.
+        progress_seconds: between two progress reports of a wait, and before the first.
     """
 
     cache_path: Path | None = None

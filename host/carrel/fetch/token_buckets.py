@@ -1,13 +1,13 @@
-"""Token buckets, one per upstream, shared by every process that names the same file.
+"""Token buckets, one per upstream, shared by all processes that use the same file.
 
-Each bucket is one number: the time at which it would be full again (GCRA's theoretical arrival
-time). A slot is taken when it is due and not before, in one short immediate transaction: two
-processes can never take the same one, nobody holds one that he may not use, and a pause that an
-upstream asks for binds everybody at once.
+Each bucket is one number: the time at which it will be full (GCRA's theoretical arrival time). A
+slot is taken when it is due and not before, in one short immediate transaction: two processes never
+take the same slot, no slot is reserved in advance, and a pause that an upstream asks for applies to
+all processes at once.
 
-Time is the wall clock, the only one that processes and reboots share. When it jumps back, what is
-left of a wait is kept by comparing with the time the bucket was last touched; when it jumps
-forward, a wait ends early once.
+Time is the wall clock, the only one that processes and reboots share. When it jumps back, the rest
+of a wait is computed from the time the bucket was last touched; when it jumps forward, one wait
+ends early.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ DELETE FROM bucket_v1
 WHERE upstream LIKE 'plugin/%' AND full_at < CAST(strftime('%s', 'now') AS REAL) - 86400;
 """
 
-#: A slot is written while others wait for it; longer than this means a stuck process.
+#: Seconds to wait for another process's transaction; a longer one means a stuck process.
 _BUSY_SECONDS = 2.0
 
 # A slot this close is due: timers wake a little early.
 _DUE = 0.001
 
-# Differences below this are clock adjustment, not a jump.
+# Smaller differences are clock adjustments, not jumps.
 _CLOCK_SLACK = 0.5
 
-# No bucket is further in the future than this when it is written; a file that says so is damaged.
+# No bucket is further in the future when it is written; a file with a later time is damaged.
 _LONGEST = 7200.0
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The answer to a wish for a slot.
+    """The outcome of an attempt to take a slot.
 
     Attributes:
         wait: 0 when the slot was taken, else the seconds until one may be due.
-        full_at: of a slot that was taken, when its bucket is full again if nobody takes another.
+        full_at: of a taken slot: when its bucket is full if no other is taken.
     """
 
     wait: float
     full_at: float = 0.0
 
 
-# What a bucket is full at now → the answer, and what it is full at from now on, if that changes.
+# (full_at, now) → the outcome, and the bucket's new full_at, or None if it does not change.
 _Decide = Callable[[float, float], "tuple[Slot, float | None]"]
 
 
@@ -87,14 +87,14 @@ class TokenBuckets:
         )
 
     def keep(self, upstream: str, interval: float, burst: int, slot: Slot) -> Slot:
-        """Moves a slot that was taken before to now, for a request that leaves only now.
+        """Moves a taken slot to now, for a request that is sent later than its slot.
 
-        When another slot was taken since, its request may leave now too, so this one takes its
-        turn anew.
+        If another slot was taken since, its request may be sent now too, so this request takes a
+        new slot.
         """
 
         def decide(full_at: float, now: float) -> tuple[Slot, float | None]:
-            # A bucket that has filled up since has seen no other request.
+            # A bucket that has filled up since let no other request pass.
             if full_at > max(slot.full_at, now):
                 return _take_if_due(full_at, now, interval, burst)
             return Slot(0.0, now + interval), now + interval
@@ -102,7 +102,7 @@ class TokenBuckets:
         return self._update(upstream, decide)
 
     def give_back(self, upstream: str, interval: float, slot: Slot) -> None:
-        """Undoes the taking of a slot, unless another was taken or a pause was asked for since."""
+        """Undoes taking a slot, unless another was taken or a pause set since."""
 
         def decide(full_at: float, _now: float) -> tuple[Slot, float | None]:
             return Slot(0.0), full_at - interval if full_at == slot.full_at else None
@@ -110,7 +110,7 @@ class TokenBuckets:
         self._update(upstream, decide)
 
     def penalise(self, upstream: str, interval: float, burst: int, seconds: float) -> None:
-        """Lets nobody take a slot for so many seconds, and no burst right after them."""
+        """Allows no slot for these seconds, and no burst right after them."""
         pause = seconds + (burst - 1) * interval
         self._update(upstream, lambda full_at, now: (Slot(pause), max(full_at, now + pause)))
 
@@ -165,7 +165,7 @@ def _take_if_due(
 
 
 def _recall(state: tuple[float, float] | None, now: float) -> float:
-    """The time at which the bucket is full, on today's clock."""
+    """Returns when the bucket is full, corrected for jumps of the clock."""
     if state is None:
         return now
     full_at, touched = state

@@ -1,4 +1,4 @@
-"""One hop: pace, resolve, connect, send, read; and again where that can help."""
+"""Makes the attempts at one hop: pace, resolve, connect, send, read, retry."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ log = logging.getLogger("carrel.fetch")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
-#: What ends a request at once, however often it could be tried.
+#: Errors that are never retried.
 _FINAL = (
     PaceExceededError,
     PrivateAddressError,
@@ -61,13 +61,13 @@ _FINAL = (
 
 
 class _BrokenError(Exception):
-    """An attempt that brought no answer, and that another may mend.
+    """A failed attempt that a retry may mend.
 
     Attributes:
         word: for the trace.
         message: for a person; names the host.
-        silent: whether the upstream just did not answer.
-        final: whether trying again is pointless.
+        silent: whether the upstream did not respond in time.
+        final: whether it is not retried.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a request to an upstream goes through.
+    """The queues and the breaker that a request to an upstream passes.
 
     Attributes:
-        own: the queue of the request's own partition. What an answer says about the pace slows it.
-        shared: the queue of the built-in plugins' rule for the host, which a request of another
-            partition passes too, and whose pace it cannot change.
+        own: the queue of the request's own partition, which responses may slow.
+        shared: the queue of the built-in plugins' rule for the host, which requests of other
+            partitions pass too, without changing its pace.
         breaker: of the own partition.
         permits: requests that the plugin may have in flight over all hosts; None for the built-in
             plugins.
@@ -110,7 +110,7 @@ class Admission:
 
 
 class Upstreams:
-    """Every upstream's queues and breakers; lives on the event loop."""
+    """The queues and breakers of all upstreams; used on the event loop only."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Upstreams:
         self._permits: dict[str, asyncio.Semaphore] = {}
 
     def admission(self, policy: Policy, rule: HostRule, host: str) -> Admission:
-        """The queue for a host, with the rule's manners taken over."""
+        """Returns the queues for a host, and applies the rule's limits to them."""
         bucket = policy.bucket(rule)
         own = self._queue_of(bucket)
         own.adopt(rule)
@@ -168,17 +168,17 @@ class Upstreams:
         return queue
 
     async def ask(self, pending: PendingRequest, hop: Hop) -> RawResponse | Failure:
-        """The answer of one hop, or why there is none after all retries."""
+        """Returns the response of one hop, or the failure after all retries."""
         return await _Attempts(self, pending, hop).run()
 
 
 class _Attempts:
-    """The attempts at one hop. Its name is resolved once, however many there are.
+    """The attempts at one hop. Its name is resolved once for all of them.
 
-    A POST may change something, and then must not happen twice (RFC 9110, section 9.2.2). It is
-    repeated where it certainly was not carried out: it was not sent, or the answer is 429 or has a
-    Retry-After. A POST whose answers the manifest has kept in the cache (`cache_seconds`) is a
-    read: an answer may take the request's place, so the request may also be repeated, like a GET.
+    A POST may have an effect, and then must not be repeated (RFC 9110, section 9.2.2). It is
+    retried only when it certainly had none: it was not sent, or the response is 429 or has a
+    Retry-After. A POST that the manifest lets the cache answer (`cache_seconds`) is a read, so it
+    is retried like a GET.
     """
 
     def __init__(self, upstreams: Upstreams, pending: PendingRequest, hop: Hop) -> None:
@@ -199,7 +199,7 @@ class _Attempts:
         self._slots_held: list[tuple[UpstreamQueue, GrantedSlot]] = []
 
     async def run(self) -> RawResponse | Failure:
-        """Tries until there is an answer, or no sense or time in trying again."""
+        """Makes attempts until one succeeds, or another would be useless or too late."""
         attempt = 0
         while True:
             attempt += 1
@@ -235,18 +235,18 @@ class _Attempts:
             self._pending.note(host, fault.word, self._clock.monotonic() - started)
             return fault
         except BaseException:
-            # Cancelled, or out of time: nothing is known about the upstream but its silence.
+            # Cancelled or out of time: nothing is known about the upstream.
             self._pending.note(host, "no answer in time", self._clock.monotonic() - started)
             self._breaker.abandoned()
             raise
 
     def _ended_by(self, fault: Exception) -> Failure:
-        """What a request ends with that is not tried again, and what it says of the upstream."""
+        """Returns the failure of an error that is not retried; updates the breaker."""
         host, url = self._target.host, self._target.url
         if isinstance(fault, TooLargeError | UndecodableError):
             self._breaker.succeeded()
         elif not isinstance(fault, PaceExceededError):
-            # It says nothing: the request did not leave, or its own limits ended it.
+            # Not the upstream's fault: the request was not sent, or its own limits ended it.
             self._breaker.abandoned()
         match fault:
             case PaceExceededError():
@@ -271,7 +271,7 @@ class _Attempts:
     async def _before_next(
         self, attempt: int, result: RawResponse | _BrokenError
     ) -> RawResponse | Failure | None:
-        """Waits before the next attempt; or what the request ends with, when there is none."""
+        """Waits before the next attempt; returns the outcome when there is none."""
         host, url = self._target.host, self._target.url
         more = attempt <= self._settings.retries
         if isinstance(result, _BrokenError):
@@ -293,7 +293,7 @@ class _Attempts:
         pause = backoff(attempt, self._jitter(), status=result.status) if asked is None else asked
         late = self._clock.monotonic() + pause > self._pending.latest
         if asked is not None or result.status == 429:
-            # Taken from the bucket, so that everybody waits, and then waited for in the queue.
+            # Taken from the bucket, so that every process waits, and then waited for in the queue.
             await self._admission.own.penalise(pause, asked=asked is not None)
             if not more or late:
                 return failures.rate_limited(url, host, pause)
@@ -304,7 +304,7 @@ class _Attempts:
         return None
 
     async def _rest(self, why: str, seconds: float) -> None:
-        """Waits before the next attempt, and says why."""
+        """Waits before the next attempt, and reports why."""
         self._pending.phase = lambda: f"{why}; trying again in {seconds:.1f} s"
         await self._clock.sleep(seconds)
 
@@ -328,7 +328,7 @@ class _Attempts:
                 pending.phase = lambda: f"waiting for one of the plugin's {most} places to be free"
                 await held.enter_async_context(admission.permits)
             if admission.shared is not None:
-                # Last, so that nobody else waits for a slot whose holder waits himself.
+                # Last, so that no request holds the shared slot while it waits for its own.
                 pending.phase = partial(admission.shared.describe, self._target.host)
                 wanted = admission.shared.slot(pending.caller, pending.latest, self._partition)
                 slots.append((admission.shared, await held.enter_async_context(wanted)))
@@ -362,10 +362,10 @@ class _Attempts:
         except UnsendableError:
             raise
         except WireError as fault:
-            # By its type alone: the text may quote the upstream, and that may echo a secret.
+            # The type alone: the text may quote the upstream, which may echo a secret.
             log.debug("an attempt at %s failed: %s", host, type(fault).__name__)
             broken = _broken(host, fault)
-            # Only a request that was not sent, or that changes nothing, is sent again.
+            # Only a request that was not sent, or that has no effect, is retried.
             if fault.maybe_sent and not self._repeatable:
                 broken.final = True
                 broken.message += "; the request may have arrived, so it is not repeated"
@@ -374,7 +374,7 @@ class _Attempts:
         return answer
 
     async def _give_back(self) -> None:
-        """Gives the slots back of a request that did not leave."""
+        """Returns the slots of a request that was not sent."""
         for queue, slot in self._slots_held:
             await queue.give_back(slot)
 
@@ -385,7 +385,7 @@ class _Attempts:
             try:
                 return await self._ask(connection)
             except LostError:
-                # The upstream may have closed an idle connection while the request was on its way.
+                # The upstream may have closed the idle connection while the request was being sent.
                 if not self._repeatable:
                     raise
         return await self._ask(await self._connections.connect(partition, host, self._addresses))
@@ -421,7 +421,7 @@ class _Attempts:
         return RawResponse(head.status, head.headers, reader.finish())
 
     async def _before_sending(self) -> None:
-        """Looking up, connecting and shaking hands took time: the turns may have to be anew."""
+        """Moves the slots to now: resolving and connecting took time."""
         for queue, slot in self._slots_held:
             await queue.leave(slot)
 
@@ -459,7 +459,7 @@ def _unconnected(host: str, fault: NotConnectedError) -> _BrokenError:
 
 
 def _broken(host: str, fault: WireError) -> _BrokenError:
-    """What went wrong, in our words: an exception's text may quote the upstream."""
+    """Words a failed attempt; the exception's text may quote the upstream."""
     if isinstance(fault, SilentError):
         return _BrokenError("timed out", f"{host} did not answer in time", silent=True)
     if isinstance(fault, MalformedError):

@@ -1,9 +1,9 @@
 """The queue in front of one upstream: its pace, its concurrency, and fairness.
 
-No slot is held in advance, so a call that asks for two thousand documents and is cancelled takes
-nothing with it, and other calls and processes get their turns in between. The queue is served round
-robin: first over partitions (the built-in plugins together, each other plugin for itself), then
-over the calls of a partition. Within a call the order of its requests holds.
+No slot is taken in advance, so a call that makes two thousand requests and is cancelled wastes
+none, and other calls and processes are served in between. The queue is served round robin: first
+over partitions (the built-in plugins are one, each other plugin is its own), then over the calls of
+a partition. Within a call requests are served in order.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .token_buckets import Slot, TokenBuckets
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-#: The part of an interval by which a request may leave late without moving its slot.
+#: The part of an interval by which a request may be late without moving its slot.
 _LATE_SHARE = 0.02
-#: The part by which a pace may differ from a whole number of requests a second and be called it.
+#: The part by which a pace may differ from a whole number of requests a second and be worded so.
 _ABOUT = 0.05
 
 
 class PaceExceededError(Exception):
-    """The next slot comes later than the caller can wait. `seconds` is the wait until it."""
+    """The next slot is later than the request can wait; `seconds` is the wait until it."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -63,7 +63,7 @@ class _Waiter:
 
 
 class UpstreamQueue:
-    """One upstream's queue; lives on the event loop.
+    """The queue of one upstream; used on the event loop only.
 
     Args:
         upstream: the bucket's name.
@@ -82,7 +82,7 @@ class UpstreamQueue:
         self._concurrency = 64
         self._queue = _FairQueue()
         self._in_flight = 0
-        #: Whether a request that met an empty queue takes its slot just now.
+        #: Whether a request that found an empty queue is taking its slot.
         self._taking = False
         self._ruled = False
         self._driver: asyncio.Task[None] | None = None
@@ -92,7 +92,7 @@ class UpstreamQueue:
         self._paused_until = 0.0
 
     def describe(self, name: str) -> str:
-        """What a request that is queued here waits for, in words for a person; from any thread.
+        """Words what a queued request waits for; thread-safe.
 
         Args:
             name: the upstream's.
@@ -108,34 +108,34 @@ class UpstreamQueue:
         return f"waiting for {name}'s turn{pace}"
 
     def adopt(self, rule: HostRule) -> None:
-        """Takes over a rule's manners; where rules differ the slowest holds for all."""
+        """Applies a rule's limits; where rules differ the slowest applies to all requests."""
         if not self._ruled:
             self._ruled = True
             self._interval, self._burst, self._concurrency = 0.0, 1_000_000, 64
         self._slow_to_rule(rule)
 
     def adopt_floor(self, rule: HostRule) -> None:
-        """Takes over the manners that hold where no plugin that knows better has asked."""
+        """Applies the limits that hold until a rule of the upstream's own plugin is applied."""
         if not self._ruled:
             self._slow_to_rule(rule)
 
     def slow_to(self, interval: float) -> None:
-        """Takes over a pace that the upstream itself declared, if it is slower."""
+        """Applies a pace that the upstream declared, if it is slower."""
         self._interval = max(self._interval, interval)
 
     @asynccontextmanager
     async def slot(
         self, caller: Hashable, latest: float, partition: str = ""
     ) -> AsyncIterator[GrantedSlot]:
-        """Waits for the request's turn, and counts it as in flight inside the block.
+        """Waits for a slot, and counts the request as in flight inside the block.
 
         Args:
-            caller: the call that asks; the calls of a partition take turns.
-            latest: the time on the monotonic clock after which the slot is of no use.
-            partition: whose call it is; partitions take turns.
+            caller: the call that makes the request; a partition's calls are served round robin.
+            latest: the time on the monotonic clock after which the slot is useless.
+            partition: of the call; partitions are served round robin.
 
         Raises:
-            PaceExceededError: at once, when the slot would come too late. None is consumed.
+            PaceExceededError: immediately, when the slot would be too late. None is consumed.
         """
         wait = self._estimate(self._queue.ahead(partition, caller) + self._taking)
         if self._clock.monotonic() + wait > latest:
@@ -187,11 +187,11 @@ class UpstreamQueue:
         return slot
 
     async def penalise(self, seconds: float, *, asked: bool = True) -> None:
-        """Sends nobody through for so many seconds, in this process or another.
+        """Allows no slot for these seconds, in this process or another.
 
         Args:
             seconds: how long.
-            asked: whether the upstream named them, or just said that requests come too fast.
+            asked: whether the upstream named the seconds, or only responded with 429.
         """
         whole = math.ceil(seconds)
         self._pause = (
@@ -204,13 +204,13 @@ class UpstreamQueue:
         )
 
     async def leave(self, granted: GrantedSlot) -> None:
-        """Called when a request really leaves: looking up, connecting and shaking hands took time.
+        """Moves the slot to now, when the request is about to be sent after connecting.
 
-        What the upstream sees is when requests arrive, so one that is noticeably later than its
-        slot moves it, or takes its turn anew where others have gone by.
+        The upstream sees when requests arrive, so a request that is noticeably later than its slot
+        moves it, or takes a new one if other requests passed since.
 
         Raises:
-            PaceExceededError: the new turn would come too late.
+            PaceExceededError: the new slot would be too late.
         """
         late = self._clock.monotonic() - granted.since
         if self._interval == 0 or late <= self._interval * _LATE_SHARE:
@@ -227,7 +227,7 @@ class UpstreamQueue:
             )
 
     async def give_back(self, granted: GrantedSlot) -> None:
-        """Gives back the slot of a request that never left, unless another was taken since."""
+        """Returns the slot of a request that was not sent, unless another was taken since."""
         if self._interval == 0:
             return
         await self._in_thread(self._buckets.give_back, self.upstream, self._interval, granted.slot)
@@ -237,7 +237,7 @@ class UpstreamQueue:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 
     def _estimate(self, ahead: int) -> float:
-        """Seconds until a waiter with so many before it is served, at the earliest."""
+        """Estimates the seconds until a waiter is served with `ahead` waiters before it."""
         first = max(0.0, self._next_slot - self._clock.monotonic())
         return first + max(0, ahead - (self._burst - 1)) * self._interval
 
@@ -251,7 +251,7 @@ class UpstreamQueue:
         self._left.set()
 
     async def _drive(self) -> None:
-        """Serves the queues until they are empty."""
+        """Serves the queue until it is empty."""
         try:
             while (waiter := self._queue.head()) is not None:
                 if self._in_flight >= self._concurrency:
@@ -270,17 +270,17 @@ class UpstreamQueue:
             self._driver = None
 
     def _grant(self, slot: Slot) -> None:
-        """Gives the slot to the next live waiter."""
+        """Grants the slot to the next live waiter."""
         waiter = self._queue.pop()
         if waiter is None:
-            # Cancelled while the slot was taken; it is the one slot that is lost.
+            # Cancelled while the slot was taken, which is lost.
             return
         self._in_flight += 1
         waiter.granted.set_result(slot)
 
 
 def _rate(interval: float) -> str:
-    """A pace as people say it: `1 request in 3 s`, `10 requests in 1 s`."""
+    """Words a pace: `1 request in 3 s`, `10 requests in 1 s`."""
     often = round(1 / interval)
     if often > 1 and abs(often * interval - 1) < _ABOUT:
         return f"{_counted(often)} in 1 s"
@@ -292,23 +292,23 @@ def _counted(requests: int) -> str:
 
 
 class _FairQueue:
-    """Waiters by partition and call, served round robin on both levels."""
+    """Waiters by partition and call, served round robin at both levels."""
 
     def __init__(self) -> None:
         self._partitions: dict[str, dict[Hashable, deque[_Waiter]]] = {}
 
     def append(self, partition: str, caller: Hashable, waiter: _Waiter) -> None:
-        """Queues a waiter behind those of the same call."""
+        """Appends a waiter to those of the same call."""
         calls = self._partitions.setdefault(partition, {})
         calls.setdefault(caller, deque()).append(waiter)
 
     def ahead(self, partition: str, caller: Hashable) -> int:
-        """How many waiters are served before a new one of the call, as things are."""
+        """Counts the waiters that are served before a new one of the call, as of now."""
         calls = self._partitions.get(partition, {})
         position = len(calls.get(caller, ()))
-        # Calls take turns, so each has had at most one more than this one by then.
+        # Calls are served round robin, so each has had at most one more than this one by then.
         own = sum(min(len(queue), position + 1) for queue in calls.values())
-        # So do partitions.
+        # So are partitions.
         others = sum(
             min(sum(map(len, queues.values())), own + 1)
             for name, queues in self._partitions.items()
@@ -317,7 +317,7 @@ class _FairQueue:
         return own + others
 
     def head(self) -> _Waiter | None:
-        """The next live waiter; those that nobody waits for any more are dropped."""
+        """Returns the next live waiter; drops cancelled ones."""
         while self._partitions:
             partition, calls = next(iter(self._partitions.items()))
             while calls:
@@ -331,7 +331,7 @@ class _FairQueue:
         return None
 
     def pop(self) -> _Waiter | None:
-        """Takes the next live waiter out; its call and its partition go to the end."""
+        """Removes and returns the next live waiter; its call and its partition move to the end."""
         if self.head() is None:
             return None
         partition, calls = next(iter(self._partitions.items()))

@@ -1,1 +1,1 @@
-"""OCI registries: finding, fetching, keeping and publishing plugins."""
+"""OCI registries: finding, pulling, storing and publishing plugins."""

@@ -1,4 +1,4 @@
-"""What a registry asks for when it answers 401: the `WWW-Authenticate` header, taken apart."""
+"""Parses a registry's challenge: the `WWW-Authenticate` header of a 401."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LONGEST = 8192
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """One way in.
+    """One challenge.
 
     Attributes:
         scheme: `bearer` or `basic`.
-        realm: for bearer, where tokens are handed out; chosen by whoever answered.
+        realm: for bearer, where to get a token; untrusted.
         service: for bearer, what the token is for.
     """
 
@@ -30,7 +30,7 @@ class Challenge:
 
 
 def read_challenge(header: str) -> Challenge | None:
-    """The way in that is taken: Bearer before Basic; None when neither is offered."""
+    """Returns the challenge to answer: Bearer before Basic; None when neither is offered."""
     found = {one.scheme: one for one in reversed(_challenges(header[:_LONGEST]))}
     bearer = found.get("bearer")
     if bearer is not None and bearer.realm:

@@ -1,7 +1,7 @@
 """Requests to one registry: redirects, authorization, retries.
 
-Whatever a registry answers is taken as if an attacker had written it. A redirect is followed to
-https only, at a checked address, and leaves the Authorization behind when it leaves the registry.
+Responses of registries are untrusted. A redirect is followed to https only, at a checked address,
+and without the Authorization when it leaves the registry.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _REDIRECTS_WITH_BODY = frozenset({307, 308})
 
 ReplyT = TypeVar("ReplyT")
 
-#: Bytes of an error's body that are looked at.
+#: Bytes of an error's body that are read.
 _ERROR_BYTES = 64 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer.
+    """A whole response.
 
     Attributes:
-        url: where it came from, after redirects.
+        url: its URL, after redirects.
         headers: names in lower case.
     """
 
@@ -100,11 +100,11 @@ class RegistryClient:
         self._http.close()
 
     def url(self, path: str) -> RegistryUrl:
-        """The URL of a path below the repository."""
+        """Returns the URL of a path below the repository."""
         return RegistryUrl(self.base.site, f"{self.base.resource}/{path}")
 
     def locate(self, base: RegistryUrl, location: str | None, what: str) -> RegistryUrl:
-        """Reads a URL that the registry gave, and holds it against what may be followed.
+        """Parses a URL from the registry and checks that it may be followed.
 
         Raises:
             RegistryError: it is missing, malformed, or neither https nor granted.
@@ -129,19 +129,19 @@ class RegistryClient:
         cap: int | None = None,
         on_sent: Callable[[int], None] | None = None,
     ) -> Reply:
-        """The whole answer, after redirects, authorization and retries.
+        """Returns the whole response, after redirects, authorization and retries.
 
         Args:
             method: HTTP's.
             url: one of `url` or `locate`.
             actions: what a token is asked for: `pull`, or `pull,push`.
             headers: besides those that every request has.
-            body: what is sent.
+            body: to send.
             cap: bytes of the body that are read; None takes the cap of documents.
-            on_sent: told how many bytes of what is sent have gone.
+            on_sent: called with the number of body bytes sent so far.
 
         Raises:
-            RegistryError: there is no answer, or it passes `cap`.
+            RegistryError: there is no response, or it exceeds `cap`.
         """
         cap = self.settings.max_document_bytes if cap is None else cap
 
@@ -159,7 +159,7 @@ class RegistryClient:
         once: Callable[[], ReplyT],
         outcome: Callable[[ReplyT], tuple[int, Mapping[str, str]]],
     ) -> ReplyT:
-        """Does something again while that can help, with the pauses that the registry asks for.
+        """Repeats an operation while a retry can help, with the pauses that the registry asks for.
 
         Raises:
             RegistryError: it kept failing.
@@ -198,11 +198,11 @@ class RegistryClient:
         body: bytes = b"",
         on_sent: Callable[[int], None] | None = None,
     ) -> Iterator[tuple[RegistryUrl, RegistryResponse]]:
-        """One answer whose body is still to be read, after redirects and authorization.
+        """Yields one response with an unread body, after redirects and authorization.
 
         Raises:
             RegistryError: a redirect or realm is refused.
-            RegistryIoError: there is no answer.
+            RegistryIoError: there is no response.
         """
         followed, challenged, at_home = 0, False, url.site == self.base.site
         while True:
@@ -227,12 +227,12 @@ class RegistryClient:
                 followed += 1
                 if followed > self.settings.max_redirects:
                     raise RegistryError(f"{self.host} redirects more than {followed - 1} times")
-                # Once away, a way back is somebody else's: credentials stay behind.
+                # Once a redirect has left the registry, no later hop gets credentials.
                 at_home = at_home and target.site == self.base.site
                 url = target
 
     def refused(self, reply: Reply, what: str) -> RegistryError:
-        """The error for a status that ends the matter."""
+        """Returns the error for a status that is not retried."""
         status, code = reply.status, shown_error(reply.body)
         if status == 401:
             if self._found and self._found[0] is not None and not self._authorizer.withheld:
@@ -267,7 +267,7 @@ class RegistryClient:
             size += len(chunk)
             if size > limit:
                 if answer.status >= 300:
-                    break  # of an error nothing but the beginning is looked at
+                    break  # only the beginning of an error is read
                 raise RegistryError(f"{self.host} answers with more than {cap} bytes")
             chunks.append(chunk)
         return b"".join(chunks)
@@ -296,10 +296,10 @@ class RegistryClient:
         return self._granted(site, self.settings.private_hosts | self.settings.plain_http_hosts)
 
     def _granted(self, site: Site, hosts: frozenset[str]) -> bool:
-        """Whether a site is reached in a way that the operator allowed for these hosts.
+        """Whether a site may be reached by the operator's settings.
 
-        A realm that was named for this registry goes with it. Any other site has to be among the
-        hosts together with the registry: a registry that is not gets nobody to where it cannot go.
+        A realm that was named for this registry may be. Any other site must be listed with the
+        registry: an unlisted registry cannot redirect to private sites.
         """
         granted = self.host in hosts or self.base.site.authority in hosts
         if site == self.base.site:

@@ -1,8 +1,8 @@
-"""Credentials for a registry, from where `docker login` and its helpers keep them.
+"""Reads credentials for a registry, from `docker login` and its helpers.
 
-What is read is `config.json` of Docker's folder: `credHelpers` for this registry, else
-`credsStore`; where there is no helper, or it has nothing, `auths`. A helper is the program
-`docker-credential-NAME`; it is asked for this registry only.
+Reads `config.json` in Docker's folder: `credHelpers` for this registry, else `credsStore`; without
+a helper, or when it has nothing, `auths`. A helper is the program `docker-credential-NAME`; it is
+run for this registry only.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 from carrel.errors import RegistryError
 
-#: Docker Hub's credentials lie under the address of its first version.
+#: Docker Hub's credentials are under the address of its first version.
 _DOCKER_HUB = "https://index.docker.io/v1/"
 _DOCKER_HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})
 
 _HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-#: What a helper answers when it has nothing, by Docker's own wording.
+#: A helper's output when it has nothing, in Docker's wording.
 _NOTHING = "credentials not found"
 _IDENTITY = "<token>"
 _MAX_BYTES = 2**20
@@ -31,7 +31,7 @@ _MAX_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What proves who we are, to one registry.
+    """A credential for one registry.
 
     Attributes:
         identity_token: a refresh token to be exchanged at the realm; empty for user and password.
@@ -50,7 +50,7 @@ class Credential:
 
 
 def find_credential(host: str, folder: Path, *, helper_seconds: float) -> Credential | None:
-    """The credential that Docker's configuration has for a registry, or None.
+    """Returns the credential that Docker's configuration has for a registry, or None.
 
     Args:
         host: the registry as references name it.
@@ -76,7 +76,7 @@ def find_credential(host: str, folder: Path, *, helper_seconds: float) -> Creden
 
 
 def _keys(host: str) -> tuple[str, ...]:
-    """The names that a registry may have in the configuration, the usual one first."""
+    """Returns the names that a registry may have in the configuration, the usual one first."""
     if host in _DOCKER_HUB_HOSTS:
         return (_DOCKER_HUB, "docker.io", "index.docker.io", "registry-1.docker.io")
     return (
@@ -154,7 +154,7 @@ def _ask_helper(helper: str, server: str, path: Path, seconds: float) -> Credent
             f"the credential helper {program} did not answer within {seconds:g} s"
         ) from fault
     if done.returncode != 0:
-        # Its words may hold a secret; only Docker's own sentence is looked for.
+        # Its output may contain a secret; only Docker's own sentence is looked for.
         if _NOTHING in (done.stdout + done.stderr).decode("utf-8", "replace"):
             return None
         raise RegistryError(f"the credential helper {program} failed with exit {done.returncode}")

@@ -1,4 +1,4 @@
-"""Folders that are their owner's alone and last, and a disk's refusals in words."""
+"""Creates private folders, and translates errors of the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from carrel.files.atomic_write import flush_folder
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turns what the system says of a file into our error.
+    """Translates an `OSError` into a `StorageError`.
 
     Raises:
         StorageError: the disk refuses.
@@ -28,7 +28,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path, root: Path) -> None:
-    """Makes the folders from the store's root downwards, for their owner alone."""
+    """Creates the folders from the store's root downwards, private to their owner."""
     if folder.is_dir():
         return
     missing = [folder, *folder.parents]

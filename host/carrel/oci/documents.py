@@ -1,4 +1,4 @@
-"""Manifests, indexes and descriptors as JSON: read with suspicion, written in one way."""
+"""Reads untrusted manifests, indexes and descriptors, and writes canonical ones."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 MANIFESTS = frozenset({OCI_MANIFEST, DOCKER_MANIFEST})
 INDEXES = frozenset({OCI_INDEX, DOCKER_LIST})
 
-#: What is asked for, in every request for a manifest.
+#: The Accept header of every request for a manifest.
 ACCEPT = f"{OCI_MANIFEST}, {OCI_INDEX}, {DOCKER_MANIFEST}, {DOCKER_LIST}"
 
-#: A blob may be this large in a descriptor; more is no size but a mistake.
+#: The largest valid size of a blob in a descriptor.
 _MAX_SIZE = 2**53
 
 
 def sha256(data: bytes) -> str:
-    """The digest of `data` as descriptors have it."""
+    """Returns the digest of `data` as in descriptors."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def fallback_tag(digest: str) -> str:
-    """The tag that lists what is about `digest` where a registry has no referrers API."""
+    """Returns the tag that lists a digest's referrers where a registry has no referrers API."""
     return digest.replace(":", "-", 1)
 
 
 def encode_json(value: Mapping[str, Any]) -> bytes:
-    """JSON in the one spelling that is written here: equal values give equal bytes."""
+    """Encodes JSON canonically: equal values give equal bytes."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def read_object(data: bytes, what: str) -> dict[str, Any]:
-    """The JSON object in `data`.
+    """Parses the JSON object in `data`.
 
     Raises:
-        RegistryError: it is none; `what` names it in the message.
+        RegistryError: it is not one; `what` names it in the message.
     """
     try:
         value = json.loads(data.decode("utf-8"))
@@ -59,7 +59,7 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
 
 
 def read_descriptor(value: object, what: str) -> Descriptor:
-    """The descriptor that a document holds.
+    """Reads a descriptor in a document.
 
     Raises:
         RegistryError: a member is missing or of the wrong kind.
@@ -88,10 +88,10 @@ def read_descriptor(value: object, what: str) -> Descriptor:
 
 
 def read_descriptors(value: object, what: str, *, at_most: int) -> list[Descriptor]:
-    """A list of descriptors.
+    """Reads a list of descriptors.
 
     Raises:
-        RegistryError: it is no list, is longer than `at_most`, or holds something else.
+        RegistryError: it is not a list, is longer than `at_most`, or holds something else.
     """
     if not isinstance(value, list):
         raise RegistryError(f"{what} has no list of descriptors where one has to be")
@@ -101,14 +101,14 @@ def read_descriptors(value: object, what: str, *, at_most: int) -> list[Descript
 
 
 def read_annotations(value: object) -> dict[str, str]:
-    """Annotations; what is no text is left out."""
+    """Reads annotations; drops values that are not texts."""
     if not isinstance(value, dict):
         return {}
     return {key: text for key, text in value.items() if isinstance(text, str)}
 
 
 def descriptor_json(descriptor: Descriptor) -> dict[str, Any]:
-    """A descriptor as it stands in a document."""
+    """Returns a descriptor's JSON."""
     told: dict[str, Any] = {
         "mediaType": descriptor.media_type,
         "digest": descriptor.digest,
@@ -122,7 +122,7 @@ def descriptor_json(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def describe_manifest(data: bytes, media_type: str) -> Descriptor:
-    """The descriptor under which an index lists a manifest, as the specification derives it."""
+    """Returns the descriptor for a manifest in an index, as the specification derives it."""
     body = read_object(data, "the manifest")
     config = body.get("config")
     kind = body.get("artifactType")
@@ -138,16 +138,16 @@ def describe_manifest(data: bytes, media_type: str) -> Descriptor:
 
 
 def make_document(data: bytes, media_type: str, what: str) -> Document:
-    """A manifest as it came, once its type is beyond doubt.
+    """Checks a manifest's type.
 
     Args:
         data: its bytes.
-        media_type: what the registry calls it; empty when it says nothing usable.
+        media_type: the registry's; empty when it has none that is usable.
         what: names it in messages.
 
     Raises:
-        RegistryError: it is no manifest, or the registry and the document disagree about what it
-            is, which makes two clients read two things.
+        RegistryError: it is not a manifest, or the registry and the document disagree about its
+            type, so that two clients would read two documents.
     """
     body = read_object(data, what)
     inner = body.get("mediaType")

@@ -1,4 +1,4 @@
-"""One blob from a registry, over as many connections as it takes."""
+"""Downloads one blob, over several connections if needed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ProgressHandler = Callable[[float, float | None, str], None]
 
 
 class Download:
-    """One blob on its way: over as many connections as it takes, and on from where it had ended.
+    """The download of one blob, resumed over as many connections as needed.
 
     Args:
-        client: asks the registry.
-        descriptor: what is fetched.
-        what: the blob in words, for errors.
-        on_progress: told how many bytes have come.
-        partial: where they are kept as they come; None keeps them in memory only.
+        client: of the registry.
+        descriptor: of the blob.
+        what: names the blob in errors.
+        on_progress: called with the number of bytes so far.
+        partial: stores the bytes as they arrive; None keeps them in memory only.
     """
 
     def __init__(
@@ -46,19 +46,19 @@ class Download:
         self._partial = partial
         self._data = bytearray(partial.read() if partial else b"")
         self._hash = hashlib.sha256(self._data)
-        #: Whether the beginning is another process's, and whether it may be why the whole is wrong.
+        #: Whether another process stored the beginning, which may then be what is wrong.
         self._continues = bool(self._data)
         self._is_suspect = False
 
     def fetch(self) -> bytes:
-        """The blob of the descriptor's size and digest.
+        """Returns the blob of the descriptor's size and digest.
 
-        What another process had left is hashed with the rest. When the whole is wrong, that
-        beginning may be why, so the transfer is begun again, once, with nothing.
+        A beginning that another process stored is hashed with the rest. When the digest is wrong,
+        that beginning may be the reason, so the download is restarted once without it.
 
         Raises:
-            RegistryError: the registry refuses, cannot be reached, or sends something else. What
-                came of a transfer that broke off is kept.
+            RegistryError: the registry refuses, cannot be reached, or sends another blob. An
+                interrupted download stays stored.
             StorageError: the disk refuses.
         """
         try:
@@ -76,11 +76,11 @@ class Download:
         return self._finish()
 
     def _attempt(self) -> Reply:
-        """Takes what one connection brings.
+        """Reads what one connection delivers.
 
         Raises:
-            RegistryIoError: it broke off; what came is kept.
-            RegistryError: what came is not what was announced.
+            RegistryIoError: it broke off; the bytes so far stay stored.
+            RegistryError: the response is not the announced one.
         """
         url = self._client.url(f"blobs/{self._descriptor.digest}")
         if self._data:
@@ -90,12 +90,12 @@ class Download:
             with self._client.open("GET", url, headers=headers) as (at, answer):
                 if not self._is_other_part(answer):
                     return self._receive(at, answer)
-            self._restart()  # the rest is not to be had: from the beginning, then
+            self._restart()  # the rest is not available, so from the beginning
         with self._client.open("GET", url) as (at, answer):
             return self._receive(at, answer)
 
     def _is_other_part(self, answer: RegistryResponse) -> bool:
-        """Whether a range was asked for and another, or none, is given."""
+        """Whether a range was requested and another, or none, is returned."""
         if answer.status == 206:
             told = answer.headers.get("content-range", "")
             return not told.startswith(f"bytes {len(self._data)}-")
@@ -131,7 +131,7 @@ class Download:
             self._on_progress(len(self._data), size, "bytes")
 
     def _finish(self) -> bytes:
-        """The blob, if it is the one that was asked for."""
+        """Returns the blob if it has the digest."""
         if not self._is_whole():
             raise RegistryError(
                 f"{self._what} was announced with {self._descriptor.size} bytes and has "
@@ -151,7 +151,7 @@ class Download:
         return f"sha256:{self._hash.hexdigest()}" == self._descriptor.digest
 
     def _lie(self, message: str) -> RegistryError:
-        """The error for what is not the blob; nothing of it is worth keeping."""
+        """Returns the error for bytes with another digest, and removes them."""
         self._is_suspect = self._continues
         self._restart()
         return RegistryError(message)

@@ -1,11 +1,11 @@
-"""A plugin in a repository: the layouts that are read.
+"""Reads a plugin from a repository, in one of these layouts.
 
 | layout | config | layers |
 |---|---|---|
 | `cncf` | `application/vnd.wasm.config.v0+json` | one wasm |
 | `artifact` | anything else, usually the empty config | one wasm |
 | `image` | an image's | tar, tar+gzip with `/plugin.wasm` or any `*.wasm` |
-| `wassette` | the first's or an image's | one wasm and a YAML policy, which is told and not used |
+| `wassette` | the first's or an image's | one wasm and a YAML policy (reported, not used) |
 
 An index leads to the manifest for wasm, else for linux/amd64, else to its only one.
 """
@@ -62,16 +62,16 @@ _MAGIC = b"\0asm"
 
 @dataclass(frozen=True, slots=True)
 class PluginArtifact:
-    """A plugin as a registry had it.
+    """A plugin from a registry.
 
     Attributes:
         wasm: the component's or module's bytes.
         wasm_digest: theirs.
-        digest: of what was asked for, an index or a manifest: what signatures are about.
+        digest: of the requested index or manifest: the one that is signed.
         manifest_digest: of the manifest that was read; the same unless `digest` is an index.
-        layout: how it was packed.
+        layout: of the package.
         annotations: the manifest's, and the index's where the manifest has none; data from outside.
-        ignored: what it carries besides, in words.
+        ignored: further content, in words.
     """
 
     wasm: bytes
@@ -84,15 +84,15 @@ class PluginArtifact:
 
     @property
     def manifest_text(self) -> str | None:
-        """The plugin's own manifest where the publisher put it beside the component.
+        """The plugin's manifest that the publisher put beside the component.
 
-        It is what the publisher says; what counts is what the component says when it is loaded.
+        It is a claim of the publisher; the component's own manifest is checked when it is loaded.
         """
         return self.annotations.get(MANIFEST_ANNOTATION)
 
 
 def read_plugin(repository: RepositoryReader, digest: str, *, max_bytes: int) -> PluginArtifact:
-    """Reads the plugin of a manifest or index, whichever layout it has.
+    """Reads the plugin of a manifest or index in any of the layouts.
 
     Args:
         repository: where to read.
@@ -100,7 +100,7 @@ def read_plugin(repository: RepositoryReader, digest: str, *, max_bytes: int) ->
         max_bytes: the largest component.
 
     Raises:
-        RegistryError: there is none, it is no plugin, or it is too large.
+        RegistryError: it does not exist, is no plugin, or is too large.
     """
     top = _document(repository, digest)
     document, outer = top, {}
@@ -151,7 +151,7 @@ def _choose_platform(body: Mapping[str, Any], digest: str) -> Descriptor:
         for descriptor, (system, machine) in zip(descriptors, platforms, strict=True):
             if machine == wanted[1] and wanted[0] in {"", system}:
                 return descriptor
-    # Attestations are listed as a platform that nobody has.
+    # Attestations are listed under an unknown platform.
     real = [
         descriptor
         for descriptor, platform in zip(descriptors, platforms, strict=True)

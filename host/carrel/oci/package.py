@@ -1,4 +1,4 @@
-"""A plugin as it is published: the CNCF's wasm layout, with exactly one layer.
+"""Packages a plugin in the CNCF's wasm layout, with exactly one layer.
 
 The plugin's own manifest goes into an annotation, because clients that know the layout refuse a
 second layer. Equal input gives equal bytes, and so an equal digest.
@@ -32,7 +32,7 @@ _COMPONENT = b"\0asm\x0d\x00\x01\x00"
 
 @dataclass(frozen=True, slots=True)
 class PluginPackage:
-    """What is uploaded for one plugin.
+    """The content to upload for one plugin.
 
     Attributes:
         blobs: content and media type, in the order of uploading; the component is the last.
@@ -46,7 +46,7 @@ class PluginPackage:
 
     @property
     def digest(self) -> str:
-        """The manifest's digest: what is signed and pinned."""
+        """The manifest's digest, which is signed and pinned."""
         return sha256(self.manifest)
 
     @property
@@ -74,8 +74,8 @@ def write_plugin(
     Args:
         wasm: its bytes.
         name: the file's name without `.wasm`, where no manifest says better.
-        plugin_manifest: what the plugin says of itself; title, version, description, licence and
-            homepage are taken from it.
+        plugin_manifest: the plugin's; title, version, description, licence and homepage are taken
+            from it.
         imports: the names that a component imports.
         exports: the names that it exports.
         created: None takes `SOURCE_DATE_EPOCH`, else now.

@@ -1,16 +1,16 @@
-"""Blobs that have not come whole yet, kept so that another process goes on where one ended.
+"""Partial downloads that another process can resume.
 
-    partial/HEX      the beginning of the blob of that digest, as far as it has come
+    partial/HEX      the beginning of the blob with that digest
 
-One writer at a time: who writes holds a lock on the file, and the system lets go of it when its
-holder dies, however it dies. Who does not get the lock works without a file; nobody waits. Only
-the holder renames or removes the file, so nobody else's bytes are ever moved in its place.
+A writer locks the file, and the system releases the lock when its process dies. A process that
+does not get the lock works without a file and does not wait. Only the process with the lock renames
+or removes the file, so no other bytes are ever moved to its place.
 
-Nothing in these files is trusted. What is there is hashed together with what comes after it, and
-counts when the whole has the digest. The bytes are not flushed while they come: after a power cut
-the file may hold anything, which costs one transfer from the beginning.
+The files are not trusted: their bytes are hashed with the rest, and the whole must have the digest.
+They are not flushed: after a power cut a file may contain anything, which costs one download from
+the beginning.
 
-Where the platform has no `flock` nothing is kept, and a transfer is resumed within a process only.
+Without `flock` nothing is stored, and a download is resumed within a process only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PartialBlobs:
 
     Args:
         root: the store's folder.
-        blobs: the folder that a blob which has come whole is moved to.
+        blobs: the folder that a complete blob is moved to.
     """
 
     def __init__(self, root: Path, blobs: Path) -> None:
@@ -45,15 +45,15 @@ class PartialBlobs:
 
     @contextmanager
     def open(self, digest: str, size: int) -> Iterator[PartialBlob | None]:
-        """The partial file of a blob, for this caller alone while the context is open.
+        """Yields the partial file of a blob, locked while the context is open.
 
         Args:
             digest: `sha256:` and 64 hex digits.
             size: bytes of the whole.
 
         Yields:
-            None when somebody else is writing it, or there are no locks here: the caller then
-            works without.
+            None when another process has the lock, or the platform has no locks: the caller then
+                works without a file.
 
         Raises:
             StorageError: the disk refuses.
@@ -75,10 +75,10 @@ class PartialBlobs:
             finally:
                 partial.leave()
         finally:
-            os.close(handle)  # and with it goes the lock
+            os.close(handle)  # releases the lock
 
     def prune(self, *, older_than: float) -> int:
-        """Removes files that nobody has written to since, and nobody holds; bytes freed.
+        """Removes unlocked files that were not written since; returns bytes freed.
 
         Args:
             older_than: seconds since 1970.
@@ -90,12 +90,12 @@ class PartialBlobs:
                     continue
                 handle = _lock(path, create=False)
             except OSError:
-                continue  # another process was quicker, or it is no file of ours
+                continue  # another process was quicker, or the file is not ours
             if handle is None:
                 continue
             try:
                 found = os.fstat(handle)
-                # Looked at again under the lock: its holder may have gone on with it meanwhile.
+                # Checked again under the lock: its holder may have resumed it meanwhile.
                 if found.st_mtime < older_than:
                     path.unlink()
                     freed += found.st_size
@@ -107,7 +107,7 @@ class PartialBlobs:
 
 
 class PartialBlob:
-    """The beginning of one blob, on the disk; held by this process."""
+    """The beginning of one blob on the disk, locked by this process."""
 
     def __init__(self, file: io.FileIO, path: Path, size: int, root: Path, target: Path) -> None:
         self._file = file
@@ -118,7 +118,7 @@ class PartialBlob:
         self._moved = False
 
     def read(self) -> bytes:
-        """What has come before; nothing of a file that is larger than the blob."""
+        """Returns the bytes so far; none of a file that is larger than the blob."""
         with explained(self._path):
             if os.fstat(self._file.fileno()).st_size > self._size:
                 self._file.truncate(0)
@@ -126,10 +126,10 @@ class PartialBlob:
             return self._file.readall()
 
     def append(self, data: bytes) -> None:
-        """Adds what has come; on return a killed process loses none of it.
+        """Appends bytes; after it returns a killed process loses none of them.
 
         Raises:
-            StorageError: the disk refuses; what was kept is given up, and its space with it.
+            StorageError: the disk refuses; the file is removed, and its space freed.
         """
         left = memoryview(data)
         with self._given_up():
@@ -137,34 +137,34 @@ class PartialBlob:
                 left = left[self._file.write(left) :]
 
     def clear(self) -> None:
-        """Begins again with nothing."""
+        """Empties the file."""
         with self._given_up():
             self._file.seek(0)
             self._file.truncate(0)
 
     def keep(self) -> None:
-        """Moves the whole blob, whose digest the caller has found right, to where blobs are kept.
+        """Moves the complete blob, whose digest the caller has checked, to the blobs.
 
         Raises:
-            StorageError: the disk refuses; the blob is given up.
+            StorageError: the disk refuses; the blob is removed.
         """
         with self._given_up():
             os.fsync(self._file.fileno())
-            os.utime(self._file.fileno())  # as young for `prune` as what was written just now
+            os.utime(self._file.fileno())  # recent for `prune`
             make_folder(self._target.parent, self._root)
             self._path.replace(self._target)
             self._moved = True
             flush_folder(self._target.parent)
 
     def leave(self) -> None:
-        """Takes an empty file away."""
-        with suppress(OSError):  # it is empty, and in nobody's way
+        """Removes the file if it is empty."""
+        with suppress(OSError):  # an empty file does no harm
             if not self._moved and not os.fstat(self._file.fileno()).st_size:
                 self._path.unlink()
 
     @contextmanager
     def _given_up(self) -> Iterator[None]:
-        """Frees the file's space when the disk refuses: a full one is not kept full by us."""
+        """Frees the file's space when the disk refuses: it may be full."""
         with explained(self._path):
             try:
                 yield
@@ -176,7 +176,7 @@ class PartialBlob:
 
 
 def _lock(path: Path, *, create: bool) -> int | None:
-    """Opens a file and locks it; None when it is another's, or cannot be locked here."""
+    """Opens a file and locks it; None when another process has the lock, or there are no locks."""
     if os.name != "posix":
         return None
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_CREAT if create else 0)
@@ -184,7 +184,7 @@ def _lock(path: Path, *, create: bool) -> int | None:
         handle = os.open(path, flags, 0o600)
         try:
             locked = _try_lock(handle)
-            # Whoever held it may have renamed or removed it between the two calls.
+            # Its holder may have renamed or removed it between the two calls.
             if locked and _is_named(handle, path):
                 return handle
         except BaseException:
@@ -204,7 +204,7 @@ def _try_lock(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return False  # another has it, or the file system has no locks
+        return False  # locked by another process, or the file system has no locks
     return True
 
 

@@ -1,8 +1,8 @@
-"""From a registry into the store: the plugin, and everything that could prove who signed it.
+"""Pulls a plugin into the store, with everything that may be its signature.
 
-The tag's name is written last, so a pull that is cut off leaves the tag as it was, with all that it
-needs. What is already in the store is not fetched again, and a blob that had come in part is gone
-on with where the repository was opened with the store's `partial_blobs`.
+The tag's name is written last, so an interrupted pull leaves the tag as it was, with everything it
+needs. Content in the store is not downloaded again, and a partial download is resumed if the
+repository was opened with the store's `partial_blobs`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .reference import ImageReference
 from .repository import Descriptor, Document, RepositoryReader
 from .store import PluginStore, StoredRepository
 
-#: Bytes so far, bytes in all where they are known, and what is done.
+#: Called with bytes so far, bytes in all if known, and the current step.
 ProgressHandler = Callable[[float, float | None, str], None]
 
-#: The most that is kept of what is about one plugin: manifests, and bytes of one blob and of all.
+#: Limits of what is stored about one plugin: manifests, and bytes of one blob and of all.
 MAX_REFERRERS = 64
 MAX_SIGNATURE_BYTES = 4 * 2**20
 MAX_SIGNATURES_BYTES = 32 * 2**20
@@ -35,17 +35,17 @@ def pull(
     max_bytes: int,
     on_progress: ProgressHandler | None = None,
 ) -> PluginArtifact:
-    """Fetches a plugin with its signatures into the store.
+    """Pulls a plugin with its signatures into the store.
 
     Args:
         reference: which plugin.
-        repository: where it is.
-        store: where it is kept.
+        repository: of the plugin.
+        store: to pull into.
         max_bytes: the largest component.
-        on_progress: told what is being done.
+        on_progress: called with the current step.
 
     Raises:
-        RegistryError: the registry has no such plugin, or is not honest about it.
+        RegistryError: the registry has no such plugin, or sends other content.
         StorageError: the store's disk refuses.
     """
     tell = on_progress or (lambda _done, _total, _message: None)
@@ -72,7 +72,7 @@ def pull(
 
 
 class _Keeping:
-    """A repository that keeps what is read through it, and asks only for what is not kept yet."""
+    """A repository that stores what is read, and requests only what is not stored yet."""
 
     def __init__(
         self, repository: RepositoryReader, kept: StoredRepository, document: Document
@@ -82,7 +82,7 @@ class _Keeping:
         self._document = document
 
     def manifest(self, reference: str) -> Document | None:
-        """The manifest of a digest."""
+        """Returns the manifest of a digest."""
         document: Document | None = self._document
         if reference != self._document.digest:
             document = self._kept.manifest(reference) or self._repository.manifest(reference)
@@ -91,7 +91,7 @@ class _Keeping:
         return document
 
     def blob(self, descriptor: Descriptor, *, max_bytes: int) -> bytes:
-        """A blob; one that is kept already is checked and not fetched."""
+        """Returns a blob; a stored one is checked and not requested."""
         if descriptor.size <= max_bytes:
             data = self._kept.has_blob(descriptor)
             if data is not None:
@@ -101,17 +101,17 @@ class _Keeping:
         return data
 
     def referrers(self, digest: str) -> list[Descriptor]:
-        """Always asked for anew: signatures come and go."""
+        """Always requested: signatures are added and removed."""
         return list(self._repository.referrers(digest))
 
 
 def _keep_signatures(
     repository: RepositoryReader, through: _Keeping, kept: StoredRepository, digest: str
 ) -> None:
-    """Keeps the manifests about `digest`, and those of its tag for signatures of the old kind.
+    """Stores the manifests about `digest`, and those of its tag for signatures of the old kind.
 
-    What is too large or too much to be a signature is left out, so that it cannot keep a plugin
-    from being pulled; a signature that is then missing is missed by whoever asks for it.
+    Content that is too large to be a signature is skipped, so that it cannot prevent a pull; a
+    missing signature is reported when one is required.
     """
     room = [MAX_SIGNATURES_BYTES]
     listed = [one for one in through.referrers(digest) if _may_be_signature(one)]
@@ -132,7 +132,7 @@ def _may_be_signature(listed: Descriptor) -> bool:
 
 
 def _keep_whole(through: _Keeping, digest: str, room: list[int]) -> bool:
-    """Keeps a manifest with its blobs; whether there was room for all of it."""
+    """Stores a manifest with its blobs; returns whether the limits allowed all of it."""
     document = through.manifest(digest)
     if document is None or document.media_type in INDEXES:
         return False
@@ -141,7 +141,7 @@ def _keep_whole(through: _Keeping, digest: str, room: list[int]) -> bool:
         body = read_object(document.data, what)
         blobs = read_descriptors(body.get("layers"), what, at_most=_MAX_LAYERS)
     except RegistryError:
-        return False  # it is about the plugin and not a signature
+        return False  # it is about the plugin and is no signature
     size = sum(one.size for one in blobs)
     if size > room[0] or any(one.size > MAX_SIGNATURE_BYTES for one in blobs):
         return False

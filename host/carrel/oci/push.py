@@ -1,4 +1,4 @@
-"""From this machine into a registry: blobs first, the manifest with its tag last."""
+"""Pushes a plugin to a registry: blobs first, the manifest with its tag last."""
 
 from __future__ import annotations
 

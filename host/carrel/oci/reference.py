@@ -1,7 +1,7 @@
 """The name of a plugin in a registry, as a person writes it: `oci://HOST[:PORT]/NAME[:TAG][@DIGEST]`.
 
-The grammar is the OCI distribution specification's. Nothing is guessed: no registry is assumed
-where none is named, and no `library/` is put before a name.
+The grammar is the OCI distribution specification's. Neither a registry nor `library/` is added to a
+name without one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from carrel.errors import RegistryError
 from carrel.text.printable import printable
 
-#: The tag that is meant where neither tag nor digest is written, as every other client has it.
+#: The tag if neither tag nor digest is written, as in other clients.
 DEFAULT_TAG = "latest"
 
 SCHEME = "oci://"
@@ -44,7 +44,7 @@ class ImageReference:
 
     @property
     def wanted(self) -> str:
-        """What to ask the registry for: the digest, else the tag, else `latest`."""
+        """The digest, else the tag, else `latest`."""
         return self.digest or self.tag or DEFAULT_TAG
 
     @property
@@ -64,10 +64,10 @@ def is_digest(text: object) -> bool:
 
 
 def parse_reference(text: str) -> ImageReference:
-    """Reads a reference, with `oci://` before it or without.
+    """Parses a reference, with or without `oci://`.
 
     Raises:
-        RegistryError: it is not one; says which part, and what to write.
+        RegistryError: it is not one; names the wrong part, and what to write.
     """
     explicit = text[: len(SCHEME)].lower() == SCHEME
     rest = text[len(SCHEME) :] if explicit else text

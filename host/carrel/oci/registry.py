@@ -1,7 +1,7 @@
 """A repository behind a registry's HTTP interface, by the OCI distribution specification.
 
-Everything that is handed out was held against the digest it was asked for by: digests are computed
-here, never taken from a header.
+All content is checked against the digest it was requested by; digests are computed here, never
+taken from a header.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .upload import upload_blob
 
 __all__ = ["HttpRepository", "RegistrySettings", "open_repository"]
 
-#: How a registry says that it has no referrers API; the same as other clients take it.
+#: How a registry reports that it has no referrers API; other clients use the same.
 _NO_REFERRERS_API = frozenset({400, 404, 405, 406, 501})
 
 #: Pages of referrers that are read.
@@ -54,17 +54,17 @@ def open_repository(
     partial_blobs: PartialBlobs | None = None,
     network: Network | None = None,
 ) -> Iterator[RepositoryWriter]:
-    """The repository that a reference names, for as long as the `with` block runs.
+    """Opens the repository that a reference names, for the duration of the `with` block.
 
-    Nothing is sent before the first method is called.
+    No request is sent before the first method is called.
 
     Args:
         reference: any in the repository.
         settings: how the registry is reached; None takes the defaults.
-        on_progress: told how many bytes of a blob have come or gone.
-        partial_blobs: where a blob is kept while it comes, for another process to go on with when
-            this one ends; None keeps it in memory only.
-        network: how names and addresses become sockets; for tests.
+        on_progress: called with the number of a blob's bytes sent or received.
+        partial_blobs: stores blobs while they are downloaded, so that another process can resume;
+            None keeps them in memory only.
+        network: resolves names and connects; for tests.
     """
     client = RegistryClient(reference, settings or RegistrySettings(), network=network)
     try:
@@ -74,7 +74,7 @@ def open_repository(
 
 
 class HttpRepository:
-    """A `RepositoryWriter` over HTTP. Not for several threads at once."""
+    """A `RepositoryWriter` over HTTP. Not thread-safe."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class HttpRepository:
         self._name = f"{client.host}/{client.repository}"
 
     def manifest(self, reference: str) -> Document | None:
-        """The manifest or index of a tag or digest; None when there is none."""
+        """Returns the manifest or index of a tag or digest; None when there is none."""
         reply = self._client.ask(
             "GET", self._client.url(f"manifests/{reference}"), headers={"Accept": ACCEPT}
         )
@@ -103,7 +103,7 @@ class HttpRepository:
         return document
 
     def blob(self, descriptor: Descriptor, *, max_bytes: int) -> bytes:
-        """A blob of the descriptor's size and digest; picks up where a broken transfer ended."""
+        """Downloads a blob of the descriptor's size and digest; resumes a partial download."""
         what = f"the blob {descriptor.digest} of {self._name}"
         if not is_digest(descriptor.digest):
             raise RegistryError(f"{what} is not named by a sha256 digest")
@@ -118,7 +118,7 @@ class HttpRepository:
             return Download(self._client, descriptor, what, self._on_progress, opened).fetch()
 
     def referrers(self, digest: str) -> Sequence[Descriptor]:
-        """The manifests that say they are about `digest`: by the API, else by the fallback tag."""
+        """Returns the manifests about `digest`: by the API, else by the fallback tag."""
         found = self._referrers_by_api(digest)
         return self._referrers_by_tag(digest) if found is None else found
 
@@ -152,7 +152,7 @@ class HttpRepository:
         return descriptor
 
     def _list(self, descriptor: Descriptor, subject: str, reply: Reply) -> None:
-        """Adds a manifest to the fallback tag of its subject, where nothing else lists it."""
+        """Adds a manifest to the fallback tag of its subject if the registry has no API."""
         if "oci-subject" in reply.headers or self._referrers_by_api(subject) is not None:
             return
         tag = fallback_tag(subject)
@@ -165,7 +165,7 @@ class HttpRepository:
         self.put_manifest(encode_json(index), OCI_INDEX, tag)
 
     def _referrers_by_api(self, digest: str) -> list[Descriptor] | None:
-        """What the referrers API lists; None where there is no such API."""
+        """Returns what the referrers API lists; None if there is no such API."""
         what = f"the referrers of {digest} in {self._name}"
         url: RegistryUrl | None = self._client.url(f"referrers/{digest}")
         found: list[Descriptor] = []

@@ -1,8 +1,8 @@
-"""One repository of a registry, as those who read and write it see it.
+"""The interface of a repository of a registry, for reading and writing.
 
-Three things satisfy it: a repository behind a registry's HTTP API, the local store of what was
-pulled, and what tests put in their place. Whatever comes out of it has been held against the digest
-that it was asked for by; what it means is for the reader to check.
+Three classes implement it: a repository behind a registry's HTTP API, the local store, and those of
+tests. Implementations check content against the digest it was requested by; readers check the
+content itself.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What the OCI image specification calls a descriptor: content named by its digest.
+    """The OCI image specification's descriptor: content named by its digest.
 
     Attributes:
-        media_type: what the content claims to be.
+        media_type: the content's claimed type.
         digest: `sha256:` and 64 lower-case hex digits.
         size: bytes.
-        artifact_type: of a manifest, where it is told.
-        annotations: as given; data from outside.
+        artifact_type: of a manifest, if it has one.
+        annotations: untrusted.
     """
 
     media_type: str
@@ -33,7 +33,7 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A manifest's bytes as they came.
+    """A manifest's bytes.
 
     Attributes:
         digest: computed here from `data`, never taken from a header.
@@ -48,17 +48,17 @@ class RepositoryReader(Protocol):
     """Reading a repository.
 
     Each method raises `carrel.errors.RegistryError` when the registry cannot be reached, refuses,
-    or hands out something other than what was asked for.
+    or sends other content.
     """
 
     def manifest(self, reference: str) -> Document | None:
-        """The manifest or index of a tag or `sha256:…` digest; None when there is none."""
+        """Returns the manifest or index of a tag or `sha256:…` digest; None when there is none."""
 
     def blob(self, descriptor: Descriptor, *, max_bytes: int) -> bytes:
-        """A blob of the descriptor's size and digest, at most `max_bytes`."""
+        """Returns a blob of the descriptor's size and digest, at most `max_bytes`."""
 
     def referrers(self, digest: str) -> Sequence[Descriptor]:
-        """The manifests that say they are about `digest`: by the API, else by the fallback tag."""
+        """Returns the manifests about `digest`: by the API, else by the fallback tag."""
 
 
 class RepositoryWriter(RepositoryReader, Protocol):

@@ -1,4 +1,4 @@
-"""How registries are reached; every default lives here."""
+"""Settings for reaching registries, with every default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def docker_folder(env: Mapping[str, str] | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class RegistrySettings:
-    """How registries are reached.
+    """How to reach registries.
 
     Hosts are written as in a reference: with the port where it is not the scheme's own.
 
@@ -29,11 +29,11 @@ class RegistrySettings:
             registry may.
         ca_bundle: a PEM file of certificate authorities trusted besides the system's.
         docker_config: the folder with Docker's `config.json`, where credentials come from.
-        connect_seconds: until a connection stands, TLS included.
-        read_seconds: how long a registry may stay silent.
-        total_seconds: how long one answer may take in all.
+        connect_seconds: for connecting, TLS handshake included.
+        read_seconds: for which a registry may be silent.
+        total_seconds: for one whole response.
         retries: further attempts after a 429, a 5xx or a broken connection.
-        retry_after_max_seconds: the longest `Retry-After` that is waited for.
+        retry_after_max_seconds: the longest `Retry-After` that is respected.
         max_redirects: redirects that one request may follow.
         max_document_bytes: the largest manifest, index or token answer that is read.
         max_referrers: the most manifests about one manifest that are read.

@@ -1,13 +1,13 @@
-"""What was pulled, kept on this machine: content under its digest, and names that point to it.
+"""The store of pulled plugins: content by digest, and names that point to it.
 
     blobs/sha256/HEX      content: manifests and blobs; the name is the digest of what it holds
     names/HEX             what a tag, or the list of referrers of a manifest, was at the last pull
-    partial/HEX           the beginning of a blob that has not come whole yet, see `partial`
+    partial/HEX           the beginning of a partial download, see `partial`
 
-Every file of content and names is written aside, flushed and renamed, and its folder flushed: a
-process that is killed leaves a whole file or none. Every reader computes the digest of what it
-reads; a file that does not hold is removed and counts as missing. Processes need no lock for
-these: content is the same whoever writes it, and a name is one file.
+Content and names are written atomically and flushed, with their folders: a process that is killed
+leaves a whole file or none. Every reader computes the digest of what it reads; a file with another
+digest is removed and counts as missing. Processes need no lock for these: equal digests mean equal
+content, and a name is one file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .repository import Descriptor, Document
 
 _log = logging.getLogger("carrel.oci")
 
-#: The beginning of a blob that nobody has gone on with for so long is not waited for any more.
+#: Seconds after which a partial download that nothing has resumed is removed.
 _PARTIAL_SECONDS = 7 * 86_400.0
 
 #: The largest file of `names`.
@@ -46,15 +46,15 @@ _MAX_NAME_BYTES = 8 * 2**20
 
 
 class PluginStore:
-    """A folder of pulled plugins, shared by every process of its owner.
+    """A folder of pulled plugins, shared by all processes of its owner.
 
     Args:
-        folder: made when something is first kept.
+        folder: created when it is first written to.
 
     Attributes:
-        folder: where it is.
-        partial_blobs: where blobs are kept that have not come whole yet.
-        altered: digests of content that was found altered, and removed.
+        folder: see above.
+        partial_blobs: the partial downloads.
+        altered: digests of content that was altered, and removed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,15 +65,15 @@ class PluginStore:
         self.partial_blobs = PartialBlobs(folder, self._blobs)
 
     def repository(self, reference: ImageReference) -> StoredRepository:
-        """What was pulled of a reference's repository, answering without a network."""
+        """Returns the pulled content of a reference's repository, without network."""
         return StoredRepository(self, reference)
 
     def resolve(self, reference: ImageReference) -> str | None:
-        """The digest that the reference had when it was last pulled; None when it never was."""
+        """Returns the digest of the reference at its last pull; None when it was never pulled."""
         return self.repository(reference).resolve(reference.wanted)
 
     def read(self, digest: str, *, max_bytes: int | None = None) -> bytes | None:
-        """Content by its digest; None when it is not there, or not what it should be.
+        """Returns content by its digest; None when it is missing or altered.
 
         Raises:
             StorageError: the file cannot be read.
@@ -97,7 +97,7 @@ class PluginStore:
         return None
 
     def put(self, data: bytes) -> str:
-        """Keeps content and returns its digest; on return it is on the disk.
+        """Stores content and returns its digest once it is on the disk.
 
         Raises:
             StorageError: the disk refuses.
@@ -108,7 +108,7 @@ class PluginStore:
         return digest
 
     def take(self, digest: str) -> bytes | None:
-        """Content by its digest, as young for `prune` as if it had been kept just now."""
+        """Returns content by its digest, and makes it as recent for `prune` as if just stored."""
         data = self.read(digest)
         if data is not None:
             path = self._path(digest)
@@ -120,7 +120,7 @@ class PluginStore:
         return data
 
     def read_name(self, key: str) -> dict[str, Any] | None:
-        """What a name was last set to; None when it was not, or its file is torn."""
+        """Returns the value of a name; None when it has none, or its file is torn."""
         path = self._name_path(key)
         with explained(path):
             try:
@@ -136,7 +136,7 @@ class PluginStore:
         return None
 
     def write_name(self, key: str, value: dict[str, Any]) -> None:
-        """Sets a name, at once and whole.
+        """Sets a name atomically.
 
         Raises:
             StorageError: the disk refuses.
@@ -144,17 +144,17 @@ class PluginStore:
         self._write(self._name_path(key), _seal({"name": key, **value}))
 
     def remove_name(self, key: str) -> None:
-        """Forgets a name, if there is one."""
+        """Removes a name if it exists."""
         path = self._name_path(key)
         with explained(path):
             path.unlink(missing_ok=True)
 
     def prune_partial_blobs(self) -> int:
-        """Removes what came of transfers that nobody went on with for a week; bytes freed."""
+        """Removes partial downloads that were not resumed for a week; returns bytes freed."""
         return self.partial_blobs.prune(older_than=time.time() - _PARTIAL_SECONDS)
 
     def names(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Every name that is whole, with its file."""
+        """Yields every whole name with its file."""
         for path in sorted(self._names.glob("*")):
             try:
                 value = _read_sealed(path.read_bytes())
@@ -164,7 +164,7 @@ class PluginStore:
                 yield path, value
 
     def files(self) -> Iterator[Path]:
-        """Every file of content, and every file that was never finished."""
+        """Yields every file of content, and every temporary file."""
         for folder in (self._blobs, self._names):
             for path in sorted(folder.glob("*")):
                 if folder == self._blobs or path.suffix == ".tmp":
@@ -184,7 +184,7 @@ class PluginStore:
             flush_folder(path.parent)
 
     def _discard(self, path: Path, kept: os.stat_result) -> None:
-        """Removes a file that does not hold, unless another process has put a whole one there."""
+        """Removes an altered file, unless another process has replaced it by a whole one."""
         _log.warning("%s is torn or was changed; it is removed and fetched again", path)
         try:
             now = path.stat()
@@ -195,20 +195,20 @@ class PluginStore:
 
 
 class StoredRepository:
-    """A `RepositoryReader` over what was pulled; the writing half is for `pull`."""
+    """A `RepositoryReader` of pulled content; `pull` uses the methods that write."""
 
     def __init__(self, store: PluginStore, reference: ImageReference) -> None:
         self._store = store
         self._name = f"{reference.host}/{reference.repository}"
 
     def resolve(self, wanted: str) -> str | None:
-        """The digest of a tag when it was last pulled; a digest is itself, if it was pulled."""
+        """Returns the digest of a tag at its last pull; a digest itself, if it was pulled."""
         found = self._store.read_name(self._key(wanted))
         digest = found.get("digest") if found else None
         return digest if is_digest(digest) else None
 
     def manifest(self, reference: str) -> Document | None:
-        """The manifest or index that a tag or digest had at the last pull."""
+        """Returns the manifest or index of a tag or digest at the last pull."""
         found = self._store.read_name(self._key(reference))
         digest = found.get("digest") if found else None
         data = self._store.read(digest) if isinstance(digest, str) else None
@@ -219,7 +219,7 @@ class StoredRepository:
         return make_document(data, kind if isinstance(kind, str) else "", what)
 
     def blob(self, descriptor: Descriptor, *, max_bytes: int) -> bytes:
-        """A blob that was pulled."""
+        """Returns a pulled blob."""
         data = self._store.read(descriptor.digest, max_bytes=max_bytes)
         if data is None and descriptor.digest in self._store.altered:
             raise RegistryError(
@@ -233,7 +233,7 @@ class StoredRepository:
         return data
 
     def referrers(self, digest: str) -> Sequence[Descriptor]:
-        """The manifests about `digest` that were there at the last pull."""
+        """Returns the manifests about `digest` at the last pull."""
         found = self._store.read_name(self._referrers_key(digest))
         listed = found.get("referrers") if found else None
         if not isinstance(listed, list):
@@ -241,33 +241,33 @@ class StoredRepository:
         return [read_descriptor(one, f"the referrers of {digest}") for one in listed]
 
     def has_blob(self, descriptor: Descriptor) -> bytes | None:
-        """A blob that was pulled, or None."""
+        """Returns a pulled blob, or None."""
         data = self._store.take(descriptor.digest)
         return data if data is not None and len(data) == descriptor.size else None
 
     def keep_blob(self, data: bytes) -> None:
-        """Keeps a blob."""
+        """Stores a blob."""
         self._store.put(data)
 
     def keep_manifest(self, document: Document) -> None:
-        """Keeps a manifest, to be found by its digest."""
+        """Stores a manifest under its digest."""
         self._store.put(document.data)
         self.point(document.digest, document)
 
     def keep_referrers(self, digest: str, listed: Sequence[Descriptor]) -> None:
-        """Sets what is about `digest`."""
+        """Sets the referrers of `digest`."""
         self._store.write_name(
             self._referrers_key(digest), {"referrers": [descriptor_json(one) for one in listed]}
         )
 
     def point(self, wanted: str, document: Document) -> None:
-        """Sets a tag, or the type of a digest; what it points to has to be kept before."""
+        """Sets a tag, or the type of a digest, whose content must be stored before."""
         self._store.write_name(
             self._key(wanted), {"digest": document.digest, "media_type": document.media_type}
         )
 
     def forget(self, wanted: str) -> None:
-        """Forgets a tag."""
+        """Removes a tag."""
         self._store.remove_name(self._key(wanted))
 
     def _key(self, wanted: str) -> str:

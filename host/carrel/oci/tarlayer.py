@@ -1,7 +1,7 @@
-"""The component in an image's layers: tar archives, read in memory and never unpacked to disk.
+"""Finds the component in an image's layers: tar archives, read in memory, never unpacked to disk.
 
-An archive is taken for hostile: what it decompresses to, how many members it has and what they may
-be is bounded, and anything that is not a plain file is passed over or refused.
+Archives are untrusted: decompressed size, number of members and their types are limited; members
+that are not plain files are skipped or refused.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from carrel.text.printable import printable
 #: Members of one archive.
 _MAX_MEMBERS = 10_000
 
-#: What an archive may take besides the component: headers, padding, small files.
+#: Bytes of an archive besides the component: headers, padding, small files.
 _OVERHEAD = 2**20
 
-#: Bytes that are handed to the decompressor at once.
+#: Bytes passed to the decompressor at once.
 _PIECE = 64 * 1024
 
 _GZIP = b"\x1f\x8b"
@@ -29,13 +29,13 @@ _WHITEOUT = ".wh."
 
 
 def find_component(layers: Sequence[bytes], what: str, *, max_bytes: int) -> bytes | None:
-    """The component that a container of these layers would have; None when it has none.
+    """Returns the component that a container of these layers would have; None without one.
 
-    `plugin.wasm` at the root wins over any other `*.wasm`; a later layer replaces and removes files
-    of an earlier one, as a container runtime has it.
+    `plugin.wasm` at the root precedes any other `*.wasm`; a later layer replaces and removes files
+    of an earlier one, as in a container runtime.
 
     Raises:
-        RegistryError: an archive is broken or hostile, or it is not clear which file is meant.
+        RegistryError: an archive is broken or hostile, or several files qualify.
     """
     files: dict[str, bytes] = {}
     for layer in layers:
@@ -58,7 +58,7 @@ def find_component(layers: Sequence[bytes], what: str, *, max_bytes: int) -> byt
 
 
 def _hide(files: dict[str, bytes], folder: str, base: str) -> None:
-    """What a whiteout removes: one path with all below it, or (opaque) all below the folder."""
+    """Returns what a whiteout removes: a path with all below it, or (opaque) all below a folder."""
     gone = folder if base == ".wh..opq" else f"{folder}/{base}".lstrip("/")
     for name in list(files):
         if not gone or name == gone or name.startswith(f"{gone}/"):
@@ -84,7 +84,7 @@ def _decompress(layer: bytes, what: str, max_bytes: int) -> bytes:
 
 
 def _members(archive: bytes, what: str, max_bytes: int) -> Iterator[tuple[str, bytes | None]]:
-    """The plain `*.wasm` files with their content, and the whiteouts with None."""
+    """Returns the plain `*.wasm` files with their content, and the whiteouts with None."""
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
             last = -1
@@ -92,7 +92,7 @@ def _members(archive: bytes, what: str, max_bytes: int) -> Iterator[tuple[str, b
                 member = tar.next()
                 if member is None:
                     return
-                # Sizes below zero make some versions of the reader go round in circles.
+                # Sizes below zero make some versions of the reader loop.
                 if count == _MAX_MEMBERS or member.offset <= last or member.size < 0:
                     break
                 last = member.offset

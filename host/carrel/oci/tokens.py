@@ -1,7 +1,8 @@
-"""Authorization for one repository: Basic, or a token fetched from the realm that was named.
+"""Authorization for one repository: Basic, or a bearer token from the registry's realm.
 
-The realm is chosen by whoever answered 401. It is asked over https, at an address that was checked;
-credentials go there only when it is the registry's own site, or one that is known to be its realm.
+The realm comes from the response with status 401, so it is untrusted. It is requested over https,
+at a checked address; credentials are sent there only if it is the registry's own site or a known
+realm.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .challenge import Challenge
 from .credentials import Credential
 from .documents import read_object
 
-#: Registry and realm host of one owner.
+#: Registries and realm hosts of the same owner.
 KNOWN_REALMS = frozenset(
     {
         ("docker.io", "auth.docker.io"),
@@ -31,18 +32,18 @@ KNOWN_REALMS = frozenset(
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 
-#: Asks a URL once, with these headers and this body, and returns status and body.
+#: Sends one request with these headers and this body; returns status and body.
 Ask = Callable[[str, RegistryUrl, dict[str, str], bytes], tuple[int, bytes]]
 
 
 class Authorizer:
-    """Turns challenges of one registry into Authorization headers, and remembers the last.
+    """Answers a registry's challenges with Authorization headers, and caches the last one.
 
     Args:
         host: the registry as references name it.
         base: the registry's own URL.
-        repository: the only repository that tokens are asked for.
-        credential: what there is for this registry; asked for at the first challenge.
+        repository: the scope of the tokens.
+        credential: returns the credential; called at the first challenge.
         realm_hosts: pairs of registry and realm host that the operator added.
         ask: sends a request to the realm, redirects not followed.
     """
@@ -68,14 +69,14 @@ class Authorizer:
         self.withheld = ""
 
     def header(self, actions: str) -> str:
-        """The Authorization that is known to do for these actions; empty when none is."""
+        """Returns the cached Authorization for these actions; empty when there is none."""
         return self._header if actions in {self._actions, "pull"} else ""
 
     def answer(self, challenge: Challenge, actions: str) -> str:
-        """The Authorization that the challenge asks for; empty when there is nothing to give.
+        """Returns the Authorization for a challenge; empty without a credential.
 
         Raises:
-            RegistryError: the realm is refused, or gave no token.
+            RegistryError: the realm is refused, or returned no token.
         """
         credential = self._credential()
         if challenge.scheme == "basic":
@@ -141,7 +142,7 @@ class Authorizer:
         return token
 
     def advice(self) -> str:
-        """What to do where credentials are missing."""
+        """Returns what to do when credentials are missing."""
         if self.withheld:
             return (
                 f"credentials for {self._host} were not sent to {self.withheld}, which is another "
@@ -161,7 +162,7 @@ class Authorizer:
 
 
 def shown_error(body: bytes) -> str:
-    """The code that a registry's error body gives, in brackets; empty when it has none."""
+    """Returns the code in a registry's error body, in brackets; empty when it has none."""
     try:
         code = read_object(body, "the answer")["errors"][0]["code"]
     except (RegistryError, KeyError, IndexError, TypeError):

@@ -1,4 +1,4 @@
-"""Putting a blob into a repository: in one piece, or in chunks where a registry wants them."""
+"""Uploads a blob in one piece, or in chunks if a registry wants them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .repository import Descriptor
 _ACTIONS = "pull,push"
 _TYPE = "application/octet-stream"
 
-#: What a proxy before a registry answers to a body that it finds too large.
+#: The status of a proxy in front of a registry for a body that is too large.
 _TOO_LARGE = 413
 
 
@@ -42,7 +42,7 @@ def upload_blob(
         on_sent=lambda sent: on_progress(sent, len(data), "bytes"),
     )
     if done.status in {_TOO_LARGE, 404, 416}:
-        # Too much at once, or a session that a broken attempt used up.
+        # The body is too large, or a broken attempt used the session up.
         done = _upload_in_chunks(client, descriptor, data, on_progress, what)
     if done.status not in {201, 204}:
         raise client.refused(done, what)
@@ -62,7 +62,7 @@ def _begin(client: RegistryClient, what: str) -> Reply:
 
 
 def _closing(client: RegistryClient, reply: Reply, descriptor: Descriptor) -> RegistryUrl:
-    """Where the upload is completed: the session's place, with the digest it has to have."""
+    """Returns the URL that completes the upload: the session's, with the blob's digest."""
     place = _place(client, reply)
     mark = "&" if "?" in place.resource else "?"
     return RegistryUrl(place.site, f"{place.resource}{mark}digest={descriptor.digest}")

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
-#: A stranger's results beyond this are checked in a child process; smaller ones take milliseconds.
+#: A result of a plugin that is not built in is checked in a subprocess beyond this size.
 _LARGE = 2**18
-#: The same of characters times what a schema holds against each value.
+#: The same for characters times the schema's weight, see `schema_weight`.
 _LARGE_WEIGHT = 2**22
-#: The reserved tool whose result says what is absent, see `contract/v1/lookup.schema.json`.
+#: The reserved tool whose result names absent items, see `contract/v1/lookup.schema.json`.
 _LOOKUP = "lookup"
 #: Bytes of a document's options as JSON.
 _MAX_OPTIONS = 2**16
@@ -104,7 +104,7 @@ class ComponentPlugin(Plugin):
         if self._result_cache is not None and not call.refresh:
             known = self._result_cache.get((tool, text))
         if known is not None:
-            _log.info("%s: %s: the result of an earlier call still stands", self.name, tool)
+            _log.info("%s: %s: result cache hit", self.name, tool)
             call.from_result_cache = True
             pending = Pending()
             pending.settle(known)
@@ -120,9 +120,9 @@ class ComponentPlugin(Plugin):
         )
 
     def _verdict(self, call: Call, text: bytes) -> Verdict:
-        """`ABSENT` for a result that names what the source does not have; it is checked later.
+        """Returns `ABSENT` for a result that names absent items, before the result is checked.
 
-        It does so in a member `not_found`, or one whose name begins with `not_found_`.
+        They are in a member `not_found`, or one whose name begins with `not_found_`.
         """
         if call.tool != _LOOKUP and b'"not_found' not in text:
             return Verdict.READ
@@ -134,7 +134,7 @@ class ComponentPlugin(Plugin):
         return Verdict.ABSENT if any(raw[name] for name in names) else Verdict.READ
 
     def _says_absent(self, report: PluginReport) -> bool:
-        """Whether the report's code is `not_found`; the rest of it is checked elsewhere."""
+        """Whether the report's code is `not_found`; `source_error` checks the rest of it."""
         if len(report.text) > MAX_REPORT:
             return False
         try:
@@ -144,7 +144,7 @@ class ComponentPlugin(Plugin):
         return raw.get("code") == "not_found"
 
     def _is_large(self, tool: str, text: bytes) -> bool:
-        """Whether a stranger's result is checked in a child process, before the call ends."""
+        """Whether a result is checked in a subprocess before the call ends."""
         if self.trusted:
             return False
         spec = self.manifest.tool(tool)
@@ -169,7 +169,7 @@ class ComponentPlugin(Plugin):
     def parse(
         self, document_format: str, document: str | Utf8, *, whole: Call | None = None
     ) -> memoryview:
-        """A document through the sandboxed parser; see `Plugin.parse`."""
+        """Parses a document in the sandbox; see `Plugin.parse`."""
         call = self._call_for(document_format, len(document), self._parsing_limits)
         return self._parsed(
             call,
@@ -181,7 +181,7 @@ class ComponentPlugin(Plugin):
 
     def takes_bytes(self, document_format: str) -> bool:
         """Whether documents of a format are bytes; see `Plugin.takes_bytes`."""
-        # A component without the interface has no such format: its manifest need not be read.
+        # A component without the interface has no such format, so its manifest is not read.
         if not self._component.reads_bytes:
             return False
         if self._formats is not None and document_format in self._formats:
@@ -196,7 +196,7 @@ class ComponentPlugin(Plugin):
         *,
         whole: Call | None = None,
     ) -> memoryview:
-        """A document of bytes through the sandboxed parser; see `Plugin.parse_bytes`."""
+        """Parses a document of bytes in the sandbox; see `Plugin.parse_bytes`."""
         if not self.takes_bytes(document_format):
             return super().parse_bytes(document_format, document, options)
         call = self._call_for(document_format, len(document), self._reading_limits)
@@ -256,7 +256,7 @@ class ComponentPlugin(Plugin):
             self.checked_document(document_format, text)
         return text
 
-    # The manifest's limits do not concern the pure half: no fetch, and the document's own cap.
+    # The manifest's limits do not concern parsing: it fetches nothing and has a cap of its own.
 
     @cached_property
     def _parsing_limits(self) -> Limits:
@@ -267,15 +267,15 @@ class ComponentPlugin(Plugin):
         return self._limits(None, READER_LIMITS)
 
     def checked_document(self, document_format: str, text: memoryview) -> dict[str, Any]:
-        """What `parse` returned, checked; see `Plugin.checked_document`."""
+        """Decodes and checks what `parse` returned; see `Plugin.checked_document`."""
         known = self._require_format(document_format)
         return self._checked(text, ("format", document_format), known.output_schema)
 
     def _result(self, call: Call, text: bytes) -> Result:
-        """The JSON text and what it holds, held against the tool's output schema.
+        """Returns the JSON text with its value, validated by the tool's output schema.
 
-        A result that was kept from an earlier call was checked when that ended, and a large one of
-        a stranger's plugin before the call did.
+        A result from the result cache was validated before it was cached, and a large one of a
+        plugin that is not built in before its call ended.
         """
         if call.from_result_cache:
             return Result(text, None)
@@ -294,14 +294,14 @@ class ComponentPlugin(Plugin):
         return self._submit_call(call.tool, {"uri": uri, "secrets": list(secrets)}, call)
 
     def _document(self, uri: str, text: bytes) -> Result:
-        """The JSON text and what it holds, held against the resource's schema."""
+        """Returns the JSON text with its value, validated by the resource's schema."""
         spec = self.manifest.resource(uri)
         assert spec is not None, "only known resources are read"
         assert spec.output_schema is not None, "a component's resources have one"
         return Result(text, self._checked(text, ("resource", uri), spec.output_schema))
 
     def _as_error(self, error: Exception, call: Call) -> CarrelError:
-        """What a call ended with, as an error for clients."""
+        """Translates the exception that a call ended with into an error for clients."""
         if not isinstance(error, PluginReport):
             return InternalError()
         try:

@@ -1,7 +1,7 @@
-"""The plugins whose tools are missing from the list, and which of them a tool belongs to.
+"""Plugins that cannot be loaded, and which of them a tool belongs to.
 
-Such a plugin cannot say which tools it has. The lock can, where it has the plugin; else the name of
-a tool is taken to begin with the plugin's.
+Such a plugin cannot list its tools. The lock lists them if the plugin is approved; otherwise a tool
+belongs to the plugin whose name it begins with.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from .plugin_set import PluginSet
 
-#: Seconds for which the reasons are reused: finding them reads files.
+#: Seconds for which the reasons are cached: finding them reads files.
 _REUSE_SECONDS = 1.0
 
 
 class LeftOut:
-    """The plugins that a listing left out.
+    """The plugins that are missing from a listing.
 
     Args:
         registry: has them.
         failed: why each was left out.
 
     Attributes:
-        failed: the same, as of the last look.
+        failed: the same, as of the last check.
     """
 
     def __init__(self, registry: PluginSet, failed: Mapping[str, CarrelError]) -> None:
@@ -39,7 +39,7 @@ class LeftOut:
         self._looked_at = -_REUSE_SECONDS
 
     def look_again(self) -> bool:
-        """Finds the reasons anew; whether all plugins are still left out. Reads files."""
+        """Checks the plugins again, which reads files; returns whether all of them still fail."""
         now = time.monotonic()
         if now - self._looked_at < _REUSE_SECONDS:
             return True
@@ -55,7 +55,7 @@ class LeftOut:
         return is_same
 
     def reason(self, tool: str) -> CarrelError | None:
-        """Why the plugin of a tool was left out; None when the tool may be nobody's.
+        """Returns why a tool's plugin cannot be loaded; None when no failed plugin has the tool.
 
         Args:
             tool: its name for clients.

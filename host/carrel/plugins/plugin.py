@@ -49,9 +49,9 @@ class Plugin(ABC):
         name: the entry's name in the configuration.
         manifest: checked.
         limits: of every call.
-        trusted: whether its JSON may leave by a pipe unread: so for built-in components, whose
-            bytes are pinned and whose output the project's own tests check.
-        takes_arguments_as_sent: whether arguments pass unchanged, blank and unknown ones too, and
+        trusted: whether its results are sent without being read: so for built-in components, whose
+            bytes are pinned and whose results the project's own tests check.
+        takes_arguments_as_sent: whether arguments pass unchanged, also blank and unknown ones, and
             only the tool's own schema decides; so for Extism modules.
     """
 
@@ -84,7 +84,7 @@ class Plugin(ABC):
 
     @property
     def manifest(self) -> Manifest:
-        """What the plugin says of itself; read at first need, parsing alone does not need it."""
+        """The plugin's manifest; read when first needed, because parsing does not need it."""
         if self._manifest is None:
             self._manifest = self._read_manifest()
         return self._manifest
@@ -100,7 +100,7 @@ class Plugin(ABC):
         return self._limits(self.manifest)
 
     def new_call(self, tool: str, on_progress: ProgressHandler | None = None) -> Call:
-        """A call of a tool that starts its clocks now."""
+        """Creates a call of a tool and starts its clocks."""
         return Call(self.name, tool, self.limits, on_progress)
 
     def start_call(
@@ -108,10 +108,11 @@ class Plugin(ABC):
     ) -> RunningCall[Result]:
         """Starts a tool call with arguments that were checked.
 
-        The result is checked against the tool's output schema. It ends with `SourceError` when the
-        plugin says that the call failed, and `ContractViolation` when it breaks its own promise.
+        The result is validated by the tool's output schema. The call ends with `SourceError` when
+        the plugin reports a failure, and with `ContractViolation` when its result or report is
+        invalid.
 
-        Arguments are None when the client sent none, which a module can tell from an empty object.
+        Arguments are None when the client sent none; Extism modules see the difference from `{}`.
         """
         pending = self._submit_call(tool, arguments, call)
         return RunningCall(call, pending, partial(self._result, call), self._as_error)
@@ -119,16 +120,16 @@ class Plugin(ABC):
     def start_reserved(
         self, tool: str, arguments: Mapping[str, Any] | None, call: Call
     ) -> RunningCall[bytes]:
-        """Starts a tool of a reserved name; its text is for the caller to check."""
+        """Starts a tool of a reserved name; the caller checks its result."""
         return RunningCall(call, self._submit_call(tool, arguments, call), bytes, self._as_error)
 
     def start_reading(self, uri: str, secrets: Sequence[str], call: Call) -> RunningCall[Result]:
         """Starts to read a resource; ends as `start_call` does.
 
         Args:
-            uri: one that the plugin offers.
+            uri: of a resource in the plugin's manifest.
             secrets: names of the secrets that are set.
-            call: the call it happens in.
+            call: the call to run it in.
         """
         pending = self._submit_reading(uri, secrets, call)
         return RunningCall(call, pending, partial(self._document, uri), self._as_error)
@@ -147,17 +148,17 @@ class Plugin(ABC):
 
     @abstractmethod
     def _document(self, uri: str, text: bytes) -> Result:
-        """Checks what a reading returned."""
+        """Checks the result of a reading."""
 
     @abstractmethod
     def _as_error(self, error: Exception, call: Call) -> CarrelError:
-        """Translates what a call ended with into an error for clients."""
+        """Translates the exception that a call ended with into an error for clients."""
 
     @abstractmethod
     def parse(
         self, document_format: str, document: str | Utf8, *, whole: Call | None = None
     ) -> memoryview:
-        """A document through the sandboxed parser, as JSON text in UTF-8.
+        """Parses a document in the sandbox; returns JSON text in UTF-8.
 
         Args:
             document_format: one of the plugin's that is text.
@@ -165,8 +166,8 @@ class Plugin(ABC):
             whole: the call that this is a part of: its deadline and its cancellation hold too.
 
         Raises:
-            SourceError: the document is not what the format promises, or the format is unknown.
-            PluginError: the guest failed, or passed a limit.
+            SourceError: the document is not in the format, or the format is unknown.
+            PluginError: the guest failed or exceeded a limit.
         """
 
     def takes_bytes(self, document_format: str) -> bool:  # noqa: ARG002 -- components look
@@ -185,7 +186,7 @@ class Plugin(ABC):
         *,
         whole: Call | None = None,  # noqa: ARG002
     ) -> memoryview:
-        """A document of bytes through the sandboxed parser, as JSON text in UTF-8.
+        """Parses a document of bytes in the sandbox; returns JSON text in UTF-8.
 
         Args:
             document_format: one that `takes_bytes`.
@@ -194,10 +195,10 @@ class Plugin(ABC):
             whole: as of `parse`.
 
         Raises:
-            ArgumentError: the options are no JSON, or too long.
-            SourceError: the document is too large or not what the format promises, or the format
-                or an option is unknown.
-            PluginError: the guest failed, or passed a limit.
+            ArgumentError: the options are not JSON, or too long.
+            SourceError: the document is too large or not in the format, or the format or an option
+                is unknown.
+            PluginError: the guest failed or exceeded a limit.
         """
         raise SourceError(
             "invalid_arguments",
@@ -208,14 +209,14 @@ class Plugin(ABC):
 
     @abstractmethod
     def checked_document(self, document_format: str, text: memoryview) -> dict[str, Any]:
-        """What `parse` returned, decoded and held against the format's schema.
+        """Decodes what `parse` returned and validates it by the format's schema.
 
         Raises:
-            ContractViolation: it is not what the plugin's own schema says.
+            ContractViolation: the plugin's own schema refuses it.
         """
 
     def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
-        """What is wrong with arguments, by the tool's input schema."""
+        """Returns what the tool's input schema refuses in the arguments."""
         spec = self.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
         return validation_faults(self._validator(("input", tool), spec.input_schema), arguments)
@@ -225,7 +226,7 @@ class Plugin(ABC):
         self._sandboxed.close()
 
     def _settle(self, call: Call, text: bytes, failure: Exception | None) -> None:
-        """Keeps the answers that a call fetched, or forgets them, by what became of it."""
+        """Settles the responses that a call fetched, by the call's outcome; see `AnswerSettler`."""
         fetcher: object = self._fetcher
         if not call.unsettled or not isinstance(fetcher, AnswerSettler):
             return
@@ -238,11 +239,11 @@ class Plugin(ABC):
         fetcher.settle(call, verdict)
 
     def _verdict(self, call: Call, text: bytes) -> Verdict:  # noqa: ARG002 -- the kinds look
-        """What a result says of the answers that it was made of."""
+        """Returns what a result says about the responses that it was built from."""
         return Verdict.READ
 
     def _says_absent(self, report: PluginReport) -> bool:  # noqa: ARG002 -- components look
-        """Whether the plugin's report says that the source has no such item."""
+        """Whether the plugin reports that the source has no such item."""
         return False
 
     def _get_fetcher(self) -> Fetcher:

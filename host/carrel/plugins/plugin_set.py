@@ -78,7 +78,7 @@ class PluginSet:
         self._closed = False
 
     def successor(self, config: Config) -> PluginSet:
-        """A registry of another configuration; what did not change is shared with this one.
+        """Returns the plugins of another configuration; unchanged ones are shared with this set.
 
         Both are closed, in any order.
         """
@@ -98,31 +98,31 @@ class PluginSet:
         return registry
 
     def adopt(self, name: str, plugin: Plugin) -> None:
-        """Takes over a loaded plugin of another registry, if its bytes are still the ones."""
+        """Shares a loaded plugin of another set if its bytes and approval are unchanged."""
         entry = self._entry(name)
         try:
-            source = self._source(entry)  # read and verified anew
+            source = self._source(entry)  # read and verified again
             if source.digest == plugin.digest:
                 self._pins.require(entry, source, plugin.manifest)
                 self._plugins[name] = self._shared.hold(plugin)
                 self._manifests[name] = plugin.manifest
                 del self._sources[name]
         except CarrelError:
-            self._sources.pop(name, None)  # what is wrong is told when it is asked for
+            self._sources.pop(name, None)  # `plugin` reports the fault
 
     def names(self) -> tuple[str, ...]:
-        """Names of the plugins that are on, in the configuration's order."""
+        """Returns the names of the enabled plugins, in the configuration's order."""
         return tuple(plugin.name for plugin in self._config.plugins if plugin.enabled)
 
     def plugin(self, name: str, on_compile: Callable[[], None] | None = None) -> Plugin:
-        """The plugin of that name, loaded.
+        """Returns a plugin, loaded.
 
         Args:
             name: as configured.
             on_compile: called, from any thread, if the plugin is compiled first.
 
         Raises:
-            UnknownNameError: nothing of that name is configured and on.
+            UnknownNameError: no enabled plugin has that name.
             LoadError: it cannot be loaded.
         """
         loaded = self.loaded(name)
@@ -139,13 +139,13 @@ class PluginSet:
                     found = error
                 self._plugins[name] = found
                 if name in self._manifests:
-                    self._sources.pop(name, None)  # its bytes are in use as code now
+                    self._sources.pop(name, None)  # its bytes are compiled
         if isinstance(found, CarrelError):
             raise found
         return found
 
     def precompile(self) -> None:
-        """Begins to compile the built-in plugins in the background, before they are needed.
+        """Starts to compile the built-in plugins in the background, before they are needed.
 
         Readers without an entry are among them where a tool may read files.
         """
@@ -156,15 +156,15 @@ class PluginSet:
         self._shared.precompile([name for name in named if name in known])
 
     def loaded(self, name: str) -> Plugin | None:
-        """The plugin if it is loaded already; never blocks on loading."""
+        """Returns the plugin if it is loaded; never waits for loading."""
         found = self._plugins.get(name)
         return found if isinstance(found, Plugin) else None
 
     def manifest(self, name: str) -> Manifest:
-        """The manifest of a plugin; from its custom section when it has one.
+        """Returns the manifest of a plugin; read from its custom section if it has one.
 
         Raises:
-            UnknownNameError: nothing of that name is configured and on.
+            UnknownNameError: no enabled plugin has that name.
             LoadError: it cannot be read, or is refused.
         """
         entry = self._entry(name)
@@ -179,12 +179,12 @@ class PluginSet:
     def manifests(
         self, on_unreadable: Callable[[str, CarrelError], None] | None = None
     ) -> Iterator[tuple[str, Manifest]]:
-        """Names and manifests of the plugins that are on, in the configuration's order.
+        """Yields names and manifests of the enabled plugins, in the configuration's order.
 
-        Those whose manifest cannot be read, or is refused, are left out: the others go on.
+        Leaves out plugins whose manifest cannot be read or is refused.
 
         Args:
-            on_unreadable: is given the name of each that is left out, and why it is.
+            on_unreadable: called with the name of each that is left out, and the error.
         """
         self._begin_readings()
         for name in self.names():
@@ -197,7 +197,7 @@ class PluginSet:
                 yield name, manifest
 
     def _readable(self, entry: PluginConfig, source: PluginSource) -> Manifest:
-        """What a component says of itself; one that could not be read is not read again."""
+        """Reads a manifest; a failure is not tried again."""
         if entry.name in self._unreadable:
             raise self._unreadable[entry.name]
         on_ready = self._on_pulled
@@ -210,7 +210,7 @@ class PluginSet:
             raise
 
     def _begin_readings(self) -> None:
-        """Begins to ask every plugin that has to be compiled first, all at once."""
+        """Starts to read every manifest that needs compiling first, concurrently."""
         on_ready = self._on_pulled
         if on_ready is None:
             return
@@ -224,12 +224,12 @@ class PluginSet:
                     if custom_section(source.wasm, MANIFEST_SECTION) is None:
                         self._reading(entry, source, on_ready)
             except CarrelError:
-                continue  # told when the plugin's turn comes
+                continue  # `manifest` reports it
 
     def _reading(
         self, entry: PluginConfig, source: PluginSource, on_ready: Callable[[], None]
     ) -> Reading:
-        """The reading of a plugin's manifest, begun now unless it was before, of the same bytes."""
+        """Returns the reading of a manifest; starts one unless the same bytes are being read."""
         known = self._readings.get(entry.name)
         if known is None or known[0] != entry or known[1] != source.digest:
             from .manifests.reading import Reading
@@ -257,22 +257,22 @@ class PluginSet:
         self._loader.require_agreement(entry, source)
 
     def approved_tools(self, name: str) -> tuple[str, ...]:
-        """The plugin's own names of its tools, as the lock has them; none where it has none."""
+        """Returns the plugin's own names of its tools in the lock; empty if it is not approved."""
         return self._pins.tools(self._entry(name))
 
     def secrets_set(self, name: str) -> list[str]:
-        """Names of those secrets of a plugin's manifest that the operator has set."""
+        """Returns the names of the manifest's secrets that the operator has set."""
         from .grants.access import provided_secrets
 
         provided = provided_secrets(self._config, self._entry(name), self.manifest(name))
         return sorted(one for one, value in provided.items() if value)
 
     def states(self) -> list[PluginState]:
-        """The state of every configured plugin, without running any of them."""
+        """Returns the state of every configured plugin, without running any of them."""
         return [self._state(entry) for entry in self._config.plugins]
 
     def close(self) -> None:
-        """Ends threads and connections; running calls finish."""
+        """Closes threads and connections; running calls finish."""
         with self._lock:
             for plugin in self._plugins.values():
                 if isinstance(plugin, Plugin):
@@ -283,7 +283,7 @@ class PluginSet:
                 self._shared.drop()
 
     def _loading(self, name: str) -> threading.RLock:
-        """The lock of one plugin: one that takes minutes to compile holds up no other."""
+        """The lock of one plugin: compiling one for minutes does not block the others."""
         with self._lock:
             return self._locks.setdefault(name, threading.RLock())
 
@@ -306,7 +306,7 @@ class PluginSet:
     def _load(self, entry: PluginConfig) -> Plugin:
         source = self._source(entry)
         if not source.builtin:
-            self.manifest(entry.name)  # refuses it unless the manifest is the approved one
+            self.manifest(entry.name)  # raises unless the manifest is the approved one
         return self._loader.load(entry, source, lambda: self.manifest(entry.name))
 
     def _state(self, entry: PluginConfig) -> PluginState:

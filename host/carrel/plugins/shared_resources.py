@@ -1,8 +1,7 @@
-"""What the plugins of a configuration share, and who still uses it.
+"""Resources that the plugins of a configuration share, with reference counts.
 
-A reload makes a new registry beside the old one. Plugins that did not change belong to both for a
-while, and so do the runtime and the way to upstreams: each is closed when the last registry lets
-go of it.
+A reload makes a new plugin set beside the old one. Unchanged plugins belong to both for a while,
+and so do the runtime and the fetch client: each is closed when the last set releases it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SharedResources:
-    """The runtime and the access to upstreams of one configuration, each made at first need."""
+    """The runtime and the fetch client of one configuration, each made when first needed."""
 
     def __init__(self, config: Config, fetch_client: FetchClient | None = None) -> None:
         self._config = config
@@ -39,7 +38,7 @@ class SharedResources:
         self._precompiler: Precompiler | None = None
 
     def taken_for(self, config: Config) -> SharedResources | None:
-        """The same for a further user, if it suits the configuration; else None."""
+        """Returns the same resources for another set; None when its configuration needs others."""
         if _without_plugins(config) != _without_plugins(self._config):
             return None
         with self._lock:
@@ -56,7 +55,7 @@ class SharedResources:
             return self._runtime
 
     def precompile(self, builtin: Sequence[str]) -> None:
-        """Begins to compile built-in plugins in the background, unless that has begun before."""
+        """Starts to compile built-in plugins in the background, once."""
         from .compiling.precompile import Precompiler
 
         with self._lock:
@@ -71,7 +70,7 @@ class SharedResources:
                 )
 
     def access(self) -> Access:
-        """What makes fetchers."""
+        """Returns the object that makes fetchers."""
         with self._lock:
             if self._access is None:
                 from .grants.access import Access
@@ -80,13 +79,13 @@ class SharedResources:
             return self._access
 
     def hold(self, plugin: Plugin) -> Plugin:
-        """Notes that one more registry uses the plugin."""
+        """Counts one more set that uses the plugin."""
         with self._lock:
             self._held[plugin] += 1
         return plugin
 
     def release(self, plugin: Plugin) -> None:
-        """Closes the plugin if no other registry uses it."""
+        """Closes the plugin if no other set uses it."""
         with self._lock:
             self._held[plugin] -= 1
             last = self._held[plugin] <= 0
@@ -96,7 +95,7 @@ class SharedResources:
             plugin.close()
 
     def drop(self) -> None:
-        """Ends threads and connections if nobody else uses them."""
+        """Closes threads and connections if no other set uses them."""
         with self._lock:
             self._users -= 1
             if self._users > 0:
@@ -112,7 +111,7 @@ class SharedResources:
 
 
 def _without_plugins(config: Config) -> Config:
-    """What the machinery goes by: everything but what concerns single plugins or the server."""
+    """Returns the settings that the shared resources depend on: not those of plugins or server."""
     from carrel.config import ServerConfig
 
     return dataclasses.replace(

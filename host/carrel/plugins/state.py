@@ -1,4 +1,4 @@
-"""The state of a configured plugin, loaded or not, for people and for `doctor`."""
+"""The state of a configured plugin, loaded or not."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PluginState:
-    """What can be said about a configured plugin.
+    """The state of a configured plugin.
 
     Attributes:
         digest: SHA-256 of the component; None when it could not be read.
         manifest: None when it could not be read.
-        granted: hosts that both the manifest declares and the operator grants.
+        granted: hosts that the manifest declares and the operator grants.
         error: why it cannot be used; None when it can.
-        notes: what the configuration asks for and it does not get, whose place it takes, and which
-            names of its tools were changed, for a person.
-        locked: whether it is what the lock says; None when there is no lock for it.
+        notes: for a person: items requested and not granted, a built-in plugin that it replaces,
+            and renamed tools.
+        locked: whether it matches the lock; None when the lock does not have it.
     """
 
     name: str
@@ -46,7 +46,7 @@ class PluginState:
 
 
 def notes_of(entry: PluginConfig, manifest: Manifest | None) -> list[str]:
-    """What an operator should know of a plugin that works, one sentence each.
+    """Returns notes for the operator about a working plugin, one sentence each.
 
     Args:
         entry: the plugin's.

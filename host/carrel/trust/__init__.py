@@ -1,1 +1,1 @@
-"""Signatures: who published a plugin, proven in this process and bound to its digest."""
+"""Signatures: who signed a plugin, verified in this process and bound to its digest."""

@@ -1,4 +1,4 @@
-"""Sigstore bundles of version 0.3: a signed statement and what is needed to check it."""
+"""Sigstore bundles of version 0.3: a signed statement with the material to verify it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .keys import PublicKey, key_bytes
 from .strict import RefusedError, base64_bytes, items, json_object, members, text
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
-#: What layers that hold a bundle of any version start with.
+#: The media type prefix of layers with a bundle of any version.
 MEDIA_TYPE_PREFIX = "application/vnd.dev.sigstore.bundle"
 
 _SPELLINGS = (MEDIA_TYPE, "application/vnd.dev.sigstore.bundle+json;version=0.3")
@@ -23,14 +23,14 @@ _MAX_LOG_ENTRIES = 32
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose form is right. Nothing in it is proven yet.
+    """A well-formed bundle. Nothing in it is verified yet.
 
     Attributes:
-        payload_type: what kind of document was signed.
+        payload_type: of the signed document.
         payload: the signed document.
         signature: the one signature over type and payload.
-        hint: which key may have made it; empty when a certificate says so.
-        certificates: in DER, the signer's first; empty when a key signed.
+        hint: names the key that may have signed; empty with a certificate.
+        certificates: in DER, the signer's first; empty if a key signed.
     """
 
     payload_type: str
@@ -41,7 +41,7 @@ class Bundle:
 
 
 def read_bundle(data: bytes) -> Bundle:
-    """The bundle that `data` is.
+    """Parses a bundle.
 
     Log entries and timestamps are left to the `sigstore` library, which reads `data` again.
 
@@ -107,7 +107,7 @@ def _material(value: object) -> tuple[str, tuple[bytes, ...]]:
 def write_bundle(
     payload: bytes, signature: bytes, key: PublicKey, certificates: Sequence[bytes] = ()
 ) -> bytes:
-    """A bundle of a statement and its signature, by `key` or by the first of `certificates`."""
+    """Encodes a bundle of a statement signed by `key` or by the first of `certificates`."""
     material: dict[str, object]
     if not certificates:
         material = {"publicKey": {"hint": key_hint(key)}}
@@ -131,7 +131,7 @@ def write_bundle(
 
 
 def key_hint(key: PublicKey) -> str:
-    """What a bundle calls a key by. It selects a key to try and proves nothing."""
+    """Returns a bundle's name for a key. It selects a key to try and proves nothing."""
     return _spelled(hashlib.sha256(key_bytes(key)).digest())
 
 

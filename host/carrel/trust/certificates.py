@@ -1,4 +1,4 @@
-"""Signers by certificate: their name, who vouched for it, and the way up to an authority."""
+"""Signing certificates: subject, issuer, and the chain to an authority."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _AGNOSTIC = verification.Criticality.AGNOSTIC
 #: Fulcio's extensions for the OpenID Connect issuer: first the text itself, later a DER string.
 _ISSUER = x509.ObjectIdentifier("1.3.6.1.4.1.57264.1.1")
 _ISSUER_DER = x509.ObjectIdentifier("1.3.6.1.4.1.57264.1.8")
-#: Fulcio's kind of name for user names that are no e-mail address.
+#: Fulcio's kind of name for user names that are not e-mail addresses.
 _OTHER_NAME = x509.ObjectIdentifier("1.3.6.1.4.1.57264.1.7")
-#: Certificates in a file of an authority.
+#: The most certificates in an authority's file.
 _MAX_ROOTS = 100
 
 
 def read_roots(path: Path) -> list[x509.Certificate]:
-    """An authority's certificates, from a PEM file.
+    """Reads an authority's certificates from a PEM file.
 
     Raises:
         RefusedError: no certificates in it.
@@ -38,7 +38,7 @@ def read_roots(path: Path) -> list[x509.Certificate]:
 
 
 def read_chain(chain: Sequence[bytes]) -> list[x509.Certificate]:
-    """Certificates from DER.
+    """Parses certificates in DER.
 
     Raises:
         RefusedError: one of them is none.
@@ -50,10 +50,10 @@ def read_chain(chain: Sequence[bytes]) -> list[x509.Certificate]:
 
 
 def subject_names(leaf: x509.Certificate, *, only_first: bool) -> list[str]:
-    """The names that a certificate is for.
+    """Returns the subjects of a certificate.
 
-    A bundle's certificate counts by one name only, a URI before an e-mail address, as cosign has
-    it; in the older layout any name counts.
+    A bundle's certificate has one subject, a URI before an e-mail address, as for cosign; in the
+    older layout every name is a subject.
     """
     try:
         names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -78,9 +78,9 @@ def subject_names(leaf: x509.Certificate, *, only_first: bool) -> list[str]:
 
 
 def issuer_name(leaf: x509.Certificate, *, older: bool) -> str:
-    """The OpenID Connect issuer in a certificate; empty when there is none.
+    """Returns the OpenID Connect issuer in a certificate; empty when there is none.
 
-    The older layout's verifiers know the first of the two extensions only.
+    Verifiers of the older layout read the first of the two extensions only.
 
     Raises:
         RefusedError: the two extensions contradict each other.
@@ -102,10 +102,10 @@ def check_chain(
     roots: Sequence[x509.Certificate],
     times: Sequence[datetime],
 ) -> None:
-    """Checks that a certificate for code signing leads to one of `roots` at each of `times`.
+    """Checks that a code-signing certificate chains to one of `roots` at each of `times`.
 
     Raises:
-        RefusedError: no way up, one out of its time, or not meant for this.
+        RefusedError: no valid chain at one of the times, or another purpose.
     """
     for time in times:
         try:
@@ -139,7 +139,7 @@ def _refuse_time(leaf: x509.Certificate, time: datetime) -> None:
 
 
 def _authorities() -> verification.ExtensionPolicy:
-    # Not the web's profile: private authorities rarely follow it, and cosign does not ask.
+    # Not the web's profile: private authorities rarely follow it, and cosign does not require it.
     return (
         verification.ExtensionPolicy.permit_all()
         .require_present(x509.BasicConstraints, _AGNOSTIC, _is_authority)
@@ -186,7 +186,7 @@ def _extension(leaf: x509.Certificate, oid: x509.ObjectIdentifier) -> bytes | No
 
 
 def _der_text(data: bytes) -> str:
-    """The text of a DER UTF8String of up to 65,535 bytes."""
+    """Reads a DER UTF8String of up to 65,535 bytes."""
     tag, length, body = data[:1], data[1:2], data[2:]
     size = length[0] if length else -1
     if size in {0x81, 0x82}:

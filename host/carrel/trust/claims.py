@@ -1,4 +1,4 @@
-"""What a signature says: the two payloads that cosign signs, built here and checked here."""
+"""The two payloads that cosign signs: building and checking them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://sigstore.dev/cosign/sign/v1"
 SIMPLE_SIGNING_TYPE = "cosign container image signature"
 
-#: As many subjects as other verifiers read.
+#: The most subjects; other verifiers read as many.
 _MAX_SUBJECTS = 1024
 _SUBJECT_MEMBERS = ("name", "uri", "content", "downloadLocation", "mediaType", "annotations")
 
 
 def signed_message(payload_type: str, payload: bytes) -> bytes:
-    """What a DSSE signature is over: the pre-authentication encoding of type and payload."""
+    """Returns the signed bytes of a DSSE envelope: the encoding of type and payload."""
     kind = payload_type.encode("utf-8")
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 
 def statement(digest: str) -> bytes:
-    """The in-toto statement that says: `digest` is signed."""
+    """Returns the in-toto statement that `digest` is signed."""
     algorithm, value = digest.split(":", 1)
     return _compact(
         {
@@ -37,7 +37,7 @@ def statement(digest: str) -> bytes:
 
 
 def predicate_type(payload: bytes) -> str:
-    """What kind of thing an in-toto statement says; empty where it cannot be read."""
+    """Returns the predicate type of an in-toto statement; empty when it cannot be read."""
     try:
         told = json_object(payload, "the statement").get("predicateType")
     except (RefusedError, ValueError):
@@ -46,10 +46,10 @@ def predicate_type(payload: bytes) -> str:
 
 
 def check_statement(payload_type: str, payload: bytes, digest: str) -> None:
-    """Checks that a signed payload says: `digest` is signed.
+    """Checks that a signed payload is the statement that `digest` is signed.
 
     Raises:
-        RefusedError: another type of payload or predicate, or about something else.
+        RefusedError: another type of payload or predicate, or another digest.
     """
     if payload_type != PAYLOAD_TYPE:
         raise RefusedError(f"its payload is {payload_type!r}, not an in-toto statement")
@@ -73,7 +73,7 @@ def check_statement(payload_type: str, payload: bytes, digest: str) -> None:
 
 
 def simple_signing(digest: str, repository: str) -> bytes:
-    """The payload of the older layout. `repository` is for people; nothing checks it."""
+    """Returns the payload of the older layout. `repository` is for people and not checked."""
     return _compact(
         {
             "critical": {
@@ -87,10 +87,10 @@ def simple_signing(digest: str, repository: str) -> bytes:
 
 
 def check_simple_signing(payload: bytes, digest: str) -> None:
-    """Checks that a signed payload of the older layout says: `digest` is signed.
+    """Checks that a signed payload of the older layout is about `digest`.
 
     Raises:
-        RefusedError: another type of payload, or about something else.
+        RefusedError: another type of payload, or another digest.
     """
     critical = _part(json_object(payload, "the payload"), "critical")
     if critical.get("type") != SIMPLE_SIGNING_TYPE:
@@ -100,7 +100,7 @@ def check_simple_signing(payload: bytes, digest: str) -> None:
 
 
 def _part(value: dict[str, Any], name: str) -> dict[str, Any]:
-    # Other members are let be: the format has always been open, and all of it is signed.
+    # Other members are ignored: the format has always been open, and all of it is signed.
     found = value.get(name)
     if not isinstance(found, dict):
         raise RefusedError(f"the payload has no {name!r}")

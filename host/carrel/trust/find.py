@@ -1,4 +1,4 @@
-"""The signatures on a digest that a repository has, in both layouts, each read and none proven."""
+"""Finds the signatures of a digest in a repository, in both layouts; verifies none of them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ SIGNATURE = "dev.cosignproject.cosign/signature"
 CERTIFICATE = "dev.sigstore.cosign/certificate"
 CHAIN = "dev.sigstore.cosign/chain"
 
-#: Referrers and older signatures that are looked at; a repository can list any number.
+#: Referrers and older signatures that are read; a repository can list any number.
 MAX_REFERRERS = 64
 MAX_OLDER = 64
 
-#: What keeps one signature from being read, and no other. Hostile data meets many a ValueError.
+#: Errors that make one signature unreadable. Hostile data raises many a ValueError.
 UNREADABLE = (RefusedError, RegistryError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One signature: what it is over, who may have made it.
+    """One signature, unverified.
 
     Attributes:
-        place: for people, where it was found.
-        message: what the signature is over.
+        place: where it was found, for people.
+        message: the signed bytes.
         signature: the signature.
-        check_claim: raises `RefusedError` unless the payload is about the digest it is given.
-        hint: which key may have made it; empty when nothing says so.
-        certificates: in DER, the signer's first, then those on the way up.
-        older: it is of the older layout.
-        is_signature: whether it says, proven or not, that a digest is signed, and nothing else.
-        document: the bundle's own bytes; empty in the older layout.
+        check_claim: raises `RefusedError` unless the payload is about the given digest.
+        hint: names the key that may have signed; empty without one.
+        certificates: in DER, the signer's first, then the chain above it.
+        older: whether it is of the older layout.
+        is_signature: whether its claim is only that a digest is signed.
+        document: the bundle; empty in the older layout.
     """
 
     place: str
@@ -57,13 +57,13 @@ Found = Candidate | tuple[str, str]
 
 
 def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found]:
-    """Each signature of `digest`, or the place of one that cannot be read, and why.
+    """Returns the signatures of `digest`, and the place and reason of each unreadable one.
 
-    The older layout counts only where no bundle is a signature, as it does for cosign. A bundle
-    that says something else about the digest, such as how it was built, takes nothing's place.
+    The older layout counts only if no bundle is a signature, as for cosign. A bundle with another
+    claim about the digest, such as how it was built, is not a signature.
 
     Raises:
-        RegistryError: the repository cannot say what there is.
+        RegistryError: the repository cannot list them.
     """
     referrers = repository.referrers(digest)
     has_bundle = False
@@ -87,19 +87,19 @@ def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found
 
 
 def older_tag(digest: str) -> str:
-    """The tag under which the older layout keeps the signatures of `digest`."""
+    """Returns the tag of the signatures of `digest` in the older layout."""
     return f"{digest.replace(':', '-')}.sig"
 
 
 def short(digest: str) -> str:
-    """A digest as short as a person tells it apart."""
+    """Shortens a digest for people."""
     return digest.removeprefix("sha256:")[:12]
 
 
 def _from_referrer(
     repository: RepositoryReader, descriptor: Descriptor, place: str
 ) -> Candidate | None:
-    """The bundle that a referrer holds; None for a referrer of another kind."""
+    """Reads the bundle of a referrer; None for a referrer of another kind."""
     document = repository.manifest(descriptor.digest)
     if document is None:
         raise RefusedError("the repository lists it and does not have it")
@@ -141,7 +141,7 @@ def _from_layer(repository: RepositoryReader, layer: Descriptor, place: str) -> 
         raise RefusedError("it has no signature")
     signature = base64_bytes(layer.annotations[SIGNATURE], "the signature")
     certificates = _pem_chain(layer.annotations.get(CERTIFICATE, ""))[:1]
-    # cosign writes the whole chain and does without its last, which is the authority's own.
+    # cosign writes the chain without its last certificate, which is the authority's own.
     above = _pem_chain(layer.annotations.get(CHAIN, ""))[:-1]
     payload = repository.blob(layer, max_bytes=MAX_DOCUMENT_BYTES)
     return Candidate(
@@ -168,7 +168,7 @@ def _pem_chain(pem: str) -> tuple[bytes, ...]:
 
 
 def _layers(document: Document) -> list[Descriptor]:
-    """The layers that a manifest lists."""
+    """Returns the layers that a manifest lists."""
     manifest = json_object(document.data, "the manifest")
     found = items(manifest.get("layers", []), "the manifest's layers", 1000)
     return [_descriptor(one) for one in found]

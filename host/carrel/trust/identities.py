@@ -1,4 +1,4 @@
-"""Signers by certificate: whom an identity means, and what makes a certificate theirs."""
+"""Signers by certificate: matching a certificate against an identity."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .strict import RefusedError
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """An identity with its authority's certificates; none for a Sigstore instance."""
+    """An identity with its authority's certificates; without any for a Sigstore instance."""
 
     identity: Identity
     roots: tuple[x509.Certificate, ...]
 
     def signer(self, candidate: Candidate, digest: str) -> Signer:
-        """The signer of `digest`, if it is whom the identity means.
+        """Returns the signer of `digest` if it has this identity.
 
         Raises:
-            RefusedError: somebody else, or nobody who can be believed.
+            RefusedError: the signer is another, or the certificate is not valid.
         """
         if not self.roots:
             name, issuer = self._check_keyless(candidate, digest)
@@ -40,7 +40,7 @@ class Authority:
         elif any(one.subject == one.issuer for one in intermediates):
             raise RefusedError("its chain brings an authority of its own")
         check_chain(leaf, intermediates, self.roots, times)
-        # Only now: what is matched against a pattern has an authority that answers for it.
+        # Only now: patterns are matched only against certificates with a valid chain.
         name, issuer = _names(leaf, candidate.older, self.identity)
         if not has_signed(accepted(leaf.public_key()), candidate.signature, candidate.message):
             raise RefusedError("the key of its certificate did not make it")
@@ -62,10 +62,10 @@ class Authority:
 
 
 def read_authority(identity: Identity) -> Authority:
-    """An identity with what its file of roots holds.
+    """Reads an identity's file of roots.
 
     Raises:
-        RefusedError: its patterns are none, or its file holds no certificates.
+        RefusedError: a pattern is invalid, or the file has no certificates.
         OSError: the file cannot be read.
     """
     _check_patterns(identity)
@@ -92,7 +92,7 @@ def _check_patterns(identity: Identity) -> None:
 
 
 def _names(leaf: x509.Certificate, older: bool, identity: Identity) -> tuple[str, str]:
-    """The name and issuer of a certificate that `identity` means."""
+    """Returns the subject and issuer of a certificate if `identity` matches them."""
     names = subject_names(leaf, only_first=not older)
     issuer = issuer_name(leaf, older=older)
     for name in names:

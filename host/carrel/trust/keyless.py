@@ -1,7 +1,7 @@
-"""Bundles of a Sigstore instance: a short-lived certificate and a transparency log's proof.
+"""Verifies bundles of a Sigstore instance: a short-lived certificate and a log's proof.
 
-The `sigstore` library does all of it. It is an extra, because few plugins need it and it brings
-thirty packages.
+The `sigstore` library verifies them. It is an extra, because few plugins need it and it has thirty
+dependencies.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ def check_keyless(
     root: Path | None,
     check_identity: Callable[[Certificate], None],
 ) -> None:
-    """Checks a bundle against a Sigstore instance, without asking it.
+    """Verifies a bundle offline against a Sigstore instance's trusted root.
 
     Args:
         document: the bundle.
-        digest: what it must be about.
-        root: the instance's trusted root (JSON); None for the public one, as the library has it.
-        check_identity: raises `RefusedError` unless the certificate is of the right signer.
+        digest: of the signed manifest.
+        root: the instance's trusted root (JSON); None for the library's copy of the public one.
+        check_identity: raises `RefusedError` for the certificate of another signer.
 
     Raises:
-        RefusedError: it does not hold, or the library is not installed.
+        RefusedError: verification failed, or the library is not installed.
     """
     try:
         from sigstore.errors import Error, VerificationError
@@ -70,6 +70,6 @@ def _verifier(root: Path | None) -> Any:
 
     if root is not None:
         return Verifier(trusted_root=TrustedRoot.from_file(str(root)))
-    # It warns that it works offline, which is what is asked of it.
+    # The library warns that it works offline, as it should.
     logging.getLogger("sigstore._internal.tuf").setLevel(logging.ERROR)
     return Verifier.production(offline=True)

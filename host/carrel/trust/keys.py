@@ -1,4 +1,4 @@
-"""Public keys: the two kinds that are accepted, their fingerprint, and what they signed."""
+"""Public keys: the two accepted kinds, their fingerprints, verifying signatures."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from .strict import RefusedError
 
-#: One algorithm each: ECDSA on P-256 with SHA-256, and pure Ed25519. What signs cannot choose.
+#: One algorithm each: ECDSA on P-256 with SHA-256, and pure Ed25519. A signature cannot choose.
 PublicKey = ec.EllipticCurvePublicKey | Ed25519PublicKey
 
 
 def accepted(key: object) -> PublicKey:
-    """`key` if it is of a kind that is accepted.
+    """Returns `key` if it is of an accepted kind.
 
     Raises:
         RefusedError: RSA, another curve, or something else.
@@ -34,10 +34,10 @@ def accepted(key: object) -> PublicKey:
 
 
 def public_key(pem: bytes) -> PublicKey:
-    """The public key in a PEM text.
+    """Reads the public key in a PEM text.
 
     Raises:
-        RefusedError: no PEM public key, or one of a kind that is not accepted.
+        RefusedError: no PEM public key, or of a kind that is not accepted.
     """
     try:
         key = serialization.load_pem_public_key(pem)
@@ -47,19 +47,19 @@ def public_key(pem: bytes) -> PublicKey:
 
 
 def key_bytes(key: PublicKey) -> bytes:
-    """The key's SubjectPublicKeyInfo in DER."""
+    """Returns the key's SubjectPublicKeyInfo in DER."""
     return key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
 
 
 def fingerprint(key: PublicKey) -> str:
-    """`sha256:` and the hex digest of the key's SubjectPublicKeyInfo."""
+    """Returns `sha256:` and the hex digest of the key's SubjectPublicKeyInfo."""
     return f"sha256:{hashlib.sha256(key_bytes(key)).hexdigest()}"
 
 
 def has_signed(key: PublicKey, signature: bytes, message: bytes) -> bool:
-    """Whether `signature` is the key's over `message`."""
+    """Whether `signature` is valid for the key and `message`."""
     try:
         if isinstance(key, Ed25519PublicKey):
             key.verify(signature, message)

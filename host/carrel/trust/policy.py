@@ -1,4 +1,4 @@
-"""Whose signature a plugin has to carry."""
+"""The signers that a plugin's signature is accepted from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A signer known by the certificate that an authority gave them.
+    """A signer identified by the certificate of an authority.
 
     Attributes:
         subject: the e-mail address or URI in the certificate, exactly; a regular expression for
@@ -28,7 +28,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class TrustPolicy:
-    """Whose signatures are accepted: any one of the keys or identities is enough.
+    """The accepted signers; a signature of any one of them is enough.
 
     Attributes:
         keys: PEM files of public keys.
@@ -41,7 +41,7 @@ class TrustPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Who signed, as the lock and the person at the terminal are told.
+    """The signer of a digest, for the lock and for people.
 
     Attributes:
         kind: `key`, `certificate` or `keyless`.

@@ -1,7 +1,7 @@
-"""Private keys: plain PKCS #8, and cosign's own files, which a password encrypts.
+"""Private keys: PKCS #8, and cosign's own files, which are encrypted with a password.
 
-cosign's file is a PEM text around JSON around a box: scrypt makes a key of the password, NaCl's
-secretbox (XSalsa20 and Poly1305) holds the PKCS #8 key.
+cosign's file is PEM around JSON: scrypt derives a key from the password, and NaCl's secretbox
+(XSalsa20 and Poly1305) encrypts the PKCS #8 key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nacl.secret import SecretBox
 
 PrivateKey = ec.EllipticCurvePrivateKey | Ed25519PrivateKey
-#: Asked for a password when, and only when, the key needs one.
+#: Called for a password only if the key is encrypted.
 Password = Callable[[], bytes]
 
 _LABEL = "ENCRYPTED SIGSTORE PRIVATE KEY"
@@ -43,11 +43,11 @@ _COST = 1 << 16
 
 
 def read_private_key(pem: bytes, password: Password) -> PrivateKey:
-    """The private key in a PEM text: cosign's own file or PKCS #8, encrypted or not.
+    """Reads the private key in a PEM text: cosign's own file or PKCS #8, encrypted or not.
 
     Raises:
         ArgumentError: no such key, a kind that is not accepted, or the wrong password. The text
-            never holds anything of the key or the password.
+            never contains anything of the key or the password.
     """
     try:
         boxed = _BOXED.match(pem.lstrip())
@@ -61,7 +61,7 @@ def read_private_key(pem: bytes, password: Password) -> PrivateKey:
     except RefusedError as error:
         raise ArgumentError([f"the key cannot be used: {error}"]) from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        # Whatever the library says may quote the file.
+        # The library's message may quote the file.
         raise ArgumentError(
             ["the key cannot be read: not a private key in PEM, or the password is wrong"]
         ) from None
@@ -71,12 +71,12 @@ def read_private_key(pem: bytes, password: Password) -> PrivateKey:
 
 
 def new_private_key() -> PrivateKey:
-    """A new key of the kind that cosign makes: ECDSA on P-256."""
+    """Generates a key of cosign's kind: ECDSA on P-256."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def write_private_key(key: PrivateKey, password: bytes) -> bytes:
-    """The key as cosign's own file, encrypted with `password`."""
+    """Returns the key as cosign's own file, encrypted with `password`."""
     plain = key.private_bytes(
         serialization.Encoding.DER,
         serialization.PrivateFormat.PKCS8,
@@ -103,14 +103,14 @@ def write_private_key(key: PrivateKey, password: bytes) -> bytes:
 
 
 def write_public_key(key: PrivateKey) -> bytes:
-    """The public half in PEM."""
+    """Returns the public key in PEM."""
     return key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
 
 
 def make_signature(key: PrivateKey, message: bytes) -> bytes:
-    """The key's signature over `message`."""
+    """Signs `message`."""
     if isinstance(key, Ed25519PrivateKey):
         return key.sign(message)
     return key.sign(message, ec.ECDSA(hashes.SHA256()))

@@ -1,6 +1,6 @@
-"""Signing a digest in a repository, so that cosign verifies it.
+"""Signs a digest in a repository, so that cosign verifies it.
 
-The signature is a bundle that refers to the manifest, as cosign 3 writes it, or on request of the
+The signature is a bundle that refers to the manifest, as cosign 3 writes it, or on request in the
 older layout, which all versions of cosign read.
 """
 
@@ -34,10 +34,10 @@ _CONFIG = "application/vnd.oci.image.config.v1+json"
 def read_certificates(
     key: PrivateKey, certificate: bytes, chain: bytes = b""
 ) -> list[x509.Certificate]:
-    """A signer's certificate and the chain above it, from PEM, the signer's first.
+    """Reads a signer's certificate and the chain above it from PEM, the signer's first.
 
     Raises:
-        ArgumentError: they cannot be read, or the certificate is not the key's.
+        ArgumentError: they cannot be read, or the certificate is for another key.
     """
     try:
         leaf = x509.load_pem_x509_certificates(certificate)[0]
@@ -66,12 +66,12 @@ def sign(
     Signing twice adds a second signature.
 
     Args:
-        repository: where the digest is, and where the signature goes.
+        repository: with the digest; the signature is added to it.
         digest: of a manifest in it.
-        key: signs; its public half, or the certificate, is what verifiers are told.
+        key: the private key; the signature names its public key or the certificate.
         certificates: for a signer by certificate: theirs, then those above it up to the root.
-        older: write the older layout instead.
-        name: the repository's name, which the older layout tells people; nothing checks it.
+        older: whether to write the older layout instead.
+        name: the repository's name for people in the older layout; not checked.
 
     Raises:
         SignatureError: there is no such manifest, or its older signatures cannot be read.
@@ -87,7 +87,7 @@ def sign(
     chain = [
         one.public_bytes(Encoding.DER)
         for one in certificates
-        # An authority's own certificate is what verifiers have; a bundle must not bring it.
+        # Verifiers have the authority's own certificate; a bundle must not contain it.
         if one.subject != one.issuer
     ]
     bundle = bundles.write_bundle(payload, signature, key.public_key(), chain)

@@ -1,4 +1,4 @@
-"""Data from outside, read by one grammar: nothing doubled, nothing unknown, one spelling each."""
+"""Strict parsing of untrusted data: no duplicates, no unknown members, canonical encodings."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import json
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-#: Deeper JSON is refused; a signature's own documents are six levels deep.
+#: Deeper JSON is refused; documents of signatures are six levels deep.
 MAX_DEPTH = 32
 #: Bytes of one signature's document: a bundle, a manifest, a payload.
 MAX_DOCUMENT_BYTES = 1 << 20
 
 
 class RefusedError(Exception):
-    """One signature is refused. The text says why, for the person at the terminal."""
+    """A signature is refused; the text has the reason for a person."""
 
 
 def json_object(data: bytes, what: str) -> dict[str, Any]:
-    """The JSON object that `data` is.
+    """Parses a JSON object.
 
     Raises:
-        RefusedError: too large, too deep, not JSON in UTF-8, a member named twice, or no object.
+        RefusedError: too large, too deep, not JSON in UTF-8, a duplicate member, or no object.
     """
     if len(data) > MAX_DOCUMENT_BYTES:
         raise RefusedError(f"{what} is larger than {MAX_DOCUMENT_BYTES} bytes")
@@ -43,7 +43,7 @@ def json_object(data: bytes, what: str) -> dict[str, Any]:
 def members(
     value: object, what: str, *, required: Iterable[str] = (), optional: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """`value` as an object with all `required` members and none but these and the `optional`."""
+    """Returns `value` if it is an object with all `required` members and only `optional` others."""
     if not isinstance(value, dict):
         raise RefusedError(f"{what} is not an object")
     required = tuple(required)
@@ -57,7 +57,7 @@ def members(
 
 
 def text(value: object, what: str) -> str:
-    """`value` if it is a string of whole characters; JSON can spell halves of them."""
+    """Returns `value` if it is a string without lone surrogates."""
     if not isinstance(value, str):
         raise RefusedError(f"{what} is not a string")
     if not value.isascii():
@@ -69,7 +69,7 @@ def text(value: object, what: str) -> str:
 
 
 def items(value: object, what: str, limit: int) -> list[Any]:
-    """`value` if it is an array of at most `limit` items."""
+    """Returns `value` if it is an array of at most `limit` items."""
     if not isinstance(value, list):
         raise RefusedError(f"{what} is not an array")
     if len(value) > limit:
@@ -78,9 +78,9 @@ def items(value: object, what: str, limit: int) -> list[Any]:
 
 
 def base64_bytes(value: object, what: str) -> bytes:
-    """The bytes that `value` spells in base64 as RFC 4648 has it: padded, without line breaks.
+    """Decodes base64 of RFC 4648: padded, without line breaks.
 
-    The same bytes have one spelling, so that a signature cannot be written anew without its key.
+    Equal bytes have one encoding, so that a signature cannot be re-encoded without its key.
     """
     spelled = text(value, what)
     try:

@@ -1,7 +1,7 @@
-"""Whether a digest carries a signature that a policy accepts, and whose it is.
+"""Verifies that a digest has a signature that a policy accepts, and returns the signer.
 
-What is proven is one sentence: somebody whom the policy names signed this digest. Nothing is said
-about the repository, the tag or the version: those are for the lock.
+A verified signature means that a signer of the policy signed this digest. It means nothing about
+the repository, the tag or the version, which the lock pins.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from .strict import RefusedError
 if TYPE_CHECKING:
     from .identities import Authority
 
-#: Reasons that the message itself names; `tried` has all of them.
+#: The most reasons in the message; `tried` has all of them.
 _TOLD = 5
 
 
 def verify(
     repository: RepositoryReader, digest: str, policy: TrustPolicy, *, plugin: str | None = None
 ) -> Signer:
-    """Who signed `digest`, if it is somebody whom the policy names. One good signature is enough.
+    """Returns the signer of `digest` if the policy accepts it; one valid signature is enough.
 
-    The same on a registry and on the local store, so that what is cached is verified too.
+    Registries and the local store are verified alike, so that cached content is verified too.
 
     Args:
-        repository: where the signatures are.
+        repository: with the signatures.
         digest: `sha256:` and 64 hex digits: the manifest's, computed here.
-        policy: whose signatures count.
+        policy: the accepted signers.
         plugin: for the error, if there is one.
 
     Raises:
-        SignatureError: no signature is accepted; `tried` names each that was found and why not.
-        RegistryError: the repository cannot say what there is.
+        SignatureError: no signature is accepted; `tried` has each with the reason.
+        RegistryError: the repository cannot list signatures.
     """
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", digest):
         raise SignatureError(
@@ -111,9 +111,9 @@ def _signer(
     keys: Sequence[PublicKey],
     authorities: Sequence[Authority],
 ) -> Signer:
-    """Who made a signature. Claims are read after the signature held, never before."""
+    """Returns the signer. Claims are read after the signature is verified, never before."""
     reasons = []
-    # A bundle with a certificate says itself that no key made it.
+    # A bundle with a certificate states that no key signed it.
     if keys and (candidate.older or not candidate.certificates):
         try:
             return _by_key(candidate, digest, keys)
@@ -134,7 +134,7 @@ def _signer(
 
 
 def _by_key(candidate: Candidate, digest: str, keys: Sequence[PublicKey]) -> Signer:
-    # The hint decides who is tried first and nothing else: it is not signed.
+    # The hint only decides which key is tried first: it is not signed.
     for key in sorted(keys, key=lambda one: key_hint(one) != candidate.hint):
         if has_signed(key, candidate.signature, candidate.message):
             break

@@ -1,7 +1,7 @@
 """Host entries of manifests and grants: which are accepted, and what they match.
 
-An exact name is checked by its form alone. A wildcard is also held against the Public Suffix List:
-it is refused if anyone can register a name that it matches, at the suffix or below it.
+An exact name is checked by its form alone. A wildcard is also checked against the Public Suffix
+List: it is refused if anyone can register a name that it matches, at the suffix or below it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _LOCAL_TLDS = frozenset(
 """)
 )
 
-# Second-level labels of countries' registries, under any country: the list may know a registry
-# later than somebody can have a name in it.
+# Second-level labels of countries' registries, under any country: someone may register a name below
+# one before the list has it.
 _REGISTRY_LABELS = frozenset(
     str.split("""
     ac asso co com edu gob gok gov gouv go gv id info k12 lg ltd me mil ne net nhs nic nom
@@ -31,9 +31,9 @@ _REGISTRY_LABELS = frozenset(
 """)
 )
 
-# What the Public Suffix List lacks, because its owners did not ask to be on it: services whose
-# names resolve to the address that the name spells, tunnels to anybody's machine, collectors of
-# requests, and storage or pages under a name of the customer's choice.
+# Not in the Public Suffix List, because their owners did not request it: services whose names
+# resolve to the address that the name spells, tunnels to any machine, collectors of requests, and
+# storage or pages under a name of the customer's choice.
 _SHARED_NAMES = frozenset(
     str.split("""
     1u.ms backname.io localtest.me lvh.me nip.io rbndr.us sslip.io traefik.me xip.io
@@ -89,13 +89,13 @@ def matches(entry: str, host: str) -> bool:
     """Whether a parsed entry covers a normalised host; a star is exactly one label."""
     if entry.startswith("*."):
         label, dot, rest = host.partition(".")
-        # A punycode label can look like any other; whoever means one names it.
+        # A punycode label can look like any other, so a wildcard does not cover it.
         return bool(label and dot) and rest == entry[2:] and not label.startswith("xn--")
     return entry == host
 
 
 def common_host(one: str, other: str) -> str | None:
-    """The narrower of two host entries where they overlap; None where they do not."""
+    """Returns the narrower of two host entries that overlap; None if they do not."""
     if one == other or (not one.startswith("*") and matches(other, one)):
         return one
     return other if not other.startswith("*") and matches(one, other) else None
@@ -127,7 +127,7 @@ def _is_registry_name(labels: list[str]) -> bool:
 def _public_suffix(host: str, labels: list[str]) -> str | None:
     """Returns the public suffix that `host` is, or one that lies below it; None for neither.
 
-    Both sections of the list count: what a registry delegates, and what a company hands out.
+    Both sections of the list count: suffixes of registries and of companies.
     """
     rules = _suffix_rules()
     name = _as_listed(host)
@@ -150,8 +150,8 @@ def _public_suffix(host: str, labels: list[str]) -> str | None:
 def _suffix_rules() -> bytes:
     """Returns the text of the list, a rule or a comment a line.
 
-    Read at the first wildcard. The package's own parser takes 80 ms for the whole list; a search in
-    its text takes less than one.
+    Read for the first wildcard. The package's own parser takes 80 ms for the whole list; a search
+    in its text takes less than one.
     """
     from publicsuffixlist import PSLFILE
 
@@ -164,5 +164,5 @@ def _as_listed(host: str) -> bytes:
         try:
             return host.encode("ascii").decode("idna").encode()
         except UnicodeError:
-            pass  # no name of a registry's: such a spelling is in no rule
+            pass  # no registry's name: such a spelling is in no rule
     return host.encode("ascii")

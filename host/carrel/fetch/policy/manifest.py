@@ -1,4 +1,4 @@
-"""From a validated plugin manifest to the policy and the secrets that its fetches run under."""
+"""Reads policy and secrets from a validated manifest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_policy(
     partition: str = BUILTIN,
     upstream_rules: Sequence[HostRule] = (),
 ) -> tuple[Policy, tuple[Secret, ...]]:
-    """Reads `hosts` and `secrets` of a manifest that satisfies `manifest.schema.json`.
+    """Reads the manifest's `hosts` and `secrets`.
 
     Args:
         manifest: what `describe()` returned.
@@ -30,12 +30,12 @@ def read_policy(
         provided: the values the operator has for secrets, by name; `contact` is the address.
             A declared secret without a value is not attached.
         plugin: the plugin's name in the configuration; the manifest's when None.
-        repace: gives a rule the pace that holds, last of all.
+        repace: returns a rule with its effective pace; applied last.
         partition: see `Policy`.
         upstream_rules: see `Policy`.
 
     Raises:
-        ValueError: every entry that is refused, with its place, in one message.
+        ValueError: one message with every refused entry and its place.
     """
     faults: list[str] = []
     rules = []
@@ -47,7 +47,7 @@ def read_policy(
     for index, entry in enumerate(manifest.get("secrets", ())):
         with _collecting(faults, f"secrets[{index}]"):
             value = provided.get(entry["name"])
-            # A stand-in where there is no value, so that a wrong declaration shows anyway.
+            # A placeholder where there is no value, so that a wrong declaration is reported anyway.
             secret = _read_secret(entry, value or "none", declared)
             if value:
                 secrets.append(secret)
@@ -98,7 +98,7 @@ def _read_rule(entry: Mapping[str, Any]) -> HostRule:
 
 
 def _at_pace(rule: HostRule, hosts: Sequence[str], pace: Mapping[str, Any]) -> HostRule:
-    """The rule at the pace that a set secret buys, where the secret goes to its host."""
+    """Returns the rule with the pace for a set secret, where the secret goes to its host."""
     if not any(rule.host == host or matches(host, rule.host) for host in hosts):
         return rule
     import dataclasses

@@ -1,4 +1,4 @@
-"""What one plugin may ask of whom: its manifest's rules, narrowed by the operator's grant."""
+"""The requests that a plugin may make: its manifest's rules, narrowed by the operator's grant."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from carrel.fetch.url import Target
 
 from .hosts import common_host, matches, parse_host_entry
 
-#: Headers a guest may set; everything else belongs to the host.
+#: Headers that a guest may set; all others are the host's.
 GUEST_HEADERS = frozenset({"accept", "accept-language", "content-type"})
 
-# As the HTTP library accepts it: what fails there would fail without a reason for the plugin.
+# As h11 accepts it: a failure there would reach the plugin without a reason.
 _HEADER_VALUE = re.compile(r"(?! )[\x20-\x7e\xa0-\xff]{0,1000}(?<! )")
 
 #: The partition of the built-in plugins, which trust each other.
@@ -31,9 +31,8 @@ class Pace:
 
     Attributes:
         interval: seconds between two requests in the long run.
-        burst: requests that may go at once after a rest.
-        upstream: the bucket's name, among those of the plugin's partition; empty for the host's
-            own.
+        burst: requests that may be sent at once after a pause.
+        upstream: the bucket's name within the plugin's partition; empty for the host's own.
     """
 
     interval: float = 0.0
@@ -43,14 +42,14 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """One entry of a manifest's `hosts`: a host, and the manners it asks for.
+    """One entry of a manifest's `hosts`: a host and its limits.
 
     Attributes:
         host: a DNS name or `*.name`, as `parse_host_entry` returns it.
         methods: upper case.
         paths: prefixes matched on whole segments; empty for every path.
         concurrency: requests in flight at once.
-        cache_seconds: how long an answer stays fresh; 0 keeps none.
+        cache_seconds: how long a response stays fresh; 0 disables caching.
     """
 
     host: str
@@ -62,7 +61,7 @@ class HostRule:
 
     @property
     def upstream(self) -> str:
-        """The name of the bucket that paces this host, within a partition."""
+        """The name of this host's bucket, within a partition."""
         return self.pace.upstream or self.host
 
     def allows_path(self, path: str) -> bool:
@@ -76,7 +75,7 @@ class HostRule:
 
 @dataclass(frozen=True, slots=True)
 class HostGrant:
-    """One item of `allowed_hosts`: a host, and which requests to it are granted.
+    """One item of `allowed_hosts`: a host and the granted requests.
 
     Attributes:
         host: a DNS name or `*.name`.
@@ -89,7 +88,7 @@ class HostGrant:
     paths: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        """The item in the configuration's own words."""
+        """The item in the configuration's syntax."""
         if self.methods is None and self.paths is None:
             return json.dumps(self.host)
         words = [f"host = {json.dumps(self.host)}"]
@@ -101,7 +100,7 @@ class HostGrant:
 
 
 def as_grant(item: str | HostGrant) -> HostGrant:
-    """The grant of a whole host by its name, or the grant itself, its host as it is compared.
+    """Converts an item to a grant with a normalised host; a name grants the whole host.
 
     Raises:
         ValueError: the host is no host entry.
@@ -112,9 +111,9 @@ def as_grant(item: str | HostGrant) -> HostGrant:
 
 
 def narrow(rules: Iterable[HostRule], granted: Sequence[HostGrant]) -> tuple[HostRule, ...]:
-    """The manifest's rules ∩ the grant: what may be asked, and nothing else.
+    """Returns the manifest's rules ∩ the grant.
 
-    Each rule keeps its pace and its bucket, however narrow it becomes.
+    Narrowed rules keep their pace and their bucket.
     """
     narrowed = (_narrow_one(rule, grant) for rule in rules for grant in granted)
     return tuple(rule for rule in narrowed if rule is not None)
@@ -135,7 +134,7 @@ def _narrow_one(rule: HostRule, grant: HostGrant) -> HostRule | None:
 def _common_paths(
     declared: tuple[str, ...], granted: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
-    """The prefixes that both cover; empty is every path, None is none."""
+    """Returns the prefixes that both cover; empty is every path, None is none."""
     if not granted:
         return declared if granted is None else None
     if not declared:
@@ -154,16 +153,16 @@ def covers(prefixes: Iterable[str], path: str) -> bool:
 
 
 class Policy:
-    """The requests one plugin may make: manifest ∩ grant.
+    """The requests that one plugin may make: manifest ∩ grant.
 
     Args:
         plugin: its name in the configuration, for messages and grants.
         rules: the manifest's hosts.
         granted: what the operator grants; None grants what the manifest declares.
-        partition: whose state the requests may change: connections, cached answers, the pace, the
-            circuit breaker and coalesced requests are shared within a partition and never between
-            two. Empty for the built-in plugins; each other plugin has its own.
-        upstream_rules: rules of the built-in plugins, which bind requests of other partitions too.
+        partition: isolates state: connections, cached responses, pace, circuit breakers and
+            coalesced requests are shared within a partition only. Empty for the built-in plugins;
+            each other plugin has its own.
+        upstream_rules: rules of the built-in plugins, which apply to other partitions too.
         title: the source's name for people; empty when the manifest has none.
 
     Attributes:
@@ -188,7 +187,7 @@ class Policy:
         self.title = title
         self.partition = partition
         self._upstream_rules = tuple(upstream_rules) if partition else ()
-        # Exact names first: they know their host better than a wildcard does.
+        # Exact names first: they are more specific than wildcards.
         self.rules = tuple(sorted(rules, key=lambda rule: rule.host.startswith("*")))
         for rule in self.rules:
             if parse_host_entry(rule.host) != rule.host:
@@ -197,7 +196,7 @@ class Policy:
         self.effective = self.rules if self.granted is None else narrow(self.rules, self.granted)
 
     def check(self, method: str, target: Target) -> HostRule | Failure:
-        """The rule that allows the request, or why none does and which grant would."""
+        """Returns the rule that allows the request, or a denial with the grant that would."""
         for rule in self.effective:
             if (
                 matches(rule.host, target.host)
@@ -208,19 +207,19 @@ class Policy:
         return self._undeclared(method, target) or self._ungranted(method, target)
 
     def bucket(self, rule: HostRule) -> str:
-        """The name under which a rule's token bucket is kept.
+        """The name of a rule's token bucket.
 
-        A manifest chooses no other's: names are looked up within the plugin's partition.
+        It includes the partition, so a manifest cannot name another plugin's bucket.
         """
         return f"plugin/{self.partition}/{rule.upstream}" if self.partition else rule.upstream
 
     def shared_buckets(self, rule: HostRule) -> tuple[str, ...]:
-        """The names of the buckets that requests under a rule pass besides that of `bucket`."""
+        """The names of the further buckets that requests under a rule pass."""
         shared = [one for one in self._upstream_rules if common_host(one.host, rule.host)]
         return tuple(sorted({one.upstream for one in shared}))
 
     def shared_rule(self, host: str) -> HostRule | None:
-        """The built-in plugins' rule for a host, whose bucket every partition goes through."""
+        """The built-in plugins' rule for a host, which applies to every partition."""
         rules = [rule for rule in self._upstream_rules if matches(rule.host, host)]
         if not rules:
             return None
@@ -229,7 +228,7 @@ class Policy:
         return dataclasses.replace(slowest, concurrency=concurrency)
 
     def _undeclared(self, method: str, target: Target) -> Failure | None:
-        """The denial of what the manifest does not declare, and no grant can allow."""
+        """Denies a request that the manifest does not declare, so no grant can allow it."""
         rules = [rule for rule in self.rules if matches(rule.host, target.host)]
         manifest = f"the manifest of {self.plugin} does not declare"
         if not rules:
@@ -239,7 +238,7 @@ class Policy:
                 f"{manifest} {target.host}; no grant can allow it",
             )
         if not self._grants_of(target.host):
-            return None  # the grant comes first: it is what an operator can change
+            return None  # the missing grant is reported first: the operator can add it
         rules = [rule for rule in rules if method in rule.methods]
         if not rules:
             return failures.denied(
@@ -256,7 +255,7 @@ class Policy:
         return None
 
     def _ungranted(self, method: str, target: Target) -> Failure:
-        """The denial of what is declared and not granted, with the grant that is missing."""
+        """Denies a request that is declared and not granted; names the missing grant."""
         grants = self._grants_of(target.host)
         missing, reason, what = HostGrant(target.host), "host_not_granted", target.host
         if grants and not any(one.methods is None or method in one.methods for one in grants):
@@ -279,7 +278,7 @@ class Policy:
 
 
 def check_headers(url: str, headers: Headers) -> Failure | None:
-    """Why a guest's headers are refused, if they are."""
+    """Returns why a guest's headers are refused; None if they are allowed."""
     seen = set()
     for name, value in headers:
         lower = name.lower()

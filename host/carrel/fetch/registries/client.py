@@ -1,8 +1,7 @@
-"""One request to a registry, or to where a registry points: resolve, check, connect, send, read.
+"""Sends one request to a registry, or to where it redirects: resolve, check, connect, send, read.
 
-What is asked for, whom credentials go to and which redirects are followed is `carrel.oci`'s matter.
-Here is what no caller may get wrong: every address is checked before it is connected to, TLS is
-verified against the name, and every wait has an end.
+`carrel.oci` decides what to request, where credentials go and which redirects to follow. This
+module checks every address before connecting, verifies TLS against the name, and limits every wait.
 
 Not handled on purpose: proxies, HTTP/2, cookies.
 """
@@ -31,11 +30,11 @@ _PIECE = 2**20
 
 
 class RegistryIoError(Exception):
-    """A request brought no usable answer.
+    """A request without a usable response.
 
     Attributes:
-        message: for a person; names the host, quotes nothing of the answer.
-        retryable: whether the same request can succeed in a moment.
+        message: for a person; names the host, quotes nothing of the response.
+        retryable: whether the same request may soon succeed.
     """
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:
@@ -48,7 +47,7 @@ Lookup = Callable[[str], Sequence[str]]
 
 
 def system_lookup(host: str) -> Sequence[str]:
-    """All addresses of a name, as the system has them; empty when there are none."""
+    """Returns all addresses of a name, as the system resolves it; empty when there are none."""
     try:
         found = socket.getaddrinfo(
             host.encode(), 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
@@ -62,7 +61,7 @@ def system_lookup(host: str) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How names and addresses become sockets; tests put servers of their own in their place."""
+    """Resolves names and chooses where to connect; tests redirect it to servers of their own."""
 
     lookup: Lookup = system_lookup
     dial: Dialer = dial_directly
@@ -70,7 +69,7 @@ class Network:
 
 @dataclass(slots=True)
 class RegistryResponse:
-    """An answer whose body has not been read yet.
+    """A response whose body is not read yet.
 
     Attributes:
         headers: names in lower case; several of one name are joined with commas.
@@ -82,7 +81,7 @@ class RegistryResponse:
     _host: str
 
     def chunks(self) -> Iterator[bytes]:
-        """The body, as it comes.
+        """Yields the body.
 
         Raises:
             RegistryIoError: it broke off, or took too long.
@@ -92,12 +91,12 @@ class RegistryResponse:
 
 
 class RegistryHttp:
-    """Sends requests; keeps one connection per site. Not for several threads at once.
+    """Sends requests; keeps one connection per site. Not thread-safe.
 
     Args:
-        connect_seconds: until a connection stands, TLS included.
-        read_seconds: how long the other side may stay silent.
-        total_seconds: how long one request may take with its answer.
+        connect_seconds: for connecting, TLS handshake included.
+        read_seconds: for which the other side may be silent.
+        total_seconds: for one request with its response.
         ca_bundle: a PEM file of authorities trusted besides the system's.
         may_be_private: whether a site may be on an address that is not public.
     """
@@ -130,17 +129,17 @@ class RegistryHttp:
         body: bytes = b"",
         on_sent: Callable[[int], None] | None = None,
     ) -> Iterator[RegistryResponse]:
-        """The answer to one request; redirects are not followed.
+        """Sends one request and returns its response; redirects are not followed.
 
         Args:
             method: HTTP's.
-            url: where to.
+            url: of the request.
             headers: besides Host, Content-Length and Accept-Encoding.
-            body: what is sent.
-            on_sent: told how many bytes of the body have gone.
+            body: to send.
+            on_sent: called with the number of body bytes sent so far.
 
         Raises:
-            RegistryIoError: there is none.
+            RegistryIoError: there is no response.
         """
         host = url.site.authority
         connection = self._kept.pop(url.site, None)
@@ -168,7 +167,7 @@ class RegistryHttp:
                 connection.close()
 
     def close(self) -> None:
-        """Closes what is kept."""
+        """Closes idle connections."""
         for connection in self._kept.values():
             connection.close()
         self._kept.clear()
@@ -191,8 +190,8 @@ class RegistryHttp:
         if site.is_address:
             answers: Sequence[str] = (site.host,)
         else:
-            # Absolute, so that no search domain is tried; but a name on a private network may be
-            # known in just that way.
+            # Absolute, so that no search domain is tried; but a private network may resolve the
+            # name only with one.
             name = site.host if private else f"{site.host}."
             answers = _in_time(lambda: self._network.lookup(name), self._connect_seconds, site.host)
         if not answers:
@@ -238,7 +237,7 @@ class RegistryHttp:
 
 
 class _Pieces:
-    """A body in pieces, from the beginning each time it is sent."""
+    """A body in pieces, from the start each time it is sent."""
 
     def __init__(self, body: bytes, on_sent: Callable[[int], None] | None) -> None:
         self._body = body
@@ -254,7 +253,7 @@ class _Pieces:
 def _ask_again(
     connection: RegistryConnection, request: httpcore2.Request
 ) -> httpcore2.Response | None:
-    """The answer over a kept connection; None when the other side had closed it meanwhile."""
+    """Returns the response over an idle connection; None if the other side had closed it."""
     try:
         return connection.ask(request)
     except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.RemoteProtocolError):
@@ -266,14 +265,14 @@ def _ask_again(
 
 
 def _in_time(work: Callable[[], Sequence[str]], seconds: float, host: str) -> Sequence[str]:
-    """Runs a lookup that may hang, in a thread that never holds up the end of the process."""
+    """Runs a lookup that may hang, in a daemon thread that does not delay the process's end."""
     found: list[Sequence[str]] = []
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
             found.append(work())
-        except Exception as fault:  # noqa: BLE001 -- told below
+        except Exception as fault:  # noqa: BLE001 -- raised below
             failed.append(fault)
 
     thread = threading.Thread(target=run, name="carrel-lookup", daemon=True)
@@ -296,7 +295,7 @@ def _headers(response: httpcore2.Response) -> dict[str, str]:
 
 @contextmanager
 def _explained(host: str) -> Iterator[None]:
-    """Turns what the HTTP library raises into our words: its texts may quote the other side."""
+    """Translates the HTTP library's errors: their texts may quote the other side."""
     try:
         yield
     except httpcore2.TimeoutException as fault:

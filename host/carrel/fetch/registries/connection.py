@@ -13,19 +13,19 @@ from carrel.fetch.connect import Dialer
 
 from .url import Site
 
-#: How long a connection that nobody uses is kept.
+#: Seconds for which an idle connection stays open.
 _KEEP_SECONDS = 30.0
 
 
 class RegistryConnection:
-    """One connection, made when it is first asked.
+    """One connection, made for its first request.
 
     Args:
         site: whose it is; TLS is verified against its name.
         addresses: checked; tried in turn.
         context: for https.
-        dial: where the socket for an address really goes.
-        total_seconds: how long one request may take with its answer.
+        dial: where to connect for an address.
+        total_seconds: for one request with its response.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class RegistryConnection:
         return self._http.is_available() and not self._http.has_expired()
 
     def ask(self, request: httpcore2.Request) -> httpcore2.Response:
-        """Sends a request; httpcore's exceptions come through."""
+        """Sends a request; raises httpcore's exceptions."""
         self._deadline.at = time.monotonic() + self._total
         return self._http.handle_request(request)
 
@@ -59,12 +59,12 @@ class RegistryConnection:
         """Closes it; never raises."""
         try:
             self._http.close()
-        except Exception:  # noqa: BLE001, S110 -- it is thrown away, however it goes
+        except Exception:  # noqa: BLE001, S110 -- it is discarded either way
             pass
 
 
 class _Deadline:
-    """When the request under way has to be over; a peer that drips bytes is never silent."""
+    """The deadline of the current request, also for a peer that sends a byte at a time."""
 
     at = float("inf")
 
@@ -76,7 +76,7 @@ class _Deadline:
 
 
 class _PinnedBackend(httpcore2.NetworkBackend):
-    """Connects to addresses that were checked, whatever name it is told."""
+    """Connects to the checked addresses, whatever name httpcore passes."""
 
     def __init__(self, addresses: tuple[str, ...], dial: Dialer, deadline: _Deadline) -> None:
         self._addresses = addresses
@@ -107,7 +107,7 @@ class _PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A stream whose every wait ends with the request's deadline."""
+    """A stream whose waits end at the request's deadline."""
 
     def __init__(self, inner: httpcore2.NetworkStream, deadline: _Deadline) -> None:
         self._inner = inner

@@ -1,7 +1,7 @@
-"""URLs of registries, and those that registries answer with, which nobody vouches for.
+"""URLs of registries, and untrusted ones from their responses.
 
-Unlike a plugin's URLs they may name a port, an address, and http: whether that is allowed is for
-the caller to decide, site by site. The grammar is as narrow as that of `url`.
+Unlike a plugin's URLs they may have a port, an address, and http: the caller decides for each site
+whether that is allowed. The grammar is as narrow as that of `url`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Scheme, host and port: what a credential belongs to.
+    """Scheme, host and port: the scope of a credential.
 
     Attributes:
         host: a DNS name in lower case, or an address without brackets.
@@ -29,7 +29,7 @@ class Site:
 
     @property
     def authority(self) -> str:
-        """Host and port as in a URL, the scheme's own port left out."""
+        """Host and port as in a URL, without the scheme's default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -55,7 +55,7 @@ class RegistryUrl:
 
 
 def parse_site(scheme: str, authority: str) -> Site | UrlFault:
-    """Reads `host[:port]` of a reference or URL."""
+    """Parses `host[:port]` of a reference or URL."""
     name, colon, port = authority, "", ""
     if authority.startswith("["):
         name, _, rest = authority[1:].partition("]")
@@ -76,9 +76,10 @@ def parse_site(scheme: str, authority: str) -> Site | UrlFault:
 
 
 def parse_location(base: RegistryUrl, text: str) -> RegistryUrl | UrlFault:
-    """Reads a `Location`, `Link` or realm as seen from `base`: absolute, or with an absolute path.
+    """Parses a `Location`, `Link` or realm relative to `base`: absolute, or an absolute path.
 
-    A relative path is read too; user names, backslashes and odd spellings of addresses are refused.
+    A relative path is accepted too; user names, backslashes and odd spellings of addresses are
+    refused.
     """
     fault = _check_characters(text)
     if fault:

@@ -1,1 +1,1 @@
-"""What an operator approved of a plugin: `carrel.lock`, its entries, and the checks against it."""
+"""Approval of plugins: `carrel.lock`, its entries, and the checks against it."""

@@ -1,7 +1,7 @@
-"""What was approved of a plugin, and how it differs from what is there now.
+"""Entries of the lock: what was approved of a plugin, and how the plugin differs from it.
 
-The lock holds what an operator has to have seen: which bytes, who signed them, what they may reach,
-and every word that a model will read of them.
+The lock has what an operator has to see before approving: which bytes, who signed them, which hosts
+they may reach, and every word of them that a model will read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class LockedTool:
-    """A tool as it was approved.
+    """A tool as approved.
 
     Attributes:
         title: the name for people; empty when there is none.
@@ -42,13 +42,13 @@ class LockedTool:
 
 @dataclass(frozen=True, slots=True)
 class LockEntry:
-    """A plugin as it was approved; every hash is `sha256:` and hex digits.
+    """A plugin as approved; every hash is `sha256:` and hex digits.
 
     Attributes:
         url: as the configuration has it.
         digest: of the OCI manifest; None for a plugin that comes from no registry.
         wasm: of the component or module.
-        manifest: of everything that the plugin says of itself.
+        manifest: of the whole manifest.
         tool_set: of names, descriptions, schemas and annotations of all tools.
         hosts: those that the manifest declares.
         signer: who signed the digest; None when no signature was asked for.
@@ -65,7 +65,7 @@ class LockEntry:
     tools: Mapping[str, LockedTool] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The entry as the file has it."""
+        """Returns the entry as the file has it."""
         return {
             "url": self.url,
             "digest": self.digest,
@@ -82,10 +82,10 @@ class LockEntry:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> LockEntry:
-        """The entry that `to_json` gave.
+        """Returns the entry of what `to_json` returned.
 
         Raises:
-            KeyError, TypeError, ValueError: it is none.
+            KeyError, TypeError, ValueError: it is no entry.
         """
         entry = cls(
             **{
@@ -105,10 +105,10 @@ class LockEntry:
 def lock_entry(
     manifest: Manifest, *, url: str, digest: str | None, wasm: str, signer: str | None
 ) -> LockEntry:
-    """What there is to approve of a plugin.
+    """Returns the entry to approve for a plugin.
 
     Args:
-        manifest: what the plugin says of itself.
+        manifest: the plugin's.
         url: as the configuration has it.
         digest: of the OCI manifest, `sha256:…`; None for a file.
         wasm: SHA-256 of the component, hex.
@@ -128,7 +128,7 @@ def lock_entry(
 
 
 def changes(before: LockEntry, after: LockEntry) -> list[str]:
-    """One line for each difference, for a person; empty when there is none."""
+    """Returns one line for each difference, for a person; empty when there is none."""
     lines = [
         _change(what, getattr(before, key), getattr(after, key))
         for key, what in (
@@ -153,7 +153,7 @@ def changes(before: LockEntry, after: LockEntry) -> list[str]:
 
 
 def first_sight(entry: LockEntry) -> list[str]:
-    """What a person approves who has not seen the plugin before, line by line."""
+    """Returns what a person approves of a new plugin, line by line."""
     lines = [
         f"address: {entry.url}",
         f"signer: {entry.signer or 'none was asked for'}",
@@ -166,7 +166,7 @@ def first_sight(entry: LockEntry) -> list[str]:
 
 
 def require_locked(name: str, locked: LockEntry | None, found: LockEntry) -> None:
-    """Refuses a plugin that is not what was approved.
+    """Refuses a plugin that differs from the approved one.
 
     Raises:
         LockError: with every difference and the command that approves it.
@@ -185,7 +185,7 @@ def require_locked(name: str, locked: LockEntry | None, found: LockEntry) -> Non
 
 
 def not_locked(name: str, url: str) -> LockError:
-    """The error of a plugin from a registry that nobody has approved."""
+    """Returns the error of a plugin from a registry that is not approved."""
     return LockError(
         f"{name}: {url} is not in the lock; to see and approve what it brings: "
         f"carrel plugin lock {name}",

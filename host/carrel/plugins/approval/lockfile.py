@@ -1,8 +1,7 @@
-"""`carrel.lock`: what was approved, as a file that people read in a diff.
+"""The file `carrel.lock`, for people to review as a diff.
 
-JSON, sorted, one member a line. Writers take turns by a lock on a file beside it, read anew what
-others have written, and put the whole file in place at once: a process that is killed leaves the
-old file or the new one.
+JSON, sorted, one member a line. A writer locks a file beside it, reads what others have written,
+and writes atomically: a process that is killed leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _MAX_BYTES = 16 * 2**20
 
 
 def read_lock(path: Path) -> dict[str, LockEntry]:
-    """The entries by plugin; none when there is no file.
+    """Reads the entries by plugin; none when there is no file.
 
     Raises:
         StorageError: it cannot be read, or is no lock of this version.
@@ -54,10 +53,10 @@ def _decode(data: bytes) -> dict[str, LockEntry]:
 def change_lock(
     path: Path, approved: Mapping[str, LockEntry], removed: frozenset[str] = frozenset()
 ) -> None:
-    """Writes approved entries beside what the file has, and takes others out.
+    """Adds or replaces approved entries, and removes others, atomically.
 
     Raises:
-        StorageError: the file cannot be read or written; then it is as it was.
+        StorageError: the file cannot be read or written, and is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +68,7 @@ def change_lock(
 
 
 def encode_lock(entries: Mapping[str, LockEntry]) -> bytes:
-    """The file's bytes: the same entries always give the same."""
+    """Encodes the file; equal entries give equal bytes."""
     plugins: dict[str, Any] = {name: entry.to_json() for name, entry in entries.items()}
     text = json.dumps(
         {"version": VERSION, "plugins": plugins}, ensure_ascii=False, indent=2, sort_keys=True
@@ -87,7 +86,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 @contextmanager
 def _turn(path: Path) -> Iterator[None]:
-    """Waits until no other process holds the file, and holds it; the system lets go of the dead."""
+    """Locks the file against other processes; the system releases the lock of a dead process."""
     with path.open("ab") as file:
         if os.name == "posix":
             import fcntl

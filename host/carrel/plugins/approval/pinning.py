@@ -1,4 +1,4 @@
-"""The lock at work: nothing from a registry is loaded that was not approved as it is."""
+"""Enforces the lock: nothing from a registry is loaded unless it is approved as it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from carrel.errors import CarrelError, LoadError, LockError
 from carrel.plugins.sources.source import MANIFEST_SECTION, PluginSource, read_source
 from carrel.runtime.sections import custom_section
 
-# The lock's own modules are imported where they are needed: built-in plugins do without them.
+# The lock's modules are imported where they are needed: built-in plugins do without them.
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.plugins.manifests.manifest import Manifest
@@ -21,18 +21,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
-#: A registry that failed is left alone for so long.
+#: Seconds before a failed pull is tried again.
 _RETRY_SECONDS = 60.0
 
 
 class Pins:
-    """What the lock says of a configuration's plugins, and what it says is fetched.
+    """Reads and pulls the approved bytes of a configuration's plugins, and enforces the lock.
 
     Args:
-        config: names the plugins, the lock and the registries.
-        on_pulled: called from a thread when a plugin has been pulled; None pulls while the caller
-            waits.
-        pulls: those that run or have failed; filled in further.
+        config: with the plugins, the lock and the registries.
+        on_pulled: called from a thread when a plugin was pulled; None pulls while the caller waits.
+        pulls: running and failed ones, to be shared; new ones are added.
     """
 
     def __init__(
@@ -48,15 +47,15 @@ class Pins:
         self._lock = threading.Lock()
 
     def successor(self, config: Config) -> Pins:
-        """The same for another configuration; what is being pulled goes on."""
+        """Returns the same for another configuration; running pulls continue."""
         return Pins(config, self._on_pulled, self._pulls)
 
     def read(self, entry: PluginConfig) -> PluginSource:
-        """The approved bytes of a plugin from a registry.
+        """Returns the approved bytes of a plugin from a registry.
 
         Raises:
-            LockError: it was never approved, or its address or digest was not.
-            LoadError: it cannot be had, is on its way, or carries no signature that counts.
+            LockError: the plugin, its address or its digest is not approved.
+            LoadError: it cannot be pulled, is being pulled, or no signature is trusted.
         """
         from carrel.plugins.sources.oci_source import pull_locked, read_locked
 
@@ -70,10 +69,10 @@ class Pins:
         raise self._pull_in_background(entry, approved)
 
     def require_present(self, entry: PluginConfig) -> None:
-        """Refuses a plugin from a registry that is not on this machine; asks nobody for it.
+        """Refuses a plugin from a registry that is not on this machine; uses no network.
 
         Raises:
-            LoadError: as it says.
+            LoadError: it is not on this machine.
         """
         from carrel.plugins.sources.oci_source import read_locked
 
@@ -93,10 +92,10 @@ class Pins:
             )
 
     def require_bytes(self, entry: PluginConfig, source: PluginSource) -> None:
-        """Refuses bytes that are not those that were approved, before any of them runs.
+        """Refuses bytes that are not the approved ones, before any of them runs.
 
         Raises:
-            LockError: with what changed, as far as the bytes tell without being run.
+            LockError: with the changes that can be read from the bytes without running them.
         """
         approved = None if source.builtin else self._find(entry)
         if approved is None or approved.wasm == f"sha256:{source.digest}":
@@ -115,12 +114,12 @@ class Pins:
         )
 
     def require(self, entry: PluginConfig, source: PluginSource, manifest: Manifest) -> None:
-        """Refuses a plugin that differs in anything from what was approved.
+        """Refuses a plugin that differs in anything from the approved one.
 
-        A file is held against the lock when it is in it, and free otherwise.
+        A local file is checked only if the lock has it.
 
         Raises:
-            LockError: with what changed.
+            LockError: with the changes.
         """
         if source.builtin:
             return
@@ -132,9 +131,9 @@ class Pins:
         require_locked(entry.name, approved, entry_of(entry, source, manifest))
 
     def tools(self, entry: PluginConfig) -> tuple[str, ...]:
-        """The plugin's own names of the tools that were approved; none where the lock tells none.
+        """Returns the plugin's own names of its approved tools; empty if it is not approved.
 
-        Of a plugin that cannot be loaded this is all that is known.
+        For a plugin that cannot be loaded nothing else is known.
         """
         try:
             approved = self._find(entry)
@@ -143,7 +142,7 @@ class Pins:
         return () if approved is None else tuple(approved.tools)
 
     def locked(self, entry: PluginConfig, error: CarrelError | None) -> bool | None:
-        """Whether the plugin is what the lock says; None when the lock does not have it."""
+        """Whether the plugin matches the lock; None when the lock does not have it."""
         if entry.is_builtin:
             return None
         try:
@@ -171,7 +170,7 @@ class Pins:
         return approved
 
     def _pull_in_background(self, entry: PluginConfig, approved: LockEntry) -> LoadError:
-        """Starts a pull unless one runs or has just failed; the error to tell meanwhile."""
+        """Starts a pull unless one runs or failed just now; returns the error until then."""
         key = (entry.name, approved.digest or "")
         with self._lock:
             pull = self._pulls.get(key)
@@ -185,7 +184,7 @@ class Pins:
 
 
 class Pull:
-    """One plugin on its way from its registry."""
+    """The pull of one plugin from its registry."""
 
     def __init__(
         self,
@@ -200,11 +199,11 @@ class Pull:
         self._on_pulled = on_pulled
 
     def start(self) -> None:
-        """Begins, in a thread that nobody waits for."""
+        """Starts in a daemon thread."""
         threading.Thread(target=self._run, name="carrel-pull", daemon=True).start()
 
     def is_stale(self) -> bool:
-        """Whether it has failed long ago, or its content has gone since."""
+        """Whether it failed long ago, or its content was removed since."""
         return self._ended is not None and (
             self.error is None or time.monotonic() > self._ended + _RETRY_SECONDS
         )
@@ -219,7 +218,7 @@ class Pull:
             _log.warning("%s", error)
             failure = LoadError(error.message, plugin=entry.name)
             self.error = error if isinstance(error, LoadError) else failure
-        except Exception as error:  # noqa: BLE001 - who waits is told by the state
+        except Exception as error:  # noqa: BLE001 - the state reports it
             _log.exception("%s could not be fetched", entry.name)
             self.error = LoadError(f"{entry.name}: {type(error).__name__}", plugin=entry.name)
         self._ended = time.monotonic()
@@ -228,10 +227,10 @@ class Pull:
 
 
 def local_bytes(config: Config, entry: PluginConfig) -> bytes:
-    """The bytes of a plugin that are on this machine, to be looked at.
+    """Reads the bytes of a plugin that are on this machine, for inspection.
 
     Raises:
-        LoadError: there are none that may be read.
+        LoadError: there are none, or they may not be read.
     """
     if entry.url.startswith("oci:"):
         pins = Pins(config)
@@ -241,7 +240,7 @@ def local_bytes(config: Config, entry: PluginConfig) -> bytes:
 
 
 def entry_of(entry: PluginConfig, source: PluginSource, manifest: Manifest) -> LockEntry:
-    """What there is to approve of a plugin as it was read."""
+    """Returns the lock's entry of a plugin as it was read."""
     from .lock import lock_entry
 
     return lock_entry(
@@ -254,7 +253,7 @@ def entry_of(entry: PluginConfig, source: PluginSource, manifest: Manifest) -> L
 
 
 def _told_by_section(entry: PluginConfig, source: PluginSource) -> LockEntry | None:
-    """What the bytes say of themselves without being run, if they do."""
+    """Returns the entry that the embedded manifest gives, without running anything."""
     from carrel.plugins.manifests.manifest import parse_manifest
 
     try:

@@ -1,4 +1,4 @@
-"""What there is to approve: plugins as they are now, beside what was approved of them."""
+"""Proposals for approval: plugins as they are now, beside their approved entries."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Proposal:
 
     Attributes:
         name: the plugin's.
-        approved: what the lock has; None when it was never approved.
-        found: what would be approved.
+        approved: its entry in the lock; None when it was never approved.
+        found: the entry to approve.
         buckets: a line for each host: the token buckets that its requests go through.
     """
 
@@ -38,16 +38,16 @@ class Proposal:
 
     @property
     def lines(self) -> list[str]:
-        """What a person is asked to approve; empty when it is approved already."""
+        """Returns what a person is asked to approve; empty when it is approved already."""
         if self.approved is None:
             return [*first_sight(self.found), *self.buckets]
         lines = changes(self.approved, self.found)
-        # The manifest's hash covers the paces; what they come to is worth seeing when it changed.
+        # The manifest's hash covers the paces; their effect is worth showing when it changed.
         return [*lines, *self.buckets] if self.approved.manifest != self.found.manifest else lines
 
 
 def wanted_names(config: Config, names: Sequence[str]) -> list[str]:
-    """The plugins to look at: those that are named, else all that need the lock or are in it.
+    """Returns the plugins to check: those named, else all from registries or in the lock.
 
     Raises:
         UnknownNameError: nothing of that name is configured.
@@ -72,10 +72,10 @@ def wanted_names(config: Config, names: Sequence[str]) -> list[str]:
 
 
 def propose(config: Config, name: str, on_progress: ProgressHandler | None = None) -> Proposal:
-    """Fetches what the plugin's address names now, verifies it, and reads what it says of itself.
+    """Pulls what the plugin's address names now, verifies it, and reads its manifest.
 
     Raises:
-        LoadError: it cannot be had, carries no signature that counts, or is no plugin.
+        LoadError: it cannot be pulled, no signature is trusted, or it is no plugin.
     """
     entry = config.plugin(name)
     assert entry is not None, "names were checked"

@@ -1,4 +1,4 @@
-"""What a tool or a document gave, as the layers above plugins hand it on."""
+"""The result of a tool or a document."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 
 class Result:
-    """What a tool returned.
+    """The result of a tool call.
 
     Args:
         utf8: see below.
-        data: see below; None when it was checked before and nobody may ask for it again.
+        data: see below; None when it was validated before, so it is decoded on demand.
         content: see below.
         structured: see below.
 

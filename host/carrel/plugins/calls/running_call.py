@@ -22,7 +22,7 @@ class RunningCall(Generic[R]):
         call: its clocks and limits.
         pending: the text that it will return.
         read: checks and decodes that text.
-        as_error: translates what it ended with, if that is no `CarrelError`.
+        as_error: translates an exception that is no `CarrelError`.
 
     Attributes:
         call: as given; cancels the call.
@@ -52,10 +52,10 @@ class RunningCall(Generic[R]):
         self._pending.when_done(callback)
 
     def result(self) -> R:
-        """Returns what the call gave, checked; waits for it. `KeyboardInterrupt` cancels the call.
+        """Waits for the call and returns its checked result; `KeyboardInterrupt` cancels the call.
 
         Raises:
-            CarrelError: what the call ended with.
+            CarrelError: the error that the call ended with.
         """
         try:
             text = self._pending.utf8()

@@ -1,4 +1,4 @@
-"""Tells calls that wait for a plugin that it is being compiled."""
+"""Notifies calls that wait for a plugin that it is being compiled."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-#: What a call that waits for it tells its client.
+#: The progress message of a call that waits for it.
 COMPILING = "compiling the plugin, once"
 
 
 class CompileNews:
-    """Who waits for which plugin, and which of them are being compiled. Thread-safe."""
+    """The listeners for each plugin, and which plugins are being compiled. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -21,7 +21,7 @@ class CompileNews:
 
     @contextmanager
     def listening(self, name: str, listener: Callable[[], None] | None) -> Iterator[None]:
-        """While the context is open, `listener` is called once if the plugin is being compiled."""
+        """Calls `listener` once if the plugin is being compiled while the context is open."""
         if listener is None:
             yield
             return
@@ -38,7 +38,7 @@ class CompileNews:
 
     @contextmanager
     def loading(self, name: str) -> Iterator[Callable[[], None]]:
-        """For whoever loads a plugin; gives what is to be called when it has to be compiled."""
+        """Yields a function to call when loading the plugin needs compiling."""
         try:
             yield partial(self._begin, name)
         finally:

@@ -1,10 +1,10 @@
-"""Compiles built-in plugins before they are needed: one child process, behind all others.
+"""Compiles built-in plugins before they are needed, in a child process of low priority.
 
 The child takes the plugins in the order of the configuration, claims each, compiles it and puts its
-code into the cache; a plugin that another process compiles is left to that one. It is our own code
-that is compiled, at the pinned digest, so the child may do all of it, and the process that serves
-does nothing but start it and end it. The child's stdin is a pipe whose other end the server holds:
-when it closes, however the server ended, the child ends too.
+code into the cache; it skips a plugin that another process is compiling. The code is Carrel's own,
+at the pinned digest, so the child may do all of this, and the server only starts and ends it. The
+child's stdin is a pipe whose other end the server holds: when the server ends, however, the pipe
+closes and the child ends too.
 
 Run as `python -m carrel.plugins.compiling.precompile` with the arguments FOLDER STACK_BYTES
 CPU_SECONDS MEMORY_BYTES NAME….
@@ -28,13 +28,13 @@ from carrel.runtime.codecache import CodeCache, code_key
 
 _log = logging.getLogger("carrel.plugins")
 
-#: Seconds after which it begins: the client's first requests come first.
+#: Seconds before it starts: the client's first requests have priority.
 DELAY = 0.5
-#: Of the child: behind the compilers of plugins that somebody waits for, too.
+#: Niceness of the child, lower in priority than compilers that a call waits for.
 NICE = 15
-#: Seconds between two looks whether another process has compiled what it claimed.
+#: Seconds between two checks whether another process has compiled what it claimed.
 _LOOK = 0.2
-#: Seconds that the end of the child may take.
+#: Seconds that ending the child may take.
 _LAST = 2.0
 
 
@@ -43,8 +43,8 @@ class Precompiler:
 
     Args:
         names: of built-in plugins.
-        folder: where precompiled code is kept.
-        stack_bytes: as for `RuntimeSettings`, and so are the next two.
+        folder: of the code cache.
+        stack_bytes: as for `RuntimeSettings`, like the next two.
         compile_seconds: see there.
         compile_memory_bytes: see there.
     """
@@ -69,7 +69,7 @@ class Precompiler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the child at once; what is not compiled by then is compiled when it is needed."""
+        """Ends the child now; the remaining plugins are compiled when they are needed."""
         self._stopped.set()
         with self._lock:
             if self._child is not None:
@@ -83,7 +83,7 @@ class Precompiler:
             missing = missing_code(self._names, CodeCache(self._folder), self._stack_bytes)
             if missing:
                 self._compile(missing)
-        except Exception:  # noqa: BLE001 - the server goes on without
+        except Exception:  # noqa: BLE001 - the server works without it
             _log.exception("plugins are not compiled in advance")
 
     def _compile(self, names: Sequence[str]) -> None:
@@ -117,7 +117,7 @@ class Precompiler:
 
 
 def missing_code(names: Sequence[str], cache: CodeCache, stack_bytes: int) -> list[str]:
-    """The built-in plugins of which the cache holds no code."""
+    """Returns the built-in plugins without code in the cache."""
     return [one for one in names if not cache.holds(code_key(builtin_digest(one), stack_bytes))]
 
 
@@ -134,11 +134,11 @@ def _main(arguments: Sequence[str]) -> int:
 
 
 def _compile_one(name: str, cache: CodeCache, stack_bytes: int) -> bool:
-    """Puts a plugin's code into the cache; False when another process is about to.
+    """Puts a plugin's code into the cache; False when another process is compiling it.
 
     Raises:
         LoadError: it cannot be compiled.
-        OSError: the cache does not take it.
+        OSError: the cache cannot be written.
     """
     from carrel.runtime.compile import compile_here
     from carrel.runtime.loader import component_to_compile
@@ -164,7 +164,7 @@ def _end_with_server() -> None:
 
 
 def _run_child() -> int:
-    # At a terminal an interrupt is for the server, which ends this process.
+    # At a terminal an interrupt is for the server, which then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_server, daemon=True).start()
     try:

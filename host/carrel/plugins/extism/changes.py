@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Things of which it is remembered when they were told; as many can be told in a second.
+#: The most changes that are remembered, and so the most that are reported in a second.
 _REMEMBERED = 100
 
 
 class Changes:
-    """Passes on that something changed, at most once a second for each thing.
+    """Reports changes to a listener, at most once a second for each changed thing.
 
     Attributes:
-        listener: is told `tools`, `prompts` or `resources`, or the URI of a document.
+        listener: called with `tools`, `prompts` or `resources`, or the URI of a document.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Changes:
         self._told: dict[str, float] = {}
 
     def __call__(self, what: str) -> None:
-        """Tells the listener, unless that was done just now; from any thread."""
+        """Calls the listener unless it was called for this just now; thread-safe."""
         now = time.monotonic()
         if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
             if len(self._told) >= _REMEMBERED:

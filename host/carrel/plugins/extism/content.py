@@ -1,8 +1,8 @@
-"""What modules return, held against MCP's shapes: content blocks, documents, prompts, completions.
+"""Checks what modules return by MCP's shapes: content blocks, documents, prompts, completions.
 
-What is kept is rebuilt member by member, so that nothing unknown passes. Texts of results,
-documents and prompts are data and stay what they are; those for people lose hidden characters.
-Whatever does not fit is a `ContractViolation` that names its place.
+Values are rebuilt member by member, so unknown members are dropped. Texts of results, documents and
+prompts are data and stay unchanged; texts for people lose hidden characters. A value of another
+shape is a `ContractViolation` that names its place.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class _Fault(Exception):
 
 
 def checked(read: Callable[[dict[str, Any]], Any], value: dict[str, Any], *names: str) -> Any:
-    """What `read` makes of a decoded answer.
+    """Runs a reader of this module on a decoded value.
 
     Args:
-        read: one of the readers of this module.
-        value: the decoded answer.
+        read: the reader.
+        value: the decoded value.
         names: the plugin's and the function's.
 
     Raises:
-        ContractViolation: the answer has another shape.
+        ContractViolation: the value has another shape.
     """
     plugin, function = names
     try:
@@ -53,7 +53,7 @@ def checked(read: Callable[[dict[str, Any]], Any], value: dict[str, Any], *names
 
 
 def read_blocks(value: dict[str, Any]) -> tuple[Block, ...]:
-    """The content of a CallToolResult."""
+    """Reads the content of a CallToolResult."""
     return tuple(
         _block(one, f"content[{at}]")
         for at, one in enumerate(_list(value.get("content", []), "content"))
@@ -61,13 +61,13 @@ def read_blocks(value: dict[str, Any]) -> tuple[Block, ...]:
 
 
 def read_contents(value: dict[str, Any]) -> tuple[Block, ...]:
-    """The contents of a ReadResourceResult."""
+    """Reads the contents of a ReadResourceResult."""
     contents = _list(value.get("contents"), "contents")
     return tuple(_contents(one, f"contents[{at}]") for at, one in enumerate(contents))
 
 
 def read_prompt(value: dict[str, Any]) -> dict[str, Any]:
-    """A GetPromptResult."""
+    """Reads a GetPromptResult."""
     messages = []
     for at, one in enumerate(_list(value.get("messages"), "messages")):
         place = f"messages[{at}]"
@@ -83,7 +83,7 @@ def read_prompt(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_completion(value: dict[str, Any]) -> dict[str, Any]:
-    """The completion of a CompleteResult."""
+    """Reads the completion of a CompleteResult."""
     raw = _object(value.get("completion"), "completion")
     values = _list(raw.get("values"), "completion.values")
     if not all(isinstance(one, str) for one in values):
@@ -100,7 +100,7 @@ def read_completion(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts_of(blocks: tuple[Block, ...]) -> str:
-    """The texts among content blocks, a line feed between two."""
+    """Joins the texts of content blocks with line feeds."""
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
 

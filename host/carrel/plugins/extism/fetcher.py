@@ -1,4 +1,4 @@
-"""A module's way to the network: the usual one, with denials in words that fit a module."""
+"""The fetcher of a module, with denials in words that fit a module."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A manifest for a module, made of what it lists.
+"""Builds a manifest for a module from what it lists.
 
-A module declares no hosts, no limits and no version. So the manifest holds the hosts that the
-operator grants, and everything that clients will see is checked as a component's manifest is: all
-faults are found before anything is offered.
+A module declares no hosts, no limits and no version. So the manifest has the hosts that the
+operator grants, and all that clients will see is checked like a component's manifest: every fault
+is reported before anything is offered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ T = TypeVar("T")
 MAX_ITEMS = 500
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 METHODS = ("GET", "HEAD", "POST")
-#: Schemes that are the host's own, or name what is no plugin's.
+#: Schemes that are the host's own, or that no plugin may serve.
 RESERVED_SCHEMES = frozenset({"carrel", "research", "file", "ui"})
 
 Listed = Mapping[str, Sequence[Any]]
@@ -54,18 +54,18 @@ def module_manifest(
     hosts: Sequence[str],
     listed: Listed,
 ) -> Manifest:
-    """The manifest of a module.
+    """Builds the manifest of a module.
 
     Args:
         name: the plugin's, which is also the prefix of its tools.
-        version: what stands in the place of a version.
+        version: used in place of a version.
         contract: which of hyper-mcp's interfaces it has.
         description: for people.
         hosts: the operator's grant.
         listed: what each of `tools`, `resources`, `resourceTemplates` and `prompts` lists.
 
     Raises:
-        LoadError: names every fault.
+        LoadError: with every fault.
     """
     faults: list[str] = []
     tools = _read("tools", listed, _tool, lambda one: one.name, faults)
@@ -114,7 +114,7 @@ def _read(
     key: Callable[[T], str],
     faults: list[str],
 ) -> tuple[T, ...]:
-    """The items of one list; what is wrong with any of them goes to `faults`."""
+    """Reads the items of one list; adds what is wrong with any of them to `faults`."""
     raw = listed.get(kind, ())
     if len(raw) > MAX_ITEMS:
         faults.append(f"{kind}: more than {MAX_ITEMS}")
@@ -134,7 +134,7 @@ def _read(
 
 
 def _named(raw: dict[str, Any], faults: list[str]) -> tuple[str, str | None, str]:
-    """Name, title and description, which all four kinds have."""
+    """Reads name, title and description, which all four kinds have."""
     name, description = raw.get("name"), description_of(raw)
     if not isinstance(name, str) or not NAME.fullmatch(name):
         faults.append("has no name of letters, digits, dots, hyphens and underscores")
@@ -170,14 +170,14 @@ def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
         read_only=hints.get("readOnlyHint") is True,
         destructive=hints.get("destructiveHint") is not False,
         idempotent=hints.get("idempotentHint") is True,
-        # Whatever it says: what a stranger's module returns is content from outside.
+        # Always open-world: what a stranger's module returns is content from outside.
         open_world=True,
         hints=_given(hints),
     )
 
 
 def _given(raw: Mapping[str, Any]) -> dict[str, bool | str]:
-    """The annotations that MCP knows, as far as they are there and of their type."""
+    """Returns the annotations that MCP knows and that are of their type."""
     given: dict[str, bool | str] = {
         key: raw[key] for key in _HINTS if isinstance(raw.get(key), bool)
     }
@@ -188,7 +188,7 @@ def _given(raw: Mapping[str, Any]) -> dict[str, bool | str]:
 
 
 def _words_hide(value: Any) -> bool:
-    """Whether any text in a schema, keys included, hides something."""
+    """Whether any text in a schema, keys included, has hidden characters."""
     stack = [value]
     while stack:
         node = stack.pop()
@@ -257,7 +257,7 @@ def _mime_type(raw: dict[str, Any], faults: list[str]) -> str | None:
 
 
 def scheme_of(uri: Any) -> str:
-    """The scheme of a URI or template, in lower case."""
+    """Returns the scheme of a URI or template, in lower case."""
     return str(uri).partition(":")[0].lower()
 
 

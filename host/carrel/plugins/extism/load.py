@@ -1,4 +1,4 @@
-"""From a configuration's entry and a verified module to a plugin."""
+"""Makes a plugin of a configuration's entry and a verified module."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def load_module(
     changed: Callable[[str], None],
     updated: Callable[[str], None],
 ) -> ModulePlugin:
-    """The plugin of an entry.
+    """Returns the plugin of an entry.
 
     Args:
-        entry: says what is granted: hosts, configuration keys, keyring entries.
+        entry: with the grant: hosts, configuration keys, keyring entries.
         module: verified.
-        manifest: gives its manifest, when that is known; made of what it lists when None.
-        make_fetcher: gives the fetcher for the manifest.
+        manifest: returns its manifest if that is known; None builds it from what the module lists.
+        make_fetcher: returns the fetcher for the manifest.
         limits: of calls, by the manifest.
-        changed: is told of lists that changed.
-        updated: is told the URIs of documents that changed.
+        changed: called with the name of a list that changed.
+        updated: called with the URI of a document that changed.
     """
 
     def tell_updated(uri: str) -> None:
@@ -68,5 +68,5 @@ def load_module(
 
 
 def _text(value: Any) -> str:
-    """A setting as a configuration key's text: modules know nothing but texts."""
+    """Converts a setting to the text of a configuration key: modules read texts only."""
     return value if isinstance(value, str) else json.dumps(value)

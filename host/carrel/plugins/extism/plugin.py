@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
-#: Listing is quick and asks nobody; it happens before any call's limits are known.
+#: Listing is quick and makes no requests; it happens before any call's limits are known.
 _LISTING_CPU_SECONDS = 2.0
 _LISTING_WALL_SECONDS = 5.0
 _MAX_MESSAGE = 2000
 
-#: export → the member of its answer.
+#: export → the member of its result.
 _LISTS = {
     "list_resources": "resources",
     "list_resource_templates": "resourceTemplates",
@@ -65,13 +65,13 @@ class ModulePlugin(Plugin):
     Args:
         name: the entry's name in the configuration; also the prefix of its tools and prompts.
         module: verified.
-        manifest: gives the manifest; made of what the module lists when None.
+        manifest: returns the manifest; None builds it from what the module lists.
         description: for people.
         hosts: the operator's grant.
-        config: what `config_get` answers from.
-        make_fetcher: gives the fetcher for the manifest.
+        config: the values of `config_get`.
+        make_fetcher: returns the fetcher for the manifest.
         limits: of calls, by the manifest.
-        context: makes what the host keeps of a call.
+        context: makes the host's state of a call.
     """
 
     takes_arguments_as_sent = True
@@ -106,7 +106,7 @@ class ModulePlugin(Plugin):
 
     @property
     def completes(self) -> bool:
-        """Whether it completes arguments."""
+        """Whether the module completes arguments."""
         return not self._first_version and "complete" in self._module.exports
 
     def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
@@ -117,7 +117,7 @@ class ModulePlugin(Plugin):
         return self._submit("call_tool", {"request": asked}, call)
 
     def _result(self, call: Call, text: bytes) -> Result:
-        """A CallToolResult: content blocks, and structured content where there is some."""
+        """Checks a CallToolResult: content blocks, and structured content if there is some."""
         tool = call.tool
         spec = self.manifest.tool(tool)
         assert spec is not None, "only known tools are called"
@@ -161,7 +161,7 @@ class ModulePlugin(Plugin):
         return self._submit("read_resource", {"request": {"uri": uri}}, call)
 
     def _document(self, uri: str, text: bytes) -> Result:  # noqa: ARG002 - the answer names its own
-        """A ReadResourceResult."""
+        """Checks a ReadResourceResult."""
         answer = decode_object(text, plugin=self.name, tool="read_resource")
         contents = content.checked(content.read_contents, answer, self.name, "read_resource")
         data = {"contents": list(contents)}
@@ -212,8 +212,8 @@ class ModulePlugin(Plugin):
         Args:
             reference: `type` prompt with a `name`, or `type` resource with a `uri`.
             argument: its `name`, and the `value` so far.
-            known: arguments that are decided already.
-            call: the call it happens in.
+            known: arguments with values already.
+            call: the call to run it in.
         """
         request: dict[str, Any] = {"ref": dict(reference), "argument": dict(argument)}
         if known:
@@ -229,7 +229,7 @@ class ModulePlugin(Plugin):
         return completion
 
     def _as_error(self, error: Exception, call: Call) -> CarrelError:
-        """What a call ended with: the text that the module set as its error."""
+        """Translates the text that the module set as its error."""
         if not isinstance(error, PluginReport):
             return InternalError()
         said = printable(error.text.strip(), _MAX_MESSAGE)
@@ -242,7 +242,7 @@ class ModulePlugin(Plugin):
         )
 
     def _compiled(self, schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
-        """JSON Schema's own defaults: `format` is an annotation and refuses nothing."""
+        """Compiles with JSON Schema's default: `format` is an annotation and refuses nothing."""
         return compile_schema(schema, formats=False)
 
     def _submit(self, export: str, request: dict[str, Any], call: Call) -> Pending:
@@ -274,7 +274,7 @@ class ModulePlugin(Plugin):
         )
 
     def _verdict(self, call: Call, text: bytes) -> Verdict:  # noqa: ARG002 -- components look
-        """A result that says that it is an error was made of answers that were none."""
+        """Returns `UNREADABLE` for a result that reports an error."""
         if b'"isError"' not in text:
             return Verdict.READ
         try:
@@ -284,10 +284,10 @@ class ModulePlugin(Plugin):
         return Verdict.UNREADABLE if failed else Verdict.READ
 
     def _list(self) -> Manifest:
-        """Everything that the module offers, asked once.
+        """Builds the manifest from the module's lists.
 
         Raises:
-            LoadError: its tools cannot be listed, or something that it offers is refused.
+            LoadError: its tools cannot be listed, or a listed item is refused.
         """
         exports = self._module.exports
         listed: dict[str, list[Any]] = {}
@@ -317,7 +317,7 @@ class ModulePlugin(Plugin):
         return _compact({"context": {"id": next(_ids), "_meta": {}}})
 
     def _ask(self, export: str, text: str, member: str) -> list[Any]:
-        """One list of the module's, without network."""
+        """Reads one of the module's lists, without network."""
         limits = dataclasses.replace(
             self._limits(None),
             cpu_seconds=_LISTING_CPU_SECONDS,
@@ -343,7 +343,7 @@ class ModulePlugin(Plugin):
 
 
 def _asked(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The parameters of a request; absent arguments stay absent, as hyper-mcp leaves them."""
+    """Returns a request's parameters; absent arguments stay absent, as in hyper-mcp."""
     asked: dict[str, Any] = {"name": name}
     if arguments is not None:
         asked["arguments"] = dict(arguments)

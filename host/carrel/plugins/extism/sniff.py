@@ -1,4 +1,4 @@
-"""Whether a plugin may be a module, told without loading anything."""
+"""Guesses whether a plugin is a module, without loading anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _CORE_MODULE = b"\0asm\x01\0\0\0"
 
 
 def may_be_module(url: str) -> bool:
-    """Whether a plugin's `url` names a core module, or something that has to be fetched first."""
+    """Whether a plugin's `url` names a core module, or bytes that are not on this machine yet."""
     scheme = url.partition(":")[0]
     if scheme == "builtin":
         return False

@@ -1,4 +1,4 @@
-"""Texts, names and addresses that modules write: what is kept of them, and what is refused."""
+"""Checks and cleans texts, names and addresses that modules write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_TITLE = 120
 
 
 def is_uri(value: Any) -> bool:
-    """Whether it is an absolute URI, opaque ones such as `doi:10.1000/182` included."""
+    """Whether a value is an absolute URI; opaque ones such as `doi:10.1000/182` are."""
     return (
         isinstance(value, str)
         and len(value) <= MAX_URI
@@ -27,22 +27,22 @@ def is_uri(value: Any) -> bool:
 
 
 def is_media_type(value: Any) -> bool:
-    """Whether it has the shape of a media type."""
+    """Whether a value has the shape of a media type."""
     return isinstance(value, str) and _MEDIA_TYPE.fullmatch(value) is not None
 
 
 def title_of(raw: dict[str, Any]) -> str | None:
-    """The title for people, on one line; None when there is none."""
+    """Returns the title for people, on one line; None when there is none."""
     title = raw.get("title")
     return printable(title, _MAX_TITLE) if isinstance(title, str) and title.strip() else None
 
 
 def description_of(raw: dict[str, Any]) -> str:
-    """The description, or the empty string."""
+    """Returns the description, or the empty string."""
     description = raw.get("description")
     return description.replace("\r\n", "\n") if isinstance(description, str) else ""
 
 
 def hides(text: str) -> bool:
-    """Whether a text holds control or invisible characters, which show other than they say."""
+    """Whether a text has control or invisible characters, which display as other text."""
     return printable_lines(text) != text

@@ -1,4 +1,4 @@
-"""What plugins may reach: each one's declared hosts and the operator's grant, as a fetcher."""
+"""Makes fetchers: each plugin's declared hosts, cut down to the operator's grant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Access:
 
     Args:
         config: says whether to fetch, to record or to replay.
-        client: what reaches upstreams; made when it is first needed, when None.
+        client: sends the requests; made when it is first needed if None.
     """
 
     def __init__(self, config: Config, client: FetchClient | None = None) -> None:
@@ -41,9 +41,9 @@ class Access:
         """The fetcher of one plugin: real, recording, or replaying.
 
         Args:
-            entry: the plugin's, with what is granted.
-            manifest: what it asks for.
-            digest: of its bytes; another version shares nothing with this one.
+            entry: the plugin's, with the grant.
+            manifest: with the hosts and secrets that the plugin asks for.
+            digest: of its bytes; versions of a plugin share no state.
 
         Raises:
             ConfigError: an entry of the grant is refused.
@@ -68,7 +68,7 @@ class Access:
         return RecordingFetcher(fetcher, self._recordings)
 
     def close(self) -> None:
-        """Ends connections."""
+        """Closes connections."""
         if self._client is not None:
             self._client.close()
 
@@ -76,9 +76,9 @@ class Access:
 def effective_policy(
     config: Config, entry: PluginConfig, manifest: Manifest, digest: str = ""
 ) -> tuple[Policy, tuple[Secret, ...]]:
-    """Manifest ∩ grant: the requests that a plugin may make, and the secrets that go along.
+    """Returns manifest ∩ grant: the requests that a plugin may make, and the secrets for them.
 
-    This is what fetching goes by and what `carrel plugin inspect` shows.
+    Fetchers use it, and `carrel plugin inspect` shows it.
 
     Raises:
         ConfigError: an entry of the grant is refused.
@@ -98,7 +98,7 @@ def effective_policy(
 
 
 def provided_secrets(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, str]:
-    """The secrets that a manifest names and the grant covers; empty for one that is not set."""
+    """Returns the secrets that the manifest names and the grant covers; empty if one is not set."""
     granted = [name for name in manifest.secrets if entry.grants_secret(name)]
     provided = {
         name: find_secret(entry.name, name, builtin=entry.is_builtin) or "" for name in granted
@@ -111,7 +111,7 @@ def provided_secrets(config: Config, entry: PluginConfig, manifest: Manifest) ->
 
 
 def granted_hosts(entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:
-    """The hosts that are both declared and granted."""
+    """Returns the hosts that are both declared and granted."""
     effective = Policy(entry.name, manifest.hosts, entry.allowed_hosts).effective
     return tuple(dict.fromkeys(rule.host for rule in effective))
 

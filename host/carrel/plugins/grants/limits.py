@@ -1,4 +1,4 @@
-"""A call's limits: defaults, what the manifest asks for, what the operator says."""
+"""The limits of calls: defaults, the manifest's requests, the operator's overrides."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from carrel.exchange import Limits
 if TYPE_CHECKING:
     from carrel.plugins.manifests.manifest import Manifest
 
-#: Of a tool call of a plugin that is not built in, unless the operator says otherwise. All other
-#: answers of a connection wait behind a result that is being written, and all of Python behind each
-#: copy of an answer on its way to the guest: a millisecond for each MiB.
+#: Of tool calls of plugins that are not built in, unless the operator overrides them. While a large
+#: result is written, the connection's other responses wait; each copy of a response into a guest
+#: blocks Python for a millisecond per MiB.
 STRANGERS_LIMITS = Limits(output_bytes=8 * 2**20, response_bytes=8 * 2**20)
 
 #: Of a document of bytes. A file of 64 MiB takes 149 MiB of the guest's memory, and what a reader
 #: builds of its pages is several times the file.
 READER_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2**30)
 
-#: Fetches of a module's call. A module cannot ask for several at once or declare a limit, and one
-#: request for each entry of a list is what modules are written to make.
+#: Requests of a module's call. A module cannot make several at once or declare a limit, and modules
+#: commonly make one request for each entry of a list.
 MODULE_FETCHES = 1_000
 
 
@@ -83,9 +83,9 @@ def effective_limits(
 
     Args:
         asked: the manifest's `limits`.
-        overrides: the operator's, which win.
-        trusted: whether what the manifest asks for is granted: so for built-in plugins. Another
-            plugin can ask for less than the defaults, never for more.
+        overrides: the operator's, which take precedence.
+        trusted: whether the manifest may raise limits: so for built-in plugins. Another plugin's
+            manifest can lower the defaults, never raise them.
         defaults: those to use in place of `Limits()`.
     """
     defaults = defaults or Limits()

@@ -1,10 +1,9 @@
-"""The pace at a host: what the manifest asks, what the operator says, what the upstream rules.
+"""The pace at a host: the manifest's, the operator's, and the upstream's rule.
 
-The built-in plugins know the rules of their upstreams. A request of another plugin to a host of
-theirs goes through their bucket as well as its own: it cannot have an address blocked that
-everybody here shares, and what it asks or is answered slows nobody but itself. The operator may
-slow any plugin down, and quicken it up to that rule; past the rule only by saying so, with
-`ignore_upstream_rule`.
+The built-in plugins' manifests have the rules of their upstreams. A request of another plugin to
+one of these hosts passes their token bucket as well as its own: it cannot get the shared address
+blocked, and its pace and its failures slow no other plugin. The operator may slow any plugin down,
+and speed it up to that rule; beyond the rule only with `ignore_upstream_rule`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def paced(entry: PluginConfig, rule: HostRule) -> HostRule:
-    """The rule at the pace that holds for the plugin."""
+    """Returns the rule with the plugin's effective pace."""
     wanted = _override(entry, rule.host)
     if entry.is_builtin and wanted is None:
         return rule
@@ -41,7 +40,7 @@ def paced(entry: PluginConfig, rule: HostRule) -> HostRule:
 
 
 def upstream_rules(entry: PluginConfig) -> tuple[HostRule, ...]:
-    """The built-in plugins' rules that bind the plugin's requests too."""
+    """Returns the built-in plugins' rules that also apply to the plugin's requests."""
     if entry.is_builtin:
         return ()
     return tuple(
@@ -52,7 +51,7 @@ def upstream_rules(entry: PluginConfig) -> tuple[HostRule, ...]:
 
 
 def _override(entry: PluginConfig, host: str) -> PaceGrant | None:
-    """The operator's pace of the host: its own, or else that of a wildcard that covers it."""
+    """Returns the operator's pace for a host: by its name, or else by a wildcard."""
     covering = [name for name in entry.pace if common_host(name, host) == host]
     return entry.pace[min(covering, key=lambda name: name.startswith("*"))] if covering else None
 
@@ -74,7 +73,7 @@ def _floors(host: str) -> list[HostRule]:
 
 @functools.cache
 def _upstream_rules() -> tuple[HostRule, ...]:
-    """The hosts of the built-in plugins, each at the pace that holds without a key."""
+    """Returns the hosts of the built-in plugins, each with its pace without a key."""
     rules: list[HostRule] = []
     for name in builtin_names():
         section = custom_section(read_source(name, f"builtin:{name}").wasm, MANIFEST_SECTION)

@@ -1,7 +1,7 @@
-"""Manifest against grant, item by item: what a plugin asks for, what it gets, what is refused.
+"""Compares a manifest with the grant, item by item: requested, granted, refused.
 
-The answers come from where calls get theirs: the effective policy, the entry's own rules for tools
-and secrets, and the effective limits.
+The values come from where calls get them: the effective policy, the entry's rules for tools and
+secrets, and the effective limits.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """One thing that a plugin asks for.
+    """One item that a plugin requests.
 
     Attributes:
         kind: `host`, `pace`, `secret`, `tool`, `limit`, `lookup`, `resource` or `prompt`.
         name: which one.
-        asked: what the manifest says; empty where it asks for nothing in particular.
-        granted: what the plugin gets; empty for nothing.
-        refused: what it asks for and does not get; empty for nothing.
-        grant: the configuration that would grant the rest, or that can change it.
+        asked: the manifest's value; empty without one.
+        granted: the granted value; empty for none.
+        refused: the requested value that is not granted; empty for none.
+        grant: the configuration that would grant it, or that can change it.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class ReviewItem:
 
 
 def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[ReviewItem]:
-    """Everything that the manifest asks for, against what the entry grants.
+    """Compares everything that the manifest requests with the entry's grant.
 
     Raises:
         ConfigError: an entry of the grant is refused.
@@ -61,7 +61,7 @@ def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[Revi
 
 
 def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
-    """What is granted and not asked for, in the configuration's words."""
+    """Returns what is granted and not requested, in the configuration's words."""
     place = f"plugins.{entry.name}.runtime_config"
     hosts = [rule.host for rule in manifest.hosts]
     granted = [
@@ -80,7 +80,7 @@ def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
 
 
 def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, float]:
-    """The limits that hold for a call of the plugin, by the names of `Limits`."""
+    """Returns the limits of the plugin's calls, by the names of `Limits`."""
     limits = call_limits(
         manifest,
         overrides={**config.limits, **entry.limits},
@@ -125,7 +125,7 @@ def _requests(rule: HostRule) -> str:
 
 
 def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[ReviewItem]:
-    """The pace at each host; `manifest.hosts` has what is declared, the policy what holds."""
+    """Yields the pace at each host: declared by the manifest, effective by the policy."""
     declared = {rule.host: rule for rule in manifest.hosts}
     for rule in policy.rules:
         asked = [_pace(declared[rule.host]), _named_bucket(declared[rule.host])]
@@ -139,7 +139,7 @@ def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[
 
 
 def buckets(policy: Policy, rule: HostRule) -> str:
-    """The token buckets that requests under a rule go through, in words."""
+    """Describes the token buckets that requests under a rule pass."""
     if not policy.partition:
         return f"bucket {rule.upstream}"
     shared = policy.shared_buckets(rule)
@@ -147,7 +147,7 @@ def buckets(policy: Policy, rule: HostRule) -> str:
 
 
 def bucket_lines(config: Config, entry: PluginConfig, manifest: Manifest) -> list[str]:
-    """One line for each host: the buckets that its requests go through.
+    """Returns one line for each host: the token buckets that its requests pass.
 
     Raises:
         ConfigError: an entry of the grant is refused.
@@ -184,7 +184,7 @@ def _tools(entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
 
 
 def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
-    """What the host calls by itself, and what later manifests offer besides tools."""
+    """Yields the reserved tools, and what manifests have besides tools."""
     if manifest.lookup is not None:
         identifiers = ", ".join(manifest.lookup.identifiers)
         yield _shown("lookup", identifiers, "asked", entry.grant_of_tool("lookup"))

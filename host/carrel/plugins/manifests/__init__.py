@@ -1,1 +1,1 @@
-"""What a plugin says of itself: the manifest, its names and URI templates, and how it is read."""
+"""What a plugin declares: the manifest, tool names and URI templates, and how it is read."""

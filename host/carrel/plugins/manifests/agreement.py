@@ -1,8 +1,8 @@
 """Checks that a component's embedded manifest is what its `describe()` returns.
 
 Tools are listed, and grants and locks are decided, by the embedded manifest, which is read without
-running anything. A component that describes itself otherwise when it runs was changed after it was
-built, or is meant to deceive.
+running anything. A component that describes itself differently when it runs was changed after it
+was built, or is meant to deceive.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 #: Differing paths that an error names.
 _SHOWN = 3
 
-#: Digests of components that were found to agree, in this process.
+#: Digests of components that agree, checked in this process.
 _agreeing: set[str] = set()
 
 
 def require_agreement(component: SandboxedComponent, wasm: bytes) -> None:
     """Runs `describe()` and compares its JSON value with the embedded manifest's.
 
-    A component without an embedded manifest passes: what is known of it comes from `describe()`.
-    One that was found to agree is not run again in this process.
+    A component without an embedded manifest passes: its manifest comes from `describe()`. The check
+    runs once for each digest in a process.
 
     Args:
         component: runs `describe()`, under limits of its own.

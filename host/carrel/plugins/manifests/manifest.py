@@ -1,4 +1,4 @@
-"""A plugin's description of itself, checked.
+"""A plugin's manifest, checked.
 
 `describe()` returns JSON from outside. `parse_manifest` turns it into values that the rest of the
 host can rely on, or reports every fault at once. The shape is
@@ -24,16 +24,16 @@ from carrel.text.printable import printable
 
 from .naming import client_names
 
-#: A manifest is read into memory and shown to people and models; this is far above any real one.
+#: Manifests are read into memory and shown; this is far above any real one.
 MAX_BYTES = 1024 * 1024
 
-#: Names that the host calls by itself, see `contract/v1/manifest.schema.json`.
+#: Reserved names of tools that only the host calls, see `contract/v1/manifest.schema.json`.
 RESERVED_TOOLS = frozenset({"lookup", "resource"})
 
-#: Schemes that no plugin's resources may have: the host's own, and those that name other things.
+#: Schemes that plugins' resources may not have: the host's own, and those with another meaning.
 RESERVED_SCHEMES = frozenset({"carrel", "research", "http", "https", "file", "ui"})
 
-#: Lists whose items have a name, texts that people read, and schemas.
+#: Lists whose items have a name, texts for people, and schemas.
 _NAMED = ("tools", "formats", "resources")
 
 
@@ -76,11 +76,11 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class LookupSpec:
-    """What the reserved tool `lookup` takes.
+    """The arguments of the reserved tool `lookup`.
 
     Attributes:
-        identifiers: kinds of identifier, the one that the plugin resolves best first.
-        batch: identifiers that one call takes.
+        identifiers: kinds of identifier, the preferred one first.
+        batch: the most identifiers of one call.
     """
 
     identifiers: tuple[str, ...]
@@ -119,7 +119,7 @@ class TemplateSpec:
 
 @dataclass(frozen=True, slots=True)
 class PromptArgument:
-    """A text that a prompt is filled in with."""
+    """An argument of a prompt."""
 
     name: str
     title: str | None
@@ -139,19 +139,19 @@ class PromptSpec:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a plugin says of itself.
+    """A plugin's manifest.
 
     Attributes:
         contract: the contract version it was built against.
         namespace: prefix of its tools' names.
-        hosts: the only hosts it may reach, with the manners each asks for.
+        hosts: the only hosts it may reach, with pace, concurrency and caching for each.
         secrets: names of the values that the host attaches for it.
-        limits: limits it asks for where the defaults do not do, by the names of `Limits`.
+        limits: limits that replace defaults, by the names of `Limits`.
         lookup: the identifiers that it resolves to records; None when it resolves none.
         resources: documents that it offers by URI.
         templates: families of documents that it offers by URI.
         prompts: prompts that it offers.
-        raw: the whole manifest as it came, validated.
+        raw: the whole manifest as JSON, validated.
     """
 
     contract: str
@@ -174,20 +174,20 @@ class Manifest:
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def tool(self, name: str) -> ToolSpec | None:
-        """The tool of that name, without namespace."""
+        """Returns the tool of that name, without namespace."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
     def client_name(self, tool: str) -> str:
-        """The name that clients call a tool by."""
+        """Returns the name of a tool for clients."""
         return client_names(self.namespace, tuple(one.name for one in self.tools))[tool]
 
     def renamed(self) -> dict[str, str]:
-        """Tools whose name for clients is not just the namespace and their own, with that name."""
+        """Returns tools whose name for clients is not namespace and own name, with that name."""
         names = client_names(self.namespace, tuple(one.name for one in self.tools))
         return {own: name for own, name in names.items() if name != f"{self.namespace}_{own}"}
 
     def format(self, name: str) -> Format | None:
-        """The format of that name."""
+        """Returns the format of that name."""
         return next((one for one in self.formats if one.name == name), None)
 
     @property
@@ -196,24 +196,24 @@ class Manifest:
         return any(one.takes_bytes for one in self.formats)
 
     def resource(self, uri: str) -> ResourceSpec | None:
-        """The resource at that URI."""
+        """Returns the resource at that URI."""
         return next((one for one in self.resources if one.uri == uri), None)
 
 
 def parse_manifest(text: str, plugin: str) -> Manifest:
-    """The manifest in `text`.
+    """Parses and checks a manifest.
 
     Args:
         text: what `describe()` returned.
-        plugin: what the plugin is called until its manifest is known, for errors.
+        plugin: the plugin's name in errors until its manifest is known.
 
     Raises:
-        LoadError: names every fault.
+        LoadError: with every fault.
     """
     if len(text) > MAX_BYTES:
         raise LoadError(f"{plugin}: the manifest is over {MAX_BYTES} bytes", plugin=plugin)
     raw = decode_object(text, plugin=plugin, tool="describe")
-    # First: what a later version added is an unknown key to this one.
+    # First, because a member that a later version added is an unknown key to this one.
     if isinstance(raw.get("contract"), str):
         require_contract(raw["contract"], plugin)
     schema = json.loads(contract_file("manifest.schema.json").read_text("utf-8"))
@@ -270,7 +270,7 @@ def _hides(character: str) -> bool:
 
 
 def _shown(raw: dict[str, Any]) -> list[tuple[str, str]]:
-    """Every text that a person or a model will read, with its place."""
+    """Returns every text that a person or a model will read, with its place."""
     texts: list[tuple[str, str]] = [
         (key, raw[key]) for key in ("title", "description", "licence") if key in raw
     ]

@@ -1,4 +1,4 @@
-"""Names of tools that every client takes: letters, digits, `_` and `-`, at most 64 characters."""
+"""Tool names that every client accepts: letters, digits, `_` and `-`, at most 64 characters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import lru_cache
 
 MAX_NAME = 64
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
-#: Characters of the digest that tells shortened names apart.
+#: Characters of the digest at the end of shortened names.
 _DIGEST = 8
 
 
 @lru_cache(maxsize=256)
 def client_names(namespace: str, tools: tuple[str, ...]) -> Mapping[str, str]:
-    """The names that clients see, by the names in the manifest.
+    """Returns the names for clients, by the names in the manifest.
 
     A name is `<namespace>_<tool>`. A dot becomes `_`; a name that is too long, or that another tool
     of the plugin has, ends in a part of its digest.

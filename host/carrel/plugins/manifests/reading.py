@@ -1,8 +1,8 @@
-"""What a plugin says of itself, read beside whoever asks.
+"""Reads manifests in the background.
 
-A component without a manifest section has to be compiled before it can be asked, which takes from
-milliseconds to minutes. A server that lists its tools does not wait for the slow ones: it lists
-them when they are ready.
+A component without a manifest section has to be compiled before its `describe()` can run, which
+takes from milliseconds to minutes. A server that lists its tools does not wait for slow ones: it
+lists them when they are ready.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.plugins")
 
-#: Seconds after the beginning of a reading for which a listing waits; all of them run at once.
+#: Seconds after the start of a reading for which listings wait; readings run concurrently.
 PATIENCE = 3.0
 
 
 class Reading:
-    """One plugin that is asked what it is, in a thread of its own.
+    """The reading of one plugin's manifest, in its own thread.
 
     Args:
         name: the plugin's.
-        read: asks it.
-        on_ready: called from the thread when the manifest came later than somebody waited for it.
+        read: reads it.
+        on_ready: called from the thread when the manifest was read after a listing stopped waiting.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class Reading:
 
     @property
     def failed(self) -> bool:
-        """Whether it has ended without a manifest."""
+        """Whether it ended without a manifest."""
         return isinstance(self._outcome, CarrelError)
 
     def result(self) -> Manifest:
-        """The manifest; waits for it until the reading's patience is over.
+        """Returns the manifest; waits for it for `PATIENCE` seconds after the start.
 
         Raises:
             LoadError: it is not there yet, or cannot be read.
@@ -76,7 +76,7 @@ class Reading:
             outcome = self._read()
         except CarrelError as error:
             outcome = error
-        except Exception:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception:  # noqa: BLE001 - raised to the callers of `result`
             _log.exception("%s: cannot be read", self._name)
             outcome = InternalError()
         with self._lock:

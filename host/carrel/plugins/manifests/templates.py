@@ -1,8 +1,8 @@
-"""URI templates (RFC 6570): which URIs one covers.
+"""URI templates (RFC 6570): whether one matches a URI.
 
-Matching answers one question: whom to ask for a URI. What the variables are is the plugin's affair.
-So an expression stands for any text that is not empty (optional ones also for none), a DOI's
-slashes included, and the work is linear in the URI.
+A match only selects the plugin for a URI; the plugin extracts the variables. An expression matches
+any text that is not empty (optional ones also the empty one), a DOI's slashes included, and the
+work is linear in the URI.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OPTIONAL = frozenset("#./;?&")
 
 
 def template_fault(template: str) -> str | None:
-    """What is wrong with a template, to follow "that"; None when it can be used."""
+    """Returns what is wrong with a template, to follow "that"; None for a valid one."""
     if len(template) > MAX_TEMPLATE:
         return f"is longer than {MAX_TEMPLATE} characters"
     rest = _EXPRESSION.sub("", template)
@@ -48,7 +48,7 @@ def covers(template: str, uri: str) -> bool:
 
 @lru_cache(maxsize=1000)
 def _parts(template: str) -> tuple[list[str], list[int]]:
-    """The literals of a template, and the fewest characters of the expressions between them."""
+    """Returns the template's literals, and the fewest characters of the expressions between."""
     literals, least, at = [], [], 0
     for found in _EXPRESSION.finditer(template):
         literals.append(template[at : found.start()])

@@ -1,4 +1,4 @@
-"""References inside a plugin's schema: what they cost a validator that follows all of them.
+"""References inside a plugin's schema: their cost for a validator that follows all of them.
 
 Validation takes exponential time in a schema of a few lines: definitions that each refer twice to
 the next one, or a definition that refers to itself twice for the same part of a value. Both are
@@ -20,10 +20,10 @@ MAX_TARGETS = 200
 _MAX_CHAIN = 64
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-#: Other ways to name a place, which would need a validator's own resolution to be followed here.
+#: Other ways to name a target, which only a full resolver could follow.
 _NAMES = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef")
 _DEFINITIONS = frozenset({"$defs", "definitions"})
-# Keywords by which part of a value their schemas are applied to.
+# Keywords, by the part of a value that their schemas apply to.
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("not", "if", "then", "else")
 _OTHER_PROPERTIES = ("additionalProperties", "unevaluatedProperties", "propertyNames")
@@ -31,7 +31,7 @@ _ITEMS = ("items", "additionalItems", "unevaluatedItems")
 
 
 def target_faults(node: Mapping[str, Any], *, root: bool) -> list[str]:
-    """What is wrong with how a subschema refers, or lets itself be referred to."""
+    """Returns what is wrong with a subschema's references and anchors."""
     faults = [
         f"uses {name}; refer by #/$defs/NAME"
         for name in _NAMES
@@ -51,7 +51,7 @@ def target_faults(node: Mapping[str, Any], *, root: bool) -> list[str]:
 
 
 def reference_faults(schema: Mapping[str, Any]) -> list[str]:
-    """What references make of a schema whose targets are plain; empty when it stays small."""
+    """Returns what is wrong with a schema's references; empty when validation stays cheap."""
     references = _References(schema)
     if len(references.targets) > MAX_TARGETS:
         return [f"refers to more than {MAX_TARGETS} definitions"]
@@ -65,7 +65,7 @@ def reference_faults(schema: Mapping[str, Any]) -> list[str]:
 
 
 def schema_weight(schema: Mapping[str, Any]) -> int:
-    """Subschemas and listed values that are held against one value, references followed."""
+    """Counts subschemas and enumerated values checked against one value, references followed."""
     return _References(schema).weight("#", ())
 
 
@@ -78,9 +78,9 @@ class _LoopError(Exception):
 
 
 class _Children(Counter[str]):
-    """How often a recursive reference applies to each part of one value.
+    """Counts how often a recursive reference applies to each part of one value.
 
-    Keys are names of properties, and these for what applies to several parts.
+    Keys are property names, and these for keywords that apply to several parts.
     """
 
     SAME, EVERY_PROPERTY, EVERY_ITEM = "#same", "#properties", "#items"
@@ -98,7 +98,7 @@ class _References:
         self.targets = {"#"} | set(_references_in(schema, definitions=True))
 
     def weight(self, pointer: str, path: tuple[str, ...]) -> int:
-        """Subschemas of a definition, references followed; recursion counts once."""
+        """Counts the subschemas of a definition, references followed; recursion counts once."""
         if pointer in path:
             return 1
         if len(path) > _MAX_CHAIN:
@@ -114,7 +114,7 @@ class _References:
         return self._weights[pointer]
 
     def recursion_faults(self) -> list[str]:
-        """Definitions that multiply when they recur."""
+        """Returns definitions whose recursion is exponential."""
         reached = {target: self._reached(target) for target in self.targets}
         for target in sorted(self.targets):
             if target not in reached[target]:
@@ -141,7 +141,7 @@ class _References:
         return reached
 
     def _children(self, node: Any, cycle: set[str], path: tuple[str, ...] | None) -> _Children:
-        """Recursive references under a node.
+        """Counts recursive references under a node.
 
         Args:
             node: a subschema.
@@ -189,7 +189,7 @@ def _in_place(node: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _applied(node: Any) -> Iterator[Mapping[str, Any]]:
-    """Every subschema in a node but those that only references reach."""
+    """Yields every subschema in a node that is not reached by references only."""
     left = [node]
     while left:
         one = left.pop()
@@ -221,7 +221,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _resolve(schema: Mapping[str, Any], pointer: str) -> Any:
-    """The node that a local reference names, or an empty schema: compiling reports the rest."""
+    """Returns the node of a local reference, or an empty schema: compiling reports the fault."""
     node: Any = schema
     for part in pointer.lstrip("#").split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")

@@ -1,4 +1,4 @@
-"""JSON Schemas that come from plugins: data from outside, bounded before it is used.
+"""JSON Schemas of plugins: bounds, compiling, validating, wording faults.
 
 A schema can be a bomb: a pattern that backtracks, references that double at every step, a remote
 reference. Bounds are checked when a plugin is loaded; validation itself runs in
@@ -24,19 +24,19 @@ MAX_DEPTH = 32
 MAX_SUBSCHEMAS = 2_000
 MAX_PATTERN = 500
 MAX_FAULTS = 20
-#: Longer messages are those that quote a long value.
+#: Longer messages quote a long value.
 _QUOTED = 300
 #: Characters of the allowed values that a message names.
 _CHOICE = 2_000
 #: Characters of a fault, all allowed values included.
 _LONGEST = 1_000
-#: Values in what is checked up to which all faults are listed; the first one is, of more. Listing
-#: builds a message for each before the first can be looked at.
+#: Values in a document up to which all faults are listed; beyond it, only the first. Listing builds
+#: a message for each fault first.
 _LISTED = 1_000
 
 
 def schema_faults(schema: Mapping[str, Any]) -> list[str]:
-    """Why a plugin's schema is refused; empty when it is within the bounds."""
+    """Returns why a plugin's schema is refused; empty when it is within the bounds."""
     size = len(json.dumps(schema))
     if size > MAX_BYTES:
         return [f"is {size} bytes, over the cap of {MAX_BYTES}"]
@@ -62,11 +62,11 @@ def schema_faults(schema: Mapping[str, Any]) -> list[str]:
 
 
 def compile_schema(schema: Mapping[str, Any], *, formats: bool = True) -> jsonschema_rs.Validator:
-    """A validator that follows no remote reference and whose patterns take linear time.
+    """Returns a validator without remote references whose patterns take linear time.
 
     Args:
         schema: within the bounds of `schema_faults`.
-        formats: whether a value that is not of its `format` is a fault.
+        formats: whether `format` is validated.
 
     Raises:
         ValueError: not a valid schema.
@@ -82,7 +82,7 @@ def compile_schema(schema: Mapping[str, Any], *, formats: bool = True) -> jsonsc
 
 
 def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[str]:
-    """What is wrong with `value`, each fault with its place; empty when it conforms."""
+    """Returns what is wrong with `value`, each fault with its place; empty for a valid one."""
     if validator.is_valid(value):
         return []
     faults = []
@@ -100,10 +100,10 @@ def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[st
 
 
 def _words(error: jsonschema_rs.ValidationError, place: str) -> str:
-    """The rule that a value breaks, with its limit or all allowed values.
+    """Words the rule that a value breaks, with its limit or all allowed values.
 
-    The value itself is quoted only when it is short: it would hide the rule, and may be written for
-    whoever reads errors.
+    The value itself is quoted only when it is short: a long one would hide the rule, and may be
+    written to mislead readers of errors.
     """
     kind: Any = error.kind
     value: Any = error.instance
@@ -144,7 +144,7 @@ def _errors(
 
 
 def _allowed(error: jsonschema_rs.ValidationError) -> list[Any] | None:
-    """The values that an enumeration allows, however it is written; None for another fault.
+    """Returns the values that an enumeration allows; None for another fault.
 
     An optional enumeration is often `anyOf` of the values and null, a described one `oneOf` of
     constants.
@@ -184,7 +184,7 @@ def _not_one_of(value: Any, allowed: list[Any]) -> str:
 
 
 def _choice(values: list[Any]) -> str:
-    """Values as JSON, the last after `or`; cut where there are too many to read."""
+    """Lists values as JSON, the last after `or`; cut if there are too many to read."""
     texts = list(dict.fromkeys(printable(_json(one), _QUOTED) for one in values))
     kept: list[str] = []
     room = _CHOICE
@@ -201,7 +201,7 @@ def _json(value: Any) -> str:
 
 
 def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
-    """Every value in the schema with its depth, without recursion."""
+    """Yields every value in the schema with its depth, without recursion."""
     stack = [(depth, value)]
     while stack:
         depth, node = stack.pop()

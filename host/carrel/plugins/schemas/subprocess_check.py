@@ -1,8 +1,8 @@
-"""Checks a large result of a stranger's plugin in a child process.
+"""Validates a large result of a plugin that is not built in, in a subprocess.
 
-Decoding and checking eight megabytes takes the interpreter for half a second and, written to that
-end, a gigabyte of memory. A child with limits of its own does it, and the calls of other plugins go
-on meanwhile.
+Decoding and validating eight megabytes blocks the interpreter for half a second and, if the result
+is made for it, takes a gigabyte of memory. A child process with limits of its own does it, so calls
+of other plugins continue.
 
 Run as `python -m carrel.plugins.schemas.subprocess_check`: reads a header line and the text from
 stdin, prints the faults as JSON.
@@ -29,7 +29,7 @@ _MEMORY_BYTES = 2 * 2**30
 def check_in_subprocess(
     text: bytes, schema: Mapping[str, Any], *, plugin: str, tool: str, seconds: float
 ) -> list[str]:
-    """What is wrong with a result by the tool's schema; empty when it conforms.
+    """Returns what is wrong with a result by the tool's schema; empty for a valid one.
 
     Args:
         text: what the plugin returned.
@@ -39,7 +39,7 @@ def check_in_subprocess(
         seconds: how long to wait for the child.
 
     Raises:
-        ContractViolation: not a JSON object, or more than can be checked within limits.
+        ContractViolation: not a JSON object, or too large to validate within the limits.
     """
     header = json.dumps({"schema": schema, "plugin": plugin, "tool": tool}).encode()
     refusal = f"{plugin}: {tool} returned a text of {len(text)} bytes that cannot be checked"

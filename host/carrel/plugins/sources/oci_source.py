@@ -1,7 +1,7 @@
 """Plugins from registries: pulled into a store, and read from it as they were approved.
 
-Reading needs no network and trusts nothing that lies on the disk: the content is held against its
-digest, the digest against the lock, and the signature is verified anew each time.
+Reading needs no network and does not trust the disk: content is checked against its digest, the
+digest against the lock, and the signature is verified each time.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ ProgressHandler = Callable[[float, float | None, str], None]
 def read_locked(
     config: Config, entry: PluginConfig, locked: LockEntry, *, altered: list[str] | None = None
 ) -> PluginSource | None:
-    """The bytes that were approved, from the store; None when they are not on this machine.
+    """Returns the approved bytes from the store; None when they are not on this machine.
 
     Args:
-        config: names the store.
+        config: locates the store.
         entry: the plugin's.
-        locked: what was approved.
-        altered: gets the digests of content that was found altered.
+        locked: the approved entry.
+        altered: receives the digests of content that was altered.
 
     Raises:
-        LoadError: they are there and not what was approved, or nobody's signature counts.
+        LoadError: the bytes are not the approved ones, or no signature is trusted.
     """
     from carrel.oci.layout import read_plugin
 
@@ -50,7 +50,7 @@ def read_locked(
         try:
             artifact = read_plugin(stored, digest, max_bytes=config.runtime.max_component_bytes)
         except RegistryError:
-            pass  # a part of it is missing or damaged, and was discarded
+            pass  # a part of it is missing or damaged, and was removed
     if altered is not None:
         altered += store.altered
     if artifact is None:
@@ -64,7 +64,7 @@ def pull_locked(
     locked: LockEntry,
     on_progress: ProgressHandler | None = None,
 ) -> None:
-    """Fetches the bytes that were approved, by their digest, into the store.
+    """Pulls the approved bytes by their digest into the store.
 
     Raises:
         RegistryError: the registry does not have them, or cannot be reached.
@@ -78,10 +78,10 @@ def pull_locked(
 def pull_newest(
     config: Config, entry: PluginConfig, on_progress: ProgressHandler | None = None
 ) -> PluginSource:
-    """Fetches what the entry's address names now, verified, for somebody to approve.
+    """Pulls what the entry's address names now and verifies it, to be approved.
 
     Raises:
-        LoadError: it cannot be had, or nobody's signature counts.
+        LoadError: it cannot be pulled, or no signature is trusted.
     """
     artifact, stored = _pull(config, entry, _reference(entry), on_progress)
     return _source(config, entry, artifact, stored)
@@ -142,10 +142,10 @@ def _source(
 
 
 def required_trust(config: Config, name: str | None) -> TrustPolicy | None:
-    """Whose signature a plugin from a registry has to carry to be loaded; None asks for none.
+    """Returns who must have signed a plugin from a registry; None requires no signature.
 
     Args:
-        config: names the plugins and who is trusted.
+        config: with the plugins and trusted signers.
         name: the plugin's entry; None for one that has no entry.
     """
     policy = config.trust if name is None else config.trust_for(name)
@@ -153,7 +153,7 @@ def required_trust(config: Config, name: str | None) -> TrustPolicy | None:
 
 
 def registry_settings(config: Config, host: str) -> RegistrySettings:
-    """How the registry at `HOST[:PORT]` is reached."""
+    """Returns how to reach the registry at `HOST[:PORT]`."""
     from carrel.config import RegistryConfig
     from carrel.oci.settings import RegistrySettings
 
@@ -169,7 +169,7 @@ def registry_settings(config: Config, host: str) -> RegistrySettings:
 
 
 def plugin_store(config: Config) -> PluginStore:
-    """Where the plugins of a configuration are kept once they were pulled."""
+    """Returns the store of pulled plugins."""
     from carrel.oci.store import PluginStore
 
     return PluginStore(config.data_dir / "plugins")
@@ -185,7 +185,7 @@ def _reference(entry: PluginConfig) -> ImageReference:
 
 
 def _locked_digest(entry: PluginConfig, locked: LockEntry) -> str:
-    """The digest that was approved for the entry's address.
+    """Returns the approved digest of the entry's address.
 
     Raises:
         LockError: another address was approved, or one that comes from no registry.

@@ -1,4 +1,4 @@
-"""Where a plugin's bytes come from, and the digest they must have."""
+"""The bytes of built-in plugins and local files, and the digest they must have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from carrel.errors import LoadError
 from carrel.runtime.sections import custom_section
 
-#: The custom section that holds what `describe()` returns, so that listing tools compiles nothing.
+#: The custom section with what `describe()` returns, so that listing tools compiles nothing.
 MANIFEST_SECTION = "carrel:manifest"
 
 _COMPONENTS = Path(__file__).parents[2] / "components"
@@ -23,7 +23,7 @@ class PluginSource:
 
     Attributes:
         digest: SHA-256, lower-case hex. For a local file without a lock it is that of the bytes
-            read now, so that what was read is what runs.
+            just read, so that the same bytes run.
         builtin: whether it is one of Carrel's own.
         oci_digest: of the OCI manifest, `sha256:…`; None for what comes from no registry.
         signer: who signed that digest; None when no signature was asked for.
@@ -37,14 +37,14 @@ class PluginSource:
 
 
 def read_source(name: str, url: str) -> PluginSource:
-    """The bytes that a plugin's `url` names.
+    """Reads the bytes that a plugin's `url` names.
 
     Args:
         name: the plugin's name, for errors.
         url: `builtin:NAME` or `file:///PATH`.
 
     Raises:
-        LoadError: nothing there, not readable, or a scheme that is not offered.
+        LoadError: nothing there, not readable, or an unknown scheme.
     """
     scheme, colon, rest = url.partition(":")
     if Path(url).is_absolute():
@@ -62,7 +62,7 @@ def read_source(name: str, url: str) -> PluginSource:
     if scheme == "builtin":
         return _read_builtin(name, rest)
     if scheme == "file":
-        # Imported here: it drags in an HTTP client that built-in plugins do without.
+        # Imported here: it needs an HTTP client, which built-in plugins do without.
         from urllib.parse import unquote, urlsplit
         from urllib.request import url2pathname
 
@@ -76,7 +76,7 @@ def read_source(name: str, url: str) -> PluginSource:
 
 
 def builtin_names() -> tuple[str, ...]:
-    """The plugins that come with Carrel."""
+    """Returns the names of the plugins that come with Carrel."""
     return tuple(json.loads(_LOCK.read_text("utf-8"))["components"])
 
 
@@ -94,7 +94,7 @@ def embedded_formats(wasm: bytes) -> dict[str, bool] | None:
 
 
 def builtin_digest(builtin: str, name: str = "") -> str:
-    """The SHA-256 that a built-in plugin's bytes must have, lower-case hex.
+    """Returns the pinned SHA-256 of a built-in plugin, lower-case hex.
 
     Args:
         builtin: which.
@@ -121,10 +121,10 @@ def _read_builtin(name: str, builtin: str) -> PluginSource:
 
 
 def require_digest(name: str, wasm: bytes, digest: str) -> str:
-    """The digest, if the bytes have it.
+    """Returns the digest if the bytes have it.
 
     Raises:
-        LoadError: they are not the bytes that were pinned.
+        LoadError: they are not the pinned bytes.
     """
     found = hashlib.sha256(wasm).hexdigest()
     if found != digest:
