@@ -43,7 +43,7 @@ TOOL_IDENTIFIER = "NCBI_TOOL_IDENTIFIER"
 
 
 def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) -> Config:
-    """The configuration from `path`, or from where the environment says, or the defaults.
+    """Loads the configuration from `path`, from where the environment says, or the defaults.
 
     Args:
         path: a file that must exist; None looks at `CARREL_CONFIG`, then in the user's directory.
@@ -76,7 +76,7 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
 
 
 def find_file(env: Mapping[str, str]) -> Path | None:
-    """The configuration file that `CARREL_CONFIG` names or the user's directory holds.
+    """Finds the file that `CARREL_CONFIG` names, or the one in the user's directory.
 
     `CARREL_CONFIG` is returned even if it names nothing: that is a fault to report, not to pass
     over.
@@ -89,7 +89,7 @@ def find_file(env: Mapping[str, str]) -> Path | None:
 
 
 def possible_files(env: Mapping[str, str]) -> list[Path]:
-    """The files of the user's directory that are read if they are there, the first one wins."""
+    """Lists the possible files in the user's directory; the first existing one is read."""
     try:
         folder = user_dir("config", env)
     except RuntimeError:
@@ -121,7 +121,7 @@ def _lay_environment_over(
 
 
 def _software(env: Mapping[str, str], faults: list[str]) -> str:
-    """What `NCBI_TOOL_IDENTIFIER` says; empty when it is not set."""
+    """Returns `NCBI_TOOL_IDENTIFIER`; empty when it is not set."""
     text = env.get(TOOL_IDENTIFIER, "").strip()
     if not (len(text) <= 100 and text.isascii() and text.isprintable() and " " not in text):
         faults.append(

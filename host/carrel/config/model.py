@@ -28,7 +28,7 @@ READING_PLUGINS: tuple[str, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class RegistryConfig:
-    """How one registry is reached.
+    """How to reach one registry.
 
     Attributes:
         plain_http: whether it speaks HTTP without TLS, on an address of any kind.
@@ -45,19 +45,20 @@ class RegistryConfig:
 
 @dataclass(frozen=True, slots=True)
 class FetchConfig:
-    """How upstreams are reached.
+    """How to reach upstreams.
 
     Attributes:
-        contact: the address that upstreams may write to, sent to those who ask for one.
-            Default: none. It stays out of logs, so it stays out of this object's repr.
+        contact: the address that upstreams may write to, sent to those that ask for one.
+            Default: none. It is neither in logs nor in this object's repr.
         connect_seconds: seconds until a connection must stand, TLS included. Default: 10.
         read_seconds: seconds that an upstream may stay silent. Default: 30.
         max_redirects: redirects that one request may follow. Default: 5.
         retries: further attempts after a 429, a 5xx or a broken connection. Default: 2.
         ca_bundle: a PEM file of certificate authorities trusted besides the system's.
             Default: none.
-        cache_max_bytes: bytes of answers kept on disk; 0 keeps none. Default: 512 MiB.
-        store: what holds cache and pace: `sqlite`, in the cache directory. Default: `sqlite`.
+        cache_max_bytes: bytes of the cache on disk; 0 disables it. Default: 512 MiB.
+        store: the kind of store for cache and pace: `sqlite`, in the cache directory. Default:
+            `sqlite`.
     """
 
     contact: str | None = field(default=None, repr=False)
@@ -77,8 +78,8 @@ class RuntimeConfig:
     Attributes:
         workers: calls of one plugin that run or wait for an upstream at once; further ones wait in
             the queue. Default: 16, because most of a call's time is waiting for an upstream.
-        result_bytes: bytes of each plugin's results that are kept in memory, to be given again
-            while the cached answers they were made of stand; 0 keeps none. Default: 8 MiB.
+        result_bytes: bytes of each plugin's result cache, in memory; 0 disables it.
+            Default: 8 MiB.
         max_component_bytes: bytes of the largest component that is compiled. Default: 64 MiB.
         compile_seconds: processor seconds that compiling one component may take. Default: 120.
         compile_memory_bytes: bytes of memory that compiling one component may take.
@@ -94,15 +95,15 @@ class RuntimeConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """What the MCP server takes from a client.
+    """Limits and output of the MCP server.
 
     Attributes:
         max_line_bytes: bytes of the longest message. Default: 4 MiB.
         max_in_flight: requests that may be unanswered at once. Default: 1,024.
-        calls_per_second: tool calls per second in the long run; quicker ones wait their turn.
+        calls_per_second: tool calls per second in the long run; faster ones wait.
             Default: 1,000.
-        burst: tool calls that may come at once after a rest. Default: 5,000.
-        patience_seconds: longest wait for a turn; a call that would wait longer is refused as
+        burst: tool calls that are accepted at once after a pause. Default: 5,000.
+        patience_seconds: longest wait of a call; one that would wait longer is refused as
             `busy`. Default: 5.
         shutdown_seconds: seconds from the end of input to the end of the process. Default: 5.
         log_level: `debug`, `info`, `warning`, `error` or `critical`, on stderr.
@@ -135,27 +136,27 @@ class DocumentsConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set.
+    """All settings.
 
     Attributes:
         plugins: the `plugins` table, built-in plugins first. A built-in plugin without an entry of
             its own is on.
-        fetch: how upstreams are reached.
+        fetch: how to reach upstreams.
         runtime: how components are compiled and run.
-        server: what the MCP server takes from a client.
+        server: limits and output of the MCP server.
         documents: which files a tool may read.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
-        data_dir: folder for what is meant to stay.
-        record_dir: folder that every exchange with an upstream is written to. Default: none.
-        replay_dir: folder that answers come from instead of upstreams. Default: none.
-        refresh: pass the cache by, for one run of the command line; no setting of the file.
+        data_dir: folder for data that must not be deleted.
+        record_dir: folder to record every exchange with an upstream in. Default: none.
+        replay_dir: folder of exchanges to replay instead of upstreams. Default: none.
+        refresh: bypass the cache, for one run of the command line; not a setting of the file.
         with_lock: hold plugins against `carrel.lock`; off for a file that a command is given, which
             has nothing to do with a configured plugin of the same name. No setting of the file.
         trust: whose signature plugins from registries have to carry; None asks for none.
-        registries: `HOST[:PORT]` → how that registry is reached.
+        registries: `HOST[:PORT]` → how to reach that registry.
         source_path: the file this came from; None when there was none.
-        warnings: what the file asks for and Carrel does not offer, for a person.
+        warnings: for a person: settings of the file that Carrel does not support.
     """
 
     cache_dir: Path
@@ -177,12 +178,12 @@ class Config:
 
     @property
     def lock_path(self) -> Path:
-        """Where what was approved is written down: beside the file, else in the data folder."""
+        """The path of the lock file: beside the configuration file, else in the data folder."""
         folder = self.source_path.absolute().parent if self.source_path else self.data_dir
         return folder / "carrel.lock"
 
     def trust_for(self, name: str) -> TrustPolicy | None:
-        """Whose signature the plugin `name` has to carry; None asks for none."""
+        """Returns who must have signed the plugin `name`; None requires no signature."""
         plugin = self.plugin(name)
         return self.trust if plugin is None or plugin.trust is None else plugin.trust
 
@@ -201,7 +202,7 @@ class Config:
         return tuple(name for name in READING_PLUGINS if name not in listed)
 
     def limits_for(self, name: str) -> Limits:
-        """The limits of a call to the plugin `name`: defaults, top-level table, its own entry."""
+        """Returns the limits of a plugin's calls: defaults, top-level table, its own entry."""
         from carrel.exchange import Limits
 
         plugin = self.plugin(name)
@@ -209,7 +210,7 @@ class Config:
 
 
 def builtin(name: str, **changes: Any) -> PluginConfig:
-    """The entry of a built-in plugin: on, with the hosts of its own manifest."""
+    """Returns the entry of a built-in plugin: enabled, with the hosts of its manifest."""
     return PluginConfig(
         **{"name": name, "url": f"builtin:{name}", "allowed_hosts": None, **changes}
     )

@@ -116,12 +116,12 @@ def relative_url(value: object) -> str | None:
 
 
 def _url_path(text: str) -> str:
-    """Returns the path in what stands behind `file:`, percent-decoded."""
+    """Returns the path behind `file:`, percent-decoded."""
     return unquote(text.partition("?")[0].partition("#")[0])
 
 
 def _file_url(rest: str, base: Path) -> str:
-    """Returns `file:///PATH` for what stands behind `file:`."""
+    """Returns `file:///PATH` for a path behind `file:`."""
     if rest.startswith("///") and len(rest) > 3:
         return f"file:{rest}"
     if rest.startswith("//"):

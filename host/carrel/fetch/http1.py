@@ -89,7 +89,7 @@ class MalformedError(WireError):
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A request as it goes onto the wire.
+    """A request for the wire.
 
     Attributes:
         resource: path and query.

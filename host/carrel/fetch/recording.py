@@ -208,7 +208,7 @@ class Recordings:
                 raise StorageError(str(self.directory / name), _reason(fault)) from fault
 
     def _body_name(self, stem: str, response: Response) -> str:
-        """A name under which no other body stands: the exchange that names one may still be read.
+        """Returns a name that no other body has: an exchange that names one may still be read.
 
         A process that is killed between the two files would leave one exchange with another's body.
         """

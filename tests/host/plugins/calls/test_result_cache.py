@@ -88,24 +88,24 @@ def open_harness(
         harness.toolbox.close()
 
 
-def given_again(caplog: pytest.LogCaptureFixture) -> int:
+def cache_hits_of(caplog: pytest.LogCaptureFixture) -> int:
     """How many calls were answered without an instance since the last look."""
-    count = sum("still stands" in record.getMessage() for record in caplog.records)
+    count = sum("result cache hit" in record.getMessage() for record in caplog.records)
     caplog.clear()
     return count
 
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
-def test_a_result_is_given_again_once_every_answer_came_from_the_cache(
+def test_a_result_is_cache_hits_of_once_every_answer_came_from_the_cache(
     open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
     harness = open_harness()
     assert harness.title() == "One"  # asks the source
     assert harness.title() == "One"  # is made of the kept answer
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
     assert harness.title() == "One"
-    assert given_again(caplog) == 1
+    assert cache_hits_of(caplog) == 1
     assert len(upstream.seen) == 1
 
 
@@ -116,9 +116,9 @@ def test_other_arguments_are_another_question(
     harness = open_harness()
     for _ in range(3):
         harness.title()
-    given_again(caplog)
+    cache_hits_of(caplog)
     harness.title(start=1)
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
 
 
 def test_an_answer_that_is_no_longer_fresh_ends_it(
@@ -128,10 +128,10 @@ def test_an_answer_that_is_no_longer_fresh_ends_it(
     harness = open_harness()
     for _ in range(3):
         harness.title()
-    assert given_again(caplog) == 1
+    assert cache_hits_of(caplog) == 1
     harness.clock.age += 8 * DAY
     assert harness.title() == "Two"
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
 
 
 def test_an_answer_that_another_process_replaced_ends_it(
@@ -141,14 +141,14 @@ def test_an_answer_that_another_process_replaced_ends_it(
     harness, other = open_harness(), open_harness()
     for _ in range(3):
         harness.title()
-    assert given_again(caplog) == 1
+    assert cache_hits_of(caplog) == 1
     other.clock.age += 8 * DAY
     assert other.title() == "Two"
     other.clock.age -= 8 * DAY
     other.client.close()
     # The replaced answer was kept under a clock that ran ahead, so it is not for this process.
     harness.title()
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
 
 
 def test_what_others_keep_besides_does_not_end_it(
@@ -159,9 +159,9 @@ def test_what_others_keep_besides_does_not_end_it(
     for _ in range(3):
         harness.title()
     other.title(start=7)
-    given_again(caplog)
+    cache_hits_of(caplog)
     assert harness.title() == "One"
-    assert given_again(caplog) == 1
+    assert cache_hits_of(caplog) == 1
 
 
 def test_nothing_is_kept_where_the_operator_says_so(
@@ -171,7 +171,7 @@ def test_nothing_is_kept_where_the_operator_says_so(
     harness = open_harness(runtime=RuntimeConfig(result_bytes=0))
     for _ in range(4):
         harness.title()
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
 
 
 def test_nothing_is_kept_while_exchanges_are_recorded(
@@ -184,7 +184,7 @@ def test_nothing_is_kept_while_exchanges_are_recorded(
     harness = open_harness(record_dir=tmp_path / "recording")
     for _ in range(4):
         harness.title()
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
 
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
@@ -199,7 +199,7 @@ def test_a_call_without_requests_runs_every_time(
     harness = open_harness(plugins=(*config.plugins, PluginConfig("echo", path.as_uri())))
     for _ in range(4):
         assert harness.toolbox.call_sync("echo_echo", {"n": 1}).data == {"n": 1}
-    assert given_again(caplog) == 0
+    assert cache_hits_of(caplog) == 0
 
 
 def test_a_result_is_data_of_its_own_each_time(
