@@ -19,7 +19,7 @@ from example import CALL, RECORDING
 
 
 def command(python: Path, *, offline: bool) -> list[str]:
-    """The call, as a person would type it, after the Python that runs it."""
+    """Returns the call, as a person would type it, after the Python that runs it."""
     replay = ["--replay", str(RECORDING.relative_to(environment.ROOT))] if offline else []
     return [str(python), "-m", "carrel", *replay, *CALL]
 

@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def _environment(wanted: str) -> Path | None:
-    """The Python of an environment with a version of wasmtime-py, or None."""
+    """Returns the Python of an environment with a version of wasmtime-py, or None."""
     folder = ROOT / ".venv" / "wasmtime" / wanted.strip("~=<>! ")
     shutil.rmtree(folder, ignore_errors=True)
     python = python_of(folder)
@@ -105,7 +105,7 @@ def _environ(*, public: bool = False) -> dict[str, str]:
 
 
 def _ask(python: Path) -> tuple[str, str, str]:
-    """The installed version, the interface that Carrel chooses with it, and why."""
+    """Returns the installed version, the interface that Carrel chooses with it, and why."""
     answer = subprocess.run(
         [python, "-c", _ASK],
         stdout=subprocess.PIPE,
