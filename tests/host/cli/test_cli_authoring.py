@@ -76,7 +76,7 @@ class TestTest:
         told = json.loads(done.out)
         assert (done.code, told["passed"], told["failed"]) == (1, 1, 1)
         assert told["cases"][0] == {"case": "right", "state": "passed"}
-        assert "failed   wrong: the result is not what is expected\n" in done.err
+        assert "failed   wrong: the result differs from expected.json\n" in done.err
         assert '    +  "n": 1' in done.err
         assert carrel("plugin", "test", "sample", "--case", "right").code == 0
 
