@@ -60,7 +60,7 @@ def ready(*, dev: bool) -> Path:
         shutil.rmtree(VENV, ignore_errors=True)
     if not (_install_with_uv(python, dev=dev) or _install_with_pip(python, dev=dev)):
         sys.exit(
-            "The packages that Carrel needs could not be installed; the reason stands above.\n"
+            "The packages that Carrel needs could not be installed; the reason is printed above.\n"
             "A package registry must be reachable. Its address and the proxy are pip's own\n"
             "settings: PIP_INDEX_URL, PIP_PROXY, or pip.conf."
         )

@@ -1,4 +1,4 @@
-"""Builds the sdist and, from it, the wheel, and runs the wheel as somebody who installed it would.
+"""Builds the sdist and, from it, the wheel, and runs the wheel as a user would.
 
     python scripts/package.py       into dist/; run by the development environment's Python
 

@@ -55,7 +55,7 @@ def main() -> int:
     for wanted in options.versions:
         python = _environment(wanted)
         if python is None:
-            say(f"wasmtime-py {wanted} cannot be installed; the reason stands above")
+            say(f"wasmtime-py {wanted} cannot be installed; the reason is printed above")
             return CANNOT
         version, interface, reason = _ask(python)
         if version in tested:
