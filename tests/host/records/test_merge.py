@@ -119,7 +119,7 @@ def test_a_merged_work_is_a_record_of_the_contract() -> None:
 
 
 def test_nothing_cannot_be_merged() -> None:
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="no records"):
         merge([])
 
 

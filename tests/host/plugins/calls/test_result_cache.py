@@ -90,7 +90,7 @@ def open_harness(
 
 def given_again(caplog: pytest.LogCaptureFixture) -> int:
     """Returns how many calls were answered without an instance since the last look."""
-    count = sum("still stands" in record.getMessage() for record in caplog.records)
+    count = sum("result cache hit" in record.getMessage() for record in caplog.records)
     caplog.clear()
     return count
 
