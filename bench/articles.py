@@ -30,7 +30,7 @@ _TYPES = ("Journal Article", "Review", "Comparative Study", "Letter")
 
 
 def record_set_of_size(size: int, *, seed: int = 1) -> str:
-    """A set of `size` bytes in UTF-8, less than one article more or less."""
+    """Returns a set of `size` bytes in UTF-8, less than one article more or less."""
     chance = random.Random(seed)
     parts: list[str] = []
     length = len(_HEAD) + len(_TAIL)

@@ -38,14 +38,14 @@ _COMMENTS = (
 
 
 def feed(entries: int, *, seed: int = 1) -> str:
-    """A feed of so many entries."""
+    """Returns a feed of so many entries."""
     chance = random.Random(seed)
     body = "".join(_entry(chance, number) for number in range(entries))
     return _HEAD.format(count=entries, total=entries * 37) + body + _TAIL
 
 
 def feed_of_size(size: int, *, seed: int = 1) -> str:
-    """A feed of `size` bytes in UTF-8, less than one entry more or less."""
+    """Returns a feed of `size` bytes in UTF-8, less than one entry more or less."""
     chance = random.Random(seed)
     parts: list[str] = []
     length = len(_HEAD) + len(_TAIL)
@@ -56,7 +56,7 @@ def feed_of_size(size: int, *, seed: int = 1) -> str:
 
 
 def entry_ids(entries: int, *, seed: int = 1) -> list[str]:
-    """The ids, with version, of the entries of `feed`."""
+    """Returns the ids, with version, of the entries of `feed`."""
     marks = feed(entries, seed=seed).split("<id>http://arxiv.org/abs/")[1:]
     return [mark.partition("<")[0] for mark in marks]
 

@@ -42,7 +42,7 @@ _well_formed = re.compile(r"https?://[^\s\"<>\\^`{|}]+").fullmatch
 
 
 def parse(document: bytes) -> dict[str, Any]:
-    """The page of results that a feed holds, as the arXiv plugin returns it."""
+    """Returns the page of results that a feed holds, as the arXiv plugin returns it."""
     parser = etree.XMLParser(
         remove_blank_text=True, remove_comments=True, remove_pis=True,
         resolve_entities=False, collect_ids=False,

@@ -39,7 +39,7 @@ class Figure:
         return min(self.values)
 
     def shown(self) -> str:
-        """The median for people."""
+        """Returns the median for people."""
         value = self.median
         if self.unit == "B":
             return f"{value / 2**20:.1f} MiB"
@@ -64,7 +64,7 @@ class Bar:
     at_least: bool = False
 
     def met(self, ratio: float) -> bool:
-        """Whether a ratio is good enough."""
+        """Returns whether a ratio is good enough."""
         return ratio >= self.limit if self.at_least else ratio <= self.limit
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Row:
 
 
 def timed(run: Callable[[T], object], document: T) -> float:
-    """Seconds that `run` takes with a document, from a tidy heap; see `unused`."""
+    """Returns seconds that `run` takes with a document, from a tidy heap; see `unused`."""
     fresh = unused(document)
     gc.collect()
     start = time.perf_counter()
@@ -136,7 +136,7 @@ def alternate(*sides: Callable[[], float], rounds: int) -> list[Figure]:
 
 
 def unused(document: T) -> T:
-    """A copy that nobody has used.
+    """Returns a copy that nobody has used.
 
     Python keeps a string's UTF-8 form once something in C has asked for it, so that whoever came
     second would find a part of the work done.

@@ -59,13 +59,13 @@ class PipeClient:
         return self
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> bytes:
-        """A request as a line, with the next id."""
+        """Returns a request as a line, with the next id."""
         self._ids += 1
         frame = {"jsonrpc": "2.0", "id": self._ids, "method": method}
         return json.dumps(frame | ({"params": params} if params else {})).encode() + b"\n"
 
     def tool_call(self, tool: str, arguments: Mapping[str, Any]) -> bytes:
-        """A tool call as a line."""
+        """Returns a tool call as a line."""
         return self.request("tools/call", {"name": tool, "arguments": arguments})
 
     def send(self, data: bytes) -> None:
@@ -75,7 +75,7 @@ class PipeClient:
             left = left[os.write(self._in, left) :]
 
     def read_line(self) -> bytes:
-        """The next line, without its end."""
+        """Returns the next line, without its end."""
         rest = self._rest
         searched = 0
         while (end := rest.find(b"\n", searched)) < 0:
@@ -101,7 +101,7 @@ class PipeClient:
         return answers
 
     def time_of(self, line: bytes) -> float:
-        """Seconds from sending a line to the end of the answer."""
+        """Returns seconds from sending a line to the end of the answer."""
         start = time.perf_counter()
         self.ask(line)
         return time.perf_counter() - start
@@ -127,7 +127,7 @@ class PipeClient:
 
 
 def result_of(line: bytes) -> dict[str, Any]:
-    """The result in an answer.
+    """Returns the result in an answer.
 
     Raises:
         AssertionError: it is an error, of the protocol or of the tool.

@@ -26,7 +26,7 @@ _ECHO = """
 
 
 def echo_plugin(name: str) -> bytes:
-    """The component; its tool is listed as `<name>_echo`."""
+    """Returns the component; its tool is listed as `<name>_echo`."""
     from support.guests import guest
 
     manifest = json.dumps(

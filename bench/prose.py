@@ -85,14 +85,14 @@ PLACES = (
 
 
 def title(chance: random.Random) -> str:
-    """A title, now and then with TeX in it."""
+    """Returns a title, now and then with TeX in it."""
     subject, method = pick(chance, SUBJECTS), pick(chance, METHODS)
     title = f"{subject[0].upper()}{subject[1:]} by {method}"
     return f"{title}, and a bound for $\\alpha < 1$" if chance.random() < 0.15 else title
 
 
 def abstract(chance: random.Random) -> str:
-    """An abstract of about 1.2 KB."""
+    """Returns an abstract of about 1.2 KB."""
     sentences = [fill(chance, pick(chance, _OPENINGS))]
     goal = 700 + int(800 * chance.random())
     while sum(map(len, sentences)) < goal:
@@ -102,7 +102,7 @@ def abstract(chance: random.Random) -> str:
 
 
 def fill(chance: random.Random, template: str) -> str:
-    """A template with its places filled in."""
+    """Returns a template with its places filled in."""
     findings = _FINDINGS_IN_TEX if chance.random() < 0.12 else _FINDINGS
     return (
         template.replace("{subject}", pick(chance, SUBJECTS))
@@ -114,6 +114,6 @@ def fill(chance: random.Random, template: str) -> str:
 
 
 def pick(chance: random.Random, choices: Sequence[T]) -> T:
-    """One of the choices."""
+    """Returns one of the choices."""
     # `random()` alone keeps its sequence from one Python version to the next.
     return choices[int(chance.random() * len(choices))]

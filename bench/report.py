@@ -17,7 +17,7 @@ _HEADINGS = ("case", "ours : counterpart", "ours", "counterpart", "ratio", "at b
 
 
 def machine() -> str:
-    """What the figures depend on besides the program."""
+    """Returns what the figures depend on besides the program."""
     cores = os.cpu_count() or 1
     parts = [
         f"{cores} core{'s' if cores != 1 else ''}",
@@ -28,7 +28,9 @@ def machine() -> str:
 
 
 def busy() -> str:
-    """A warning when others use the machine too; empty when they do not, or nobody can tell."""
+    """Returns a warning when others use the machine too; empty when they do not, or nobody can
+    tell.
+    """
     if not hasattr(os, "getloadavg"):
         return ""
     load = os.getloadavg()[0]
@@ -51,7 +53,7 @@ def table(rows: Sequence[Row], *, verdicts: bool = True) -> str:
 
 
 def markdown(rows: Sequence[Row], where: str) -> str:
-    """A table for README.md, with the machine above it."""
+    """Returns a table for README.md, with the machine above it."""
     lines = [f"Measured on {where}.", ""]
     lines.append("| " + " | ".join((*_HEADINGS[:-1], "verdict")) + " |")
     lines.append("|---|---|--:|--:|--:|--:|--:|---|")
@@ -70,7 +72,7 @@ def update_readme(rows: Sequence[Row], where: str, path: Path = README) -> None:
 
 
 def as_json(rows: Sequence[Row], where: str) -> dict[str, Any]:
-    """Everything that was measured."""
+    """Returns everything that was measured."""
     return {"machine": where, "rows": [_row_as_json(row) for row in rows]}
 
 

@@ -50,13 +50,13 @@ class Workbench:
         return quick if self.quick else full
 
     def document(self, size: int) -> str:
-        """A feed of about `size` bytes."""
+        """Returns a feed of about `size` bytes."""
         if size not in self._documents:
             self._documents[size] = documents.feed_of_size(size)
         return self._documents[size]
 
     def document_file(self, name: str, text: str) -> Path:
-        """The same as a file."""
+        """Returns the same as a file."""
         path = self.folder / name
         path.write_bytes(text.encode())
         return path
@@ -100,7 +100,7 @@ class Workbench:
         return [script] if script else [sys.executable, "-m", "carrel"]
 
     def serve(self, *, keeps_results: bool = True) -> PipeClient:
-        """A Carrel server with three plugins, its components compiled.
+        """Returns a Carrel server with three plugins, its components compiled.
 
         Args:
             keeps_results: as by default; without, every call runs its plugin.
@@ -110,14 +110,14 @@ class Workbench:
         return PipeClient(command, self.environment, self._log("carrel"))
 
     def serve_replayed(self, recording: Path) -> PipeClient:
-        """The same, answering from a recording."""
+        """Returns the same, answering from a recording."""
         command = [*self.command, "serve", "--config", str(self._server_config)]
         return PipeClient(
             [*command, "--replay", str(recording)], self.environment, self._log("replay")
         )
 
     def serve_bare_sdk(self) -> PipeClient:
-        """The SDK's own server."""
+        """Returns the SDK's own server."""
         command = [sys.executable, str(_BARE_SDK)]
         return PipeClient(command, self.environment, self._log("bare-sdk"))
 
@@ -145,7 +145,7 @@ class Workbench:
         return path
 
     def serve_ten(self) -> PipeClient:
-        """A Carrel server with ten plugins: the built-in ones and no-op ones."""
+        """Returns a Carrel server with ten plugins: the built-in ones and no-op ones."""
         command = [*self.command, "serve", "--config", str(self._config_of_ten)]
         return PipeClient(command, self.environment, self._log("ten"))
 

@@ -16,7 +16,7 @@ from .prose import FAMILY, GIVEN, PLACES, SUBJECTS, abstract, pick, title
 
 
 def answer_of_size(size: int, *, seed: int = 1) -> str:
-    """An answer to a search of `size` bytes in UTF-8, less than one work more or less."""
+    """Returns an answer to a search of `size` bytes in UTF-8, less than one work more or less."""
     chance = random.Random(seed)
     items: list[str] = []
     length = 0

@@ -34,7 +34,7 @@ def say(text: str) -> None:
 
 
 def run(*words: str | Path, quiet: bool = False) -> bool:
-    """Whether a command succeeded. What it prints goes to stderr, or nowhere."""
+    """Returns whether a command succeeded. What it prints goes to stderr, or nowhere."""
     output = subprocess.DEVNULL if quiet else sys.stderr
     command = [str(word) for word in words]
     try:
@@ -47,7 +47,7 @@ def run(*words: str | Path, quiet: bool = False) -> bool:
 
 
 def ready(*, dev: bool) -> Path:
-    """The environment's Python, after installing whatever changed since the last time.
+    """Returns the environment's Python, after installing whatever changed since the last time.
 
     Ends the process with a message when that is not possible.
     """
@@ -60,7 +60,7 @@ def ready(*, dev: bool) -> Path:
         shutil.rmtree(VENV, ignore_errors=True)
     if not (_install_with_uv(python, dev=dev) or _install_with_pip(python, dev=dev)):
         sys.exit(
-            "The packages that Carrel needs could not be installed; the reason stands above.\n"
+            "The packages that Carrel needs could not be installed; the reason is printed above.\n"
             "A package registry must be reachable. Its address and the proxy are pip's own\n"
             "settings: PIP_INDEX_URL, PIP_PROXY, or pip.conf."
         )
@@ -83,7 +83,7 @@ def continue_in_newer_python() -> None:
 
 
 def development_requirements() -> list[str]:
-    """The development tools, as `pyproject.toml` lists them.
+    """Returns the development tools, as `pyproject.toml` lists them.
 
     pip reads that list itself from version 25.1 on; the pip that comes with Python 3.11 is older.
     """
@@ -95,12 +95,12 @@ def development_requirements() -> list[str]:
 
 
 def python_of(venv: Path) -> Path:
-    """The Python of an environment, which need not exist yet."""
+    """Returns the Python of an environment, which need not exist yet."""
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def _works(python: Path) -> bool:
-    """Whether it starts and is new enough: the Python that made a venv may be gone."""
+    """Returns whether it starts and is new enough: the Python that made a venv may be gone."""
     question = f"import sys; sys.exit(sys.version_info < {OLDEST})"
     return run(python, "-c", question, quiet=True)
 
@@ -157,7 +157,7 @@ def _install_with_pip(python: Path, *, dev: bool) -> bool:
 
 
 def _base_python() -> str:
-    """The Python outside any venv: this script may be run by the one that it replaces."""
+    """Returns the Python outside any venv: this script may be run by the one that it replaces."""
     base: str = getattr(sys, "_base_executable", None) or sys.executable
     return base
 

@@ -60,18 +60,18 @@ def run(word: str, folder: Path) -> None:
 
 
 def is_built(folder: Path, tool: str) -> bool:
-    """Whether the component is there and made of what lies in the folder now."""
+    """Returns whether the component is there and made of what lies in the folder now."""
     there = any((folder / "dist").glob("*.wasm")) and stamp(folder).exists()
     return there and stamp(folder).read_text("utf-8") == content(folder, tool)
 
 
 def stamp(folder: Path) -> Path:
-    """The file that says what a component was made of."""
+    """Returns the file that says what a component was made of."""
     return folder / "dist" / "made-of"
 
 
 def content(folder: Path, tool: str) -> str:
-    """A hash of everything that decides the component."""
+    """Returns a hash of everything that decides the component."""
     told = hashlib.sha256(tool.encode())
     sources = [ROOT / "contract" / "v1" / "plugin.wit"]
     sources += sorted(path for path in folder.iterdir() if path.is_file())

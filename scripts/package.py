@@ -1,4 +1,4 @@
-"""Builds the sdist and, from it, the wheel, and runs the wheel as somebody who installed it would.
+"""Builds the sdist and, from it, the wheel, and runs the wheel as a user would.
 
     python scripts/package.py       into dist/; run by the development environment's Python
 
@@ -24,7 +24,9 @@ DIST = ROOT / "dist"
 
 
 def build() -> Path:
-    """The wheel, built from the sdist, so that a file which the sdist forgot is missed here."""
+    """Returns the wheel, built from the sdist, so that a file which the sdist forgot is missed
+    here.
+    """
     shutil.rmtree(DIST, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "build", "--outdir", DIST, ROOT], check=True)
     [wheel] = DIST.glob("*.whl")
@@ -32,7 +34,9 @@ def build() -> Path:
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """The Python of a new environment in `folder` that holds the wheel and what it depends on."""
+    """Returns the Python of a new environment in `folder` that holds the wheel and what it depends
+    on.
+    """
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = python_of(folder)
     options = [

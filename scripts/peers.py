@@ -78,7 +78,7 @@ QUICK = (_DEBIAN, "referrers-registry", "crane", "oras")
 
 
 def find(name: str) -> Path | None:
-    """The program of that name; None when it was not got yet."""
+    """Returns the program of that name; None when it was not got yet."""
     if name == _DEBIAN:
         found = shutil.which(_DEBIAN)
         if found:

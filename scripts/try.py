@@ -19,7 +19,7 @@ from example import CALL, RECORDING
 
 
 def command(python: Path, *, offline: bool) -> list[str]:
-    """The call, as a person would type it, after the Python that runs it."""
+    """Returns the call, as a person would type it, after the Python that runs it."""
     replay = ["--replay", str(RECORDING.relative_to(environment.ROOT))] if offline else []
     return [str(python), "-m", "carrel", *replay, *CALL]
 
@@ -31,7 +31,7 @@ def run(words: list[str], *, offline: bool) -> int:
     if code and not offline:
         python = "python" if os.name == "nt" else "python3"
         environment.say(
-            "\nThe live query did not succeed; the reason stands above. Without a network, the\n"
+            "\nThe live query failed; the reason is printed above. Without a network, the\n"
             "same query can be answered from the recording that comes with Carrel:\n\n"
             f"    {python} scripts/try.py --offline"
         )

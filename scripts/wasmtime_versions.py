@@ -55,7 +55,7 @@ def main() -> int:
     for wanted in options.versions:
         python = _environment(wanted)
         if python is None:
-            say(f"wasmtime-py {wanted} cannot be installed; the reason stands above")
+            say(f"wasmtime-py {wanted} cannot be installed; the reason is printed above")
             return CANNOT
         version, interface, reason = _ask(python)
         if version in tested:
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def _environment(wanted: str) -> Path | None:
-    """The Python of an environment with a version of wasmtime-py, or None."""
+    """Returns the Python of an environment with a version of wasmtime-py, or None."""
     folder = ROOT / ".venv" / "wasmtime" / wanted.strip("~=<>! ")
     shutil.rmtree(folder, ignore_errors=True)
     python = python_of(folder)
@@ -105,7 +105,7 @@ def _environ(*, public: bool = False) -> dict[str, str]:
 
 
 def _ask(python: Path) -> tuple[str, str, str]:
-    """The installed version, the interface that Carrel chooses with it, and why."""
+    """Returns the installed version, the interface that Carrel chooses with it, and why."""
     answer = subprocess.run(
         [python, "-c", _ASK],
         stdout=subprocess.PIPE,

@@ -56,7 +56,7 @@ settings.load_profile("default")
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The folder of captured responses."""
+    """Returns the folder of captured responses."""
     if not CORPUS.is_dir():
         pytest.skip("no captured responses beside the checkout (../shared/corpus)")
     return CORPUS
@@ -64,13 +64,13 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def code_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder of precompiled code for the whole run: components are compiled once."""
+    """Returns one folder of precompiled code for the whole run: components are compiled once."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
 def config(code_folder: Path, tmp_path: Path) -> Config:
-    """The built-in plugins, with folders of the test's own."""
+    """Returns the built-in plugins, with folders of the test's own."""
     return Config(
         cache_dir=code_folder,
         data_dir=tmp_path / "data",

@@ -72,5 +72,5 @@ PROMISES: dict[str, str] = {
 
 
 def promise_of(requirement: str) -> str:
-    """The promise that a marker's id belongs to."""
+    """Returns the promise that a marker's id belongs to."""
     return ":".join(requirement.split(":")[:2])

@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
 
-def test_the_process_and_what_it_starts_can_be_interrupted() -> None:
+def test_the_process_and_its_children_can_be_interrupted() -> None:
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
     ask = "import signal; print(signal.getsignal(2) is signal.default_int_handler)"
@@ -27,7 +27,7 @@ def test_the_process_and_what_it_starts_can_be_interrupted() -> None:
 def test_tests_of_interrupts_pass_under_a_parent_that_ignores_signals(workers: str) -> None:
     command = "TestPipesAndSignals::test_an_interrupt_ends_the_command_without_a_traceback"
     tests = (
-        f"{__file__}::test_the_process_and_what_it_starts_can_be_interrupted",
+        f"{__file__}::test_the_process_and_its_children_can_be_interrupted",
         f"{TESTS}/sandbox/test_signals.py",
         f"{TESTS}/host/cli/test_cli_outcomes.py::{command}",
     )

@@ -109,7 +109,9 @@ def all_at_once(bench: Workbench) -> Sequence[Row]:
 
 
 def _echoed(server: PipeClient, tool: str, calls: int) -> float:
-    """Seconds for so many calls at once. None may be lost, none may get another's answer."""
+    """Returns seconds for so many calls at once. None may be lost, none may get another's
+    answer.
+    """
     lines = [server.tool_call(tool, {"n": number}) for number in range(calls)]
     first = json.loads(lines[0])["id"]
     start = time.perf_counter()
@@ -126,7 +128,7 @@ def _echoed(server: PipeClient, tool: str, calls: int) -> float:
 
 
 def _answered(server: PipeClient, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> float:
-    """Seconds for these calls at once, all of which must succeed."""
+    """Returns seconds for these calls at once, all of which must succeed."""
     lines = [server.tool_call(tool, arguments) for tool, arguments in calls]
     start = time.perf_counter()
     answers = server.ask_all(lines)

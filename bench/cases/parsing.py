@@ -25,7 +25,7 @@ _COMPUTATION = 12_000
 
 
 def against_python(bench: Workbench) -> Sequence[Row]:
-    """A feed of 1 MB: text in, checked Python objects out."""
+    """Returns a feed of 1 MB: text in, checked Python objects out."""
     import feedparser  # type: ignore[import-untyped]
     from lxml import etree
 
@@ -76,7 +76,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
 
 
 def against_native(bench: Workbench) -> Sequence[Row]:
-    """The same crate in the sandbox and as a Python module: text in, JSON text out."""
+    """Returns the same crate in the sandbox and as a Python module: text in, JSON text out."""
     what = "parse 1 MB to JSON text in the sandbox : by the same code as a native module"
     bar = Bar(1.6)
     try:

@@ -14,7 +14,7 @@ from bench.workbench import ENTRIES, Workbench
 
 
 def against_importing_wasmtime(bench: Workbench) -> Sequence[Row]:
-    """A small feed, against a Python that imports the runtime and ends."""
+    """Returns a small feed, against a Python that imports the runtime and ends."""
     bench.host.plugins()
     file = bench.document_file("small.xml", documents.feed(ENTRIES))
     parse = [*bench.command, "parse", "arxiv", "feed", str(file)]
@@ -36,7 +36,7 @@ def against_importing_wasmtime(bench: Workbench) -> Sequence[Row]:
 
 
 def run(bench: Workbench, command: Sequence[str]) -> tuple[float, bytes]:
-    """Seconds that a process takes, and what it wrote."""
+    """Returns seconds that a process takes, and what it wrote."""
     start = time.perf_counter()
     done = subprocess.run(command, env=bench.environment, capture_output=True, check=False)
     seconds = time.perf_counter() - start

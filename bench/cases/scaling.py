@@ -40,7 +40,7 @@ def in_process(
     source: tuple[str, str, Callable[[int], str]] | None = None,
     touching: bool = False,
 ) -> list[Row]:
-    """The largest document once against smaller ones until they are as many bytes.
+    """Returns the largest document once against smaller ones until they are as many bytes.
 
     Args:
         bench: the run's.
@@ -76,7 +76,7 @@ def in_process(
 
 
 def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Sequence[Row]:
-    """The same bytes in one process each, as files, less what a process costs by itself."""
+    """Returns the same bytes in one process each, as files, less what a process costs by itself."""
     files = [bench.document_file(f"{size}.xml", bench.document(size)) for size in sizes]
     counts = [sizes[-1] // size for size in sizes]
     parse = [*bench.command, "parse", "arxiv", "feed"]
@@ -104,7 +104,7 @@ def _rows(
     *,
     touching: bool,
 ) -> list[Row]:
-    """The two sizes between which a byte's cost grows most, or falls least.
+    """Returns the two sizes between which a byte's cost grows most, or falls least.
 
     That a small document costs more a byte is no fault: every call has a cost of its own.
 

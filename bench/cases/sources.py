@@ -65,7 +65,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
 
 
 def against_native(bench: Workbench) -> Sequence[Row]:
-    """The same crates in the sandbox and as a Python module: text in, JSON text out."""
+    """Returns the same crates in the sandbox and as a Python module: text in, JSON text out."""
     return [
         _against_native(bench, "eutils", "efetch", articles.record_set_of_size(_MEGABYTE)),
         _against_native(bench, "crossref", "works", works.answer_of_size(_MEGABYTE)),

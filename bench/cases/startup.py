@@ -42,7 +42,7 @@ def to_first_answers(bench: Workbench) -> Sequence[Row]:
 
 
 def _first_answers(start: Callable[[], PipeClient]) -> tuple[float, float]:
-    """Seconds from the spawn to the answers of `initialize` and of `tools/list`."""
+    """Returns seconds from the spawn to the answers of `initialize` and of `tools/list`."""
     with start() as server:
         server.open()
         opened = time.perf_counter() - server.started

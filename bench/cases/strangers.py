@@ -19,7 +19,7 @@ _VERIFY = "a signature checked on a plugin in the store, in process : cosign ver
 
 
 def modules(bench: Workbench) -> Sequence[Row]:
-    """The same nothing, through the two kinds of plugin."""
+    """Returns the same nothing, through the two kinds of plugin."""
     from carrel.exchange import Call
     from carrel.runtime.extism.context import ModuleContext
     from carrel.runtime.instance import OfflineFetcher
@@ -54,7 +54,9 @@ def modules(bench: Workbench) -> Sequence[Row]:
 
 
 def from_a_registry(bench: Workbench) -> Sequence[Row]:
-    """The arXiv plugin from a registry on this machine, signed, against the programs of others."""
+    """Returns the arXiv plugin from a registry on this machine, signed, against the programs of
+    others.
+    """
     from _pytest.outcomes import Skipped
 
     folder = bench.folder / "registry"

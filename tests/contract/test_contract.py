@@ -28,7 +28,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def properties(node: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every property of a schema with its place."""
+    """Yields every property of a schema with its place."""
     if isinstance(node, dict):
         for name, child in node.get("properties", {}).items():
             yield f"{place}.{name}", child

@@ -22,7 +22,9 @@ PAGE = TESTS.parent / "docs" / "explanation" / "one-call.md"
 
 
 def files_of_a_call(folder: Path) -> list[str]:
-    """The files that a second call of a tool enters, from the line it comes by to its answer."""
+    """Returns the files that a second call of a tool enters, from the line it comes by to its
+    answer.
+    """
     with Upstream("export.arxiv.org") as upstream:
         upstream.on("/api/query", Reply(body=FEED.read_bytes()))
         authority = upstream.write_authority(folder)

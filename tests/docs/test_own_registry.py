@@ -76,7 +76,7 @@ class Publisher:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the page shows a POSIX shell")
-def test_a_plugin_goes_into_a_registry_without_docker_and_out_again(tmp_path: Path) -> None:
+def test_a_plugin_is_pushed_and_pulled_without_docker(tmp_path: Path) -> None:
     person = Publisher(tmp_path, peer("docker-registry"))
     (tmp_path / "lists.wasm").write_bytes(guest(manifest=manifest_text()).wasm)
     start, *rest = [

@@ -52,7 +52,7 @@ def test_prose_is_wrapped(one: Page) -> None:
 
 
 @every_page
-def test_code_blocks_say_what_they_hold(one: Page) -> None:
+def test_code_blocks_name_their_language(one: Page) -> None:
     known = {"console", "python", "toml", "json", "jsonc", "text", "rust", "mermaid", "xml", "yaml"}
     assert [block.line for block in one.blocks if block.info not in known] == []
 

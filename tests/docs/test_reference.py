@@ -106,7 +106,7 @@ def test_the_readme_s_settings_have_the_reference_s_defaults() -> None:
             ), name
 
 
-def test_what_is_not_offered_is_said() -> None:
+def test_unsupported_settings_are_reported() -> None:
     section = page("docs/reference/settings.md").section("Keys that are refused")
     assert set(section.first_cells()) == set(config_file._NOT_OFFERED)
 
@@ -166,7 +166,7 @@ def tools(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Mappin
 
 
 def fields(schema: Mapping[str, Any], root: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """The paths of everything a schema describes: `entries[].dois[].url`."""
+    """Yields the paths of everything a schema describes: `entries[].dois[].url`."""
     if schema.get("$ref") == "#/$defs/record":
         return  # the record has a schema of its own, with a sentence for every field
     if "$ref" in schema:
@@ -289,7 +289,7 @@ def test_every_error_code_has_its_row() -> None:
     ("heading", "name"),
     [("Actions", "actions"), ("Denial reasons", "denial_reasons"), ("Limits", "limits")],
 )
-def test_closed_lists_are_complete_and_in_the_same_words(heading: str, name: str) -> None:
+def test_closed_lists_are_complete_and_worded_alike(heading: str, name: str) -> None:
     rows = page("docs/reference/errors.md").section(heading).rows()
     assert {row[0].strip("`"): row[1].replace("`", "") for row in rows} == closed_lists()[name]
 
@@ -322,7 +322,7 @@ def test_every_function_of_the_contract_is_described() -> None:
     assert sorted(described) == sorted(expected)
 
 
-def test_what_the_rust_example_uses_is_in_the_guest_kit() -> None:
+def test_helpers_of_the_rust_example_are_in_the_guest_kit() -> None:
     [example] = [
         one for one in page("docs/how-to/run-an-own-plugin.md").blocks if one.info == "rust"
     ]
@@ -391,7 +391,7 @@ def test_the_server_s_limits_are_all_named() -> None:
 
 
 def markers() -> set[str]:
-    """Every id that a test carries."""
+    """Returns every id that a test carries."""
     texts = (path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     pattern = re.compile(r'requirement\(\s*"([a-z:-]+)"')
     return {found for text in texts for found in pattern.findall(text)}

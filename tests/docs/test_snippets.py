@@ -68,11 +68,11 @@ class Workspace:
         self.environment["PATH"] = scripts + os.pathsep + self.environment.get("PATH", "")
 
     def written(self, text: str) -> str:
-        """What the page's person would write here."""
+        """Returns what the page's person would write here."""
         return text.replace(HOME, str(self.home)).replace(REGISTRY, self.registry)
 
     def read(self, text: str) -> str:
-        """What the page's person would see."""
+        """Returns what the page's person would see."""
         seen = _ANSI.sub("", _PROGRESS.sub("", text.replace("\r\n", "\n")))
         return seen.replace(str(self.home), HOME).replace(self.registry, REGISTRY)
 
@@ -124,7 +124,7 @@ def lists_component(
     description: str = "The papers of the list's latest issue.",
     hosts: Sequence[str] = ("lists.example.org",),
 ) -> bytes:
-    """The plugin of the how-to, without its parser: it always gives the how-to's result."""
+    """Returns the plugin of the how-to, without its parser: it always gives the how-to's result."""
     item = {"type": "object", "required": ["id", "title"]}
     result = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}
     hints = {"read_only": True, "destructive": False, "idempotent": True, "open_world": True}
@@ -179,7 +179,7 @@ def test_commands_print_what_is_shown(one: Page, workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("one", with_blocks("console"), ids=ids)
-def test_only_what_needs_more_than_this_machine_is_not_run(one: Page) -> None:
+def test_only_tests_with_missing_requirements_are_skipped(one: Page) -> None:
     reasons = [block.marks["not run"] for block in one.blocks if "not run" in block.marks]
     # What needs a registry runs in `test_own_registry.py`.
     known = {"network", "sets up an environment", "needs Rust", "an extra", "a registry"}

@@ -108,7 +108,7 @@ def test_the_plugin_for_a_json_source_builds_and_passes_its_fixtures(tmp_path: P
     follow(Author(tmp_path, REGISTRY), JSON_PAGE)
 
 
-def test_the_tutorial_is_the_whole_way() -> None:
+def test_the_tutorial_runs_from_start_to_end() -> None:
     typed = "\n".join(command for block in steps() for command, _, _ in commands(block))
     words = re.findall(r"carrel (?:--\S+ \S+ )*(plugin \w+|\w+)", typed)
     way = ["new", "build", "test", "inspect", "push", "keys", "sign", "verify", "lock"]

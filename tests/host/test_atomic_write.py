@@ -38,7 +38,7 @@ def test_without_a_mode_the_umask_decides(tmp_path: Path, umask: int) -> None:
 
 
 @posix
-def test_nobody_else_may_read_it_before_it_has_its_mode(
+def test_the_file_has_its_mode_before_it_has_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -47,7 +47,7 @@ def test_nobody_else_may_read_it_before_it_has_its_mode(
     assert seen == [0o600]
 
 
-def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_without_temporary_files(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"what was there")
     write_atomically(path, b"new")
@@ -56,7 +56,7 @@ def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("operation", ["fsync", "replace"])
-def test_a_write_that_fails_leaves_what_was_there(
+def test_a_failed_write_keeps_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
     def refuse(*_arguments: object) -> None:

@@ -55,7 +55,7 @@ _VALUES = st.recursive(
 
 
 @given(result=st.dictionaries(_KEYS, _VALUES, max_size=5))
-def test_whatever_a_result_says_can_be_read_back(result: dict[str, Any]) -> None:
+def test_every_compact_text_can_be_parsed(result: dict[str, Any]) -> None:
     assert read_compact(compact_text(result)) == as_written(result)
 
 

@@ -28,11 +28,11 @@ class TestFindSecret:
         env = {"CARREL_SECRET_EUTILS_API_KEY": " from-env\n"}
         assert find_secret("eutils", "api_key", env=env, keyring=Ring()) == "from-env"
 
-    def test_the_keyring_is_asked_when_the_environment_is_silent(self) -> None:
+    def test_the_keyring_is_used_if_no_variable_is_set(self) -> None:
         env = {"CARREL_SECRET_EUTILS_API_KEY": ""}
         assert find_secret("eutils", "api_key", env=env, keyring=Ring()) == "from-ring"
 
-    def test_nobody_knowing_it_is_no_error(self) -> None:
+    def test_a_missing_secret_is_no_error(self) -> None:
         assert find_secret("other", "token", env={}, keyring=Ring()) is None
 
     def test_a_keyring_that_fails_counts_as_silent(self) -> None:
@@ -64,7 +64,7 @@ class TestOwners:
         env["CARREL_SECRET_EUTILS_API_KEY"] = "1"
         assert find_secret("eutils", "api_key", builtin=True, env=env) == "1"
 
-    def test_the_administrators_address_is_ncbis_contact_alone(self) -> None:
+    def test_the_administrators_address_is_sent_to_ncbi_only(self) -> None:
         env = {"NCBI_ADMIN_EMAIL": "me@example.org"}
         assert find_secret("eutils", "contact", builtin=True, env=env) == "me@example.org"
         assert find_secret("crossref", "contact", builtin=True, env=env) is None

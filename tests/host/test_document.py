@@ -41,7 +41,7 @@ def in_charset(charset: str) -> bytes:
     ],
     ids=["text", "utf-8", "known", "bytearray", "view", "bom", "utf-16", "latin", "windows"],
 )
-def test_text_and_bytes_say_the_same(api: carrel.Carrel, document: Any) -> None:
+def test_text_and_bytes_give_equal_results(api: carrel.Carrel, document: Any) -> None:
     assert api.parse("arxiv", "feed", document)["entries"][0]["title"] == TITLE
     assert TITLE.encode() in api.parse_utf8("arxiv", "feed", document)
     assert TITLE in api.parse_text("arxiv", "feed", document)
@@ -49,7 +49,7 @@ def test_text_and_bytes_say_the_same(api: carrel.Carrel, document: Any) -> None:
 
 
 @pytest.mark.parametrize("collecting", [True, False])
-def test_the_collector_goes_on_as_it_was(
+def test_the_garbage_collector_is_restored(
     api: carrel.Carrel, collecting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -78,7 +78,7 @@ def test_the_collector_goes_on_as_it_was(
     ],
     ids=["bytes", "behind a bom", "text", "charset"],
 )
-def test_what_is_not_text_is_refused_with_its_place(
+def test_a_document_that_is_no_text_is_refused_with_the_position(
     api: carrel.Carrel, document: Any, says: str, offset: int | None
 ) -> None:
     with pytest.raises(carrel.CarrelError, match=says) as refused:
@@ -89,7 +89,7 @@ def test_what_is_not_text_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize("document", [None, 5, ["<feed/>"]])
-def test_what_is_neither_text_nor_bytes_is_an_error_of_the_caller(
+def test_a_document_that_is_neither_text_nor_bytes_is_an_argument_error(
     api: carrel.Carrel, document: Any
 ) -> None:
     with pytest.raises(carrel.errors.ArgumentError, match="document: expected text or bytes but"):

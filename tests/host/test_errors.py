@@ -16,7 +16,7 @@ CONTRACT = json.loads(contract_file("errors.json").read_text("utf-8"))
 
 
 def tree(kind: type[CarrelError]) -> list[type[CarrelError]]:
-    """The class and all below it; of the module alone, tests make some of their own."""
+    """Returns the class and all below it; of the module alone, tests make some of their own."""
     own = [one for one in kind.__subclasses__() if one.__module__ == errors.__name__]
     return [kind] + [below for one in own for below in tree(one)]
 
@@ -71,7 +71,7 @@ def test_the_module_docstring_draws_the_whole_tree() -> None:
 
 @pytest.mark.requirement("result:typed:shape")
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
-def test_an_error_says_what_happened_whether_to_retry_and_what_to_do(error: CarrelError) -> None:
+def test_an_error_has_message_retryable_and_action(error: CarrelError) -> None:
     told = error.to_dict()
     assert told["code"] in CODES
     assert told["message"] == str(error) != ""

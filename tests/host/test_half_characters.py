@@ -24,7 +24,7 @@ def api() -> Iterator[carrel.Carrel]:
         ("pubmed_citation_match", {"citations": [{"journal": "J. Desk\udfff"}]}, "J. Desk"),
     ],
 )
-def test_an_argument_that_is_no_text_is_named_by_what_stands_before_it(
+def test_an_argument_with_a_lone_surrogate_is_named_by_the_text_before_it(
     api: carrel.Carrel, tool: str, arguments: dict[str, object], behind: str
 ) -> None:
     with pytest.raises(ArgumentError, match=f"half of a character .* behind '.*{behind}'"):

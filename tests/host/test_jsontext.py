@@ -50,20 +50,20 @@ def test_both_decoders_read_the_same(value: dict[str, Any]) -> None:
 )
 @pytest.mark.parametrize("room", [b"", ROOM], ids=["small", "large"])
 @pytest.mark.parametrize("decode", [own, anybodys])
-def test_what_is_no_json_is_refused(decode: Any, room: bytes, text: bytes) -> None:
+def test_invalid_json_is_refused(decode: Any, room: bytes, text: bytes) -> None:
     with pytest.raises(ContractViolation, match="look returned text that is not JSON: "):
         decode(text + room)
 
 
 @pytest.mark.parametrize("decode", [own, anybodys])
 @pytest.mark.parametrize("room", [b"", ROOM], ids=["small", "large"])
-def test_what_is_no_object_is_refused(decode: Any, room: bytes) -> None:
+def test_a_value_that_is_no_object_is_refused(decode: Any, room: bytes) -> None:
     with pytest.raises(ContractViolation, match="JSON that is not an object"):
         decode(b"[]" + room)
 
 
 @pytest.mark.parametrize("room", [b"", ROOM], ids=["small", "large"])
-def test_a_strangers_depth_is_bounded_whatever_its_size(room: bytes) -> None:
+def test_nesting_is_limited_for_results_of_any_size(room: bytes) -> None:
     def nested(depth: int) -> bytes:
         return b'{"n":' + b"[" * depth + b"]" * depth + b"}" + room
 

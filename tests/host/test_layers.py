@@ -95,7 +95,7 @@ ALLOWED: dict[str, set[str]] = {
 
 
 def imports_of(path: Path) -> set[str]:
-    """The modules of Carrel that a file names in its imports, first part only."""
+    """Returns the modules of Carrel that a file names in its imports, first part only."""
     package = ("carrel", *path.relative_to(PACKAGE).parent.parts)
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -167,7 +167,9 @@ _PRIVATE = {"_bindings", "_consume", "_ffi", "_from_ptr"}
 
 
 def private_bindings(path: Path) -> list[str]:
-    """The lines of a file that use wasmtime-py's private names, or packages behind the door."""
+    """Returns the lines of a file that use wasmtime-py's private names, or packages behind the
+    door.
+    """
     found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         names: list[str] = []

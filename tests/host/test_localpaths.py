@@ -26,7 +26,7 @@ def test_a_known_path_may_hold_spaces(tmp_path: Path) -> None:
     assert without_paths(f"nothing in {folder}", [folder]) == "nothing in …/today"
 
 
-def test_a_name_without_a_folder_is_kept() -> None:
+def test_a_name_without_a_folder_is_unchanged() -> None:
     assert without_paths("carrel.toml: no key", ["carrel.toml", "/"]) == "carrel.toml: no key"
 
 
@@ -40,7 +40,7 @@ def test_a_name_without_a_folder_is_kept() -> None:
         "oci://registry.example.org/tmp/plugin:1",
     ],
 )
-def test_what_is_no_path_of_this_machine_is_kept(text: str) -> None:
+def test_texts_that_are_no_local_path_are_kept(text: str) -> None:
     assert without_paths(text) == text
 
 

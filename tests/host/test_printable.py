@@ -25,7 +25,7 @@ FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 
 
 def raw(value: object) -> bytes:
-    """A JSON text without an escape that JSON does not ask for."""
+    """Returns a JSON text without an escape that JSON does not ask for."""
     return json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -50,17 +50,17 @@ class TestJson:
                     assert json.loads(written) == json.loads(text)
 
     @pytest.mark.parametrize("text", [PERSIAN, FAMILY, HEART, "soft\u00adhyphen", "日本\U000e0100"])
-    def test_what_scripts_and_emoji_need_stays_as_it_is(self, text: str) -> None:
+    def test_joiners_of_scripts_and_emoji_are_kept(self, text: str) -> None:
         assert escaped_json(raw(text)) == raw(text)
         assert printable(text) == printable_lines(text) == text
 
-    def test_a_text_that_hides_nothing_is_returned_itself(self) -> None:
+    def test_a_text_without_hidden_characters_is_returned_itself(self) -> None:
         text = raw({"title": "Désks — “walls”", "lines": ["a\n\tb"]})
         view = memoryview(text)
         assert escaped_json(text) is text
         assert escaped_json(view) is view
 
-    def test_white_space_between_tokens_stays_but_no_carriage_return(self) -> None:
+    def test_white_space_between_tokens_is_kept_except_carriage_returns(self) -> None:
         assert escaped_json(b'{\n\t"a": 1,\r "b": 2}\r\n') == b'{\n\t"a": 1,  "b": 2} \n'
 
     def test_half_of_a_pair_becomes_an_escape(self) -> None:
@@ -69,7 +69,7 @@ class TestJson:
         assert escaped_json(halves.encode("utf-8", "surrogatepass")) == b'["a\\ud800", "\\udfff"]'
 
     @pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
-    def test_a_scan_in_pieces_finds_what_a_whole_one_finds(
+    def test_a_scan_in_pieces_equals_a_scan_of_the_whole(
         self, monkeypatch: pytest.MonkeyPatch, size: int
     ) -> None:
         monkeypatch.setattr(rule, "_PIECE", size)

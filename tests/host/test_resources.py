@@ -94,7 +94,7 @@ def test_resources_that_the_operator_switched_off_are_neither_listed_nor_read(
 
 
 @pytest.mark.requirement("sandbox:secrets:resource")
-def test_the_plugin_is_told_which_secrets_are_set_and_never_what_they_are(
+def test_the_plugin_gets_the_names_of_secrets_and_not_their_values(
     make_toolbox: Open,
 ) -> None:
     secrets = [
@@ -126,7 +126,7 @@ def test_a_plugin_that_traps_is_an_error_of_the_reading(make_toolbox: Open) -> N
     assert caught.value.error_code == "plugin_failed"
 
 
-def test_a_uri_that_nobody_offers_is_unknown(make_toolbox: Open) -> None:
+def test_an_unoffered_uri_is_unknown(make_toolbox: Open) -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
         read(make_toolbox(offering()), "sample-data://stats/samples")
 

@@ -27,7 +27,7 @@ def start_of_fault(check: object, data: bytes) -> int | None:
 
 
 @given(data=MOSTLY_TEXT, piece=st.integers(1, 7))
-def test_what_python_cannot_decode_is_refused_at_the_same_place(data: bytes, piece: int) -> None:
+def test_invalid_utf8_is_refused_at_pythons_position(data: bytes, piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(carrel.text.utf8, "_PIECE", piece)
         assert start_of_fault(Utf8, data) == start_of_fault(bytes.decode, data)

@@ -39,7 +39,7 @@ def busy() -> Guest:
 
 
 def plugin(folder: Path, name: str, one: Guest, **entry: object) -> PluginConfig:
-    """An entry for a component that is written to a file."""
+    """Returns an entry for a component that is written to a file."""
     path = folder / f"{name}.wasm"
     path.write_bytes(one.wasm)
     return PluginConfig(name, path.as_uri(), **entry)  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ class Formatted(logging.Handler):
 
 @pytest.fixture(scope="session")
 def neighbours(tmp_path_factory: pytest.TempPathFactory, code_folder: Path) -> Iterator[Toolbox]:
-    """A well-behaved plugin, an honest busy one, and a hostile one that has little CPU."""
+    """Yields a well-behaved plugin, an honest busy one, and a hostile one that has little CPU."""
     folder = tmp_path_factory.mktemp("neighbours")
     config = Config(
         cache_dir=code_folder,

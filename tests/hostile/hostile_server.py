@@ -59,14 +59,14 @@ def bomb() -> Pieces:
 
 
 def records() -> Pieces:
-    """One byte in each TLS record."""
+    """Yields one byte in each TLS record."""
     yield OK + b"Content-Length: 60000000\r\n\r\n"
     while True:
         yield b"x"
 
 
 def unfinished() -> Pieces:
-    """Everything but the last byte, and then nothing."""
+    """Yields everything but the last byte, and then nothing."""
     yield OK + b"Content-Length: %d\r\n\r\n" % (16 * MIB) + b"x" * (16 * MIB - 1)
     time.sleep(60)
 

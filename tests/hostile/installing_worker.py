@@ -34,7 +34,7 @@ VERSIONS = 6
 
 
 def component(version: int) -> bytes:
-    """A component of so many kilobytes that writing it takes a moment."""
+    """Returns a component of so many kilobytes that writing it takes a moment."""
     return b"\0asm\x0d\x00\x01\x00" + f"version {version} ".encode() * 20_000
 
 
@@ -57,7 +57,7 @@ def response(version: int) -> Response:
 
 
 def registry() -> MemoryRepository:
-    """A repository with every version under its tag."""
+    """Returns a repository with every version under its tag."""
     repository = MemoryRepository()
     for version in range(VERSIONS):
         repository.publish(write_plugin(component(version), name="killed"), str(version))
@@ -100,7 +100,7 @@ def _install_for_ever(folder: Path, say: int) -> None:
 
 
 def _kill_one(folder: Path, seconds: float) -> list[str]:
-    """What a child said until it was killed so many seconds after it was ready."""
+    """Returns what a child said until it was killed so many seconds after it was ready."""
     hear, say = os.pipe()
     child = os.fork()
     if not child:

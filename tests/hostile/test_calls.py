@@ -52,7 +52,7 @@ def test_a_hostile_call_costs_one_typed_error(neighbours: Toolbox, behaviour: Be
     require_expected(error, behaviour)
 
 
-def test_what_a_plugin_forges_into_its_error_does_not_come_through(neighbours: Toolbox) -> None:
+def test_forged_members_of_a_plugins_error_are_dropped(neighbours: Toolbox) -> None:
     shown = asyncio.run(error_of(neighbours, NAMES["forged-denial"])).to_dict()
     assert shown == {
         "code": "denied",

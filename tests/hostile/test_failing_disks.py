@@ -174,7 +174,7 @@ def test_a_recording_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_one
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of half a megabyte."""
+    """Yields a file system of half a megabyte."""
     mount = shutil.which("mount")
     folder = tmp_path / "tiny"
     folder.mkdir()
@@ -222,7 +222,7 @@ def test_a_blob_that_comes_onto_a_disk_that_is_really_full_gives_its_space_back(
 
 
 @pytest.mark.requirement("plugin:pinned:full-disk")
-def test_a_pull_onto_a_disk_that_is_really_full_says_so(tiny_disk: Path) -> None:
+def test_a_pull_onto_a_full_disk_reports_it(tiny_disk: Path) -> None:
     repository = registry()
     where = Installation(tiny_disk / "unused").where
     store = PluginStore(tiny_disk / "store")

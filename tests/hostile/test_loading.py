@@ -164,7 +164,7 @@ MakeToolbox = Callable[..., Toolbox]
 
 @pytest.fixture
 def beside_good(tmp_path: Path, code_folder: Path) -> MakeToolbox:
-    """A toolbox with a well-behaved plugin behind the one under test."""
+    """Returns a toolbox with a well-behaved plugin behind the one under test."""
 
     def make(one: Guest, **entry: Any) -> Toolbox:
         return Toolbox(
@@ -309,7 +309,7 @@ def test_a_tool_of_a_name_that_is_taken_stays_the_first_ones(
 
 
 @pytest.mark.requirement("sandbox:ambient:hostile-namespace")
-def test_a_stranger_cannot_take_the_names_of_a_built_in_plugin(
+def test_another_plugin_cannot_take_a_built_in_plugins_tool_names(
     tmp_path: Path, code_folder: Path
 ) -> None:
     thief = guest(

@@ -59,7 +59,7 @@ NEIGHBOURS = {
 
 
 def fetching(name: str, paths: Sequence[str], **host: object) -> Guest:
-    """A guest that asks for all paths at once and returns the body of the first answer."""
+    """Returns a guest that asks for all paths at once and returns the body of the first answer."""
     urls = [f"https://{path}" for path in paths]
     data, at = [], _URLS
     # A request is method, url, headers, body and cache mode: 32 bytes, pointers at 4, 12 and 20.
@@ -137,7 +137,7 @@ class HostileSetup:
 
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int, int]]:
-    """The authority's file, the port of the good server and that of the hostile one."""
+    """Yields the authority's file, the port of the good server and that of the hostile one."""
     folder = tmp_path_factory.mktemp("servers")
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(folder / "authority.pem"))
@@ -263,7 +263,7 @@ class Figures:
 
 
 async def measure(hostile_setup: HostileSetup, names: Sequence[str], seconds: float) -> Figures:
-    """The figures of one run beside the neighbours of these names."""
+    """Returns the figures of one run beside the neighbours of these names."""
     process = psutil.Process()
     most = 0
 
@@ -311,13 +311,15 @@ async def require_held(hostile_setup: HostileSetup, names: Sequence[str]) -> Non
 @pytest.mark.long("flood")
 @pytest.mark.requirement("sandbox:apart:neighbours")
 @pytest.mark.requirement("serve:alive:neighbours")
-def test_thirteen_hostile_neighbours_change_nothing_for_others(hostile_setup: HostileSetup) -> None:
+def test_thirteen_hostile_plugins_do_not_affect_others(hostile_setup: HostileSetup) -> None:
     asyncio.run(require_held(hostile_setup, list(NEIGHBOURS)))
 
 
 @pytest.mark.long("flood")
 @pytest.mark.requirement("serve:alive:costly-answers")
 @pytest.mark.parametrize("name", ["chunks", "informational", "members", "records"])
-def test_four_costly_answers_at_once_delay_nobody(hostile_setup: HostileSetup, name: str) -> None:
+def test_four_expensive_responses_at_once_delay_no_other_plugin(
+    hostile_setup: HostileSetup, name: str
+) -> None:
     assert NEIGHBOURS[name] == 4
     asyncio.run(require_held(hostile_setup, [name]))

@@ -9,5 +9,5 @@ from support.packages import Packages
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
-    """The sdist, the wheel, and the wheel made from the sdist."""
+    """Returns the sdist, the wheel, and the wheel made from the sdist."""
     return Packages.build(tmp_path_factory.mktemp("packages"))

@@ -91,7 +91,7 @@ def test_an_installed_carrel_replays_the_example_the_same_way_each_time(
     ]
 
 
-def test_a_plugin_s_project_is_made_of_the_wheel_alone(
+def test_a_plugin_project_is_created_from_the_wheel_only(
     installed: Installed, tmp_path: Path
 ) -> None:
     """The same files as from the checkout: the kit comes with the wheel."""

@@ -56,7 +56,9 @@ def test_without():
 def script(
     *arguments: str, codes: tuple[int, ...] = (0, 0)
 ) -> tuple[int, list[str], list[list[str]]]:
-    """The exit code of `scripts/test.py`, the programs that it got, and its runs of pytest."""
+    """Returns the exit code of `scripts/test.py`, the programs that it got, and its runs of
+    pytest.
+    """
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(codes), json.dumps(arguments)],
         cwd=ROOT,
@@ -69,7 +71,7 @@ def script(
     return code, got, [run[3:] for run in runs]
 
 
-def test_the_quick_run_gets_what_takes_a_minute_and_leaves_out_long_tests() -> None:
+def test_the_default_run_installs_quick_tools_and_leaves_out_long_tests() -> None:
     code, got, [alone, together] = script()
     assert code == 0
     assert got == ["docker-registry", "referrers-registry", "crane", "oras"]
@@ -102,7 +104,7 @@ def test_the_exit_code_is_that_of_the_first_run_that_failed(
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """A small suite that has the options and markers of this one."""
+    """Returns a small suite that has the options and markers of this one."""
     (tmp_path / "test_it.py").write_text(TESTS, "utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  long(kind)\n  alone\n", "utf-8")
     return tmp_path
@@ -120,9 +122,7 @@ def run_suite(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "xdist"])
-def test_what_is_left_out_is_said_in_one_line_a_reason_before_the_closing_line(
-    suite: Path, workers: str
-) -> None:
+def test_left_out_tests_are_reported_in_one_line_per_reason(suite: Path, workers: str) -> None:
     quick = ("--quick", "-r", "fE")
     alone = run_suite(suite, "-m", "alone", "--note", "note.json", *quick)
     assert alone.returncode == 1

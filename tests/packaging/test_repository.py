@@ -13,7 +13,7 @@ def read(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
 
 
-def test_contributors_are_told_the_commands_that_need_nothing_set_up() -> None:
+def test_contributing_lists_the_commands_that_need_no_setup() -> None:
     text = read("CONTRIBUTING.md")
     for command in ("scripts/try.py", "scripts/try.py --offline", "scripts/test.py"):
         assert f"python3 {command}" in text
@@ -25,7 +25,7 @@ def test_ci_ends_with_the_readme_s_test_command_for_all_tests() -> None:
     assert "python3 scripts/test.py --all" in read("CONTRIBUTING.md")
 
 
-def test_every_recipe_says_what_it_does() -> None:
+def test_every_recipe_has_a_comment() -> None:
     lines = read("justfile").splitlines()
     recipes = {
         line.split()[0].rstrip(":"): above

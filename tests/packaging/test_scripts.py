@@ -84,7 +84,9 @@ def test_the_offline_query_is_the_live_one_answered_from_the_recording() -> None
 
 @pytest.fixture
 def no_toolchain(tmp_path: Path) -> str:
-    """A PATH whose first cargo and rustc fail, as rustup's proxies do without a toolchain."""
+    """Returns a PATH whose first cargo and rustc fail, as rustup's proxies do without a
+    toolchain.
+    """
     for name in ("cargo", "rustc"):
         (tmp_path / name).write_text("#!/bin/sh\necho 'no default is configured' >&2\nexit 1\n")
         (tmp_path / name).chmod(0o755)
@@ -130,7 +132,7 @@ def test_tests_that_need_cargo_are_skipped_where_it_has_no_toolchain(no_toolchai
 
 
 @pytest.mark.long("builds")
-def test_without_a_registry_setting_up_says_what_is_missing(checkout: Path) -> None:
+def test_without_a_package_registry_setup_names_what_is_missing(checkout: Path) -> None:
     done = set_up(checkout)
     assert done.returncode == 1
     assert "A package registry must be reachable" in done.stderr
@@ -138,7 +140,7 @@ def test_without_a_registry_setting_up_says_what_is_missing(checkout: Path) -> N
 
 
 @pytest.mark.long("builds")
-def test_an_environment_is_kept_until_what_decides_it_changes(checkout: Path) -> None:
+def test_an_environment_is_reused_until_its_inputs_change(checkout: Path) -> None:
     venv = checkout / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     code = f"sys.path[0] = {str(checkout / 'scripts')!r}; import environment as e\n"

@@ -16,7 +16,7 @@ _NAMES = {
 
 
 def read_feed(document: bytes) -> dict[str, Any]:
-    """The feed in the tool's own shape; an error feed is `{"error": message}`."""
+    """Returns the feed in the tool's own shape; an error feed is `{"error": message}`."""
     root = etree.fromstring(document)
     entries = root.findall("a:entry", _NAMES)
     if len(entries) == 1 and "/api/errors" in (_text(entries[0], "a:id") or ""):

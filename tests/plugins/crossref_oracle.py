@@ -42,7 +42,7 @@ _TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 
 def read(document: str) -> dict[str, Any] | None:
-    """The works in a document as `{"works": [...], ...}`; None when it holds none."""
+    """Returns the works in a document as `{"works": [...], ...}`; None when it holds none."""
     try:
         root = json.loads(document)
     except ValueError:
@@ -67,7 +67,9 @@ def read(document: str) -> dict[str, Any] | None:
 
 
 def letters(text: str) -> str:
-    """A text as the letters and digits in it: what markup, scripts and headings may not change."""
+    """Returns a text as the letters and digits in it: what markup, scripts and headings may not
+    change.
+    """
     plain = text
     for _ in range(3):
         # Brackets of tags that were escaped once more come out of the entities.
@@ -77,7 +79,7 @@ def letters(text: str) -> str:
 
 
 def comparable(expected: str, found: str) -> tuple[str, str]:
-    """Both texts in the form in which they must be equal."""
+    """Returns both texts in the form in which they must be equal."""
     if "mmultiscripts" in expected:
         # Prescripts move in front of their base.
         return "".join(sorted(letters(expected))), "".join(sorted(letters(found)))
@@ -88,7 +90,7 @@ def comparable(expected: str, found: str) -> tuple[str, str]:
 
 def _work(item: dict[str, Any]) -> dict[str, Any]:
     def itself(update: dict[str, Any]) -> bool:
-        """A work that names itself is what was updated."""
+        """Returns a work that names itself is what was updated."""
         return bool(update["DOI"].lower() == item.get("DOI", "").lower())
 
     work = {

@@ -24,7 +24,7 @@ _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def read_tree(document: bytes) -> Any:
-    """The document's root, with inline markup flattened."""
+    """Returns the document's root, with inline markup flattened."""
     root = etree.fromstring(document, etree.XMLParser(resolve_entities=False, no_network=True))
     for comment in list(root.iter(etree.Comment, etree.ProcessingInstruction)):
         _replace(comment, "")
@@ -65,7 +65,7 @@ def _replace(element: Any, text: str) -> None:
 
 
 def text_of(node: Any, path: str = ".") -> str | None:
-    """The text at a path, on one line; None when it is not there or blank."""
+    """Returns the text at a path, on one line; None when it is not there or blank."""
     for found in node.xpath(path):
         text = found if isinstance(found, str) else found.xpath("string(.)")
         # Publishers' own tags, escaped: pairs of them around plain text.
@@ -78,22 +78,22 @@ def text_of(node: Any, path: str = ".") -> str | None:
 
 
 def texts_of(node: Any, path: str) -> list[str]:
-    """The texts at a path that are not blank."""
+    """Returns the texts at a path that are not blank."""
     return [text for one in node.xpath(path) if (text := text_of(one)) is not None]
 
 
 def known(**fields: Any) -> dict[str, Any]:
-    """The fields that are known."""
+    """Returns the fields that are known."""
     return {key: value for key, value in fields.items() if value is not None}
 
 
 def fields(node: Any, **paths: str) -> dict[str, Any]:
-    """The texts at the paths that have some."""
+    """Returns the texts at the paths that have some."""
     return known(**{key: text_of(node, path) for key, path in paths.items()})
 
 
 def read_efetch(document: bytes) -> list[dict[str, Any]]:
-    """The articles of a document of EFetch, as the format `efetch` names things."""
+    """Returns the articles of a document of EFetch, as the format `efetch` names things."""
     root = read_tree(document)
     records = [root] if root.tag in {"PubmedArticle", "PubmedBookArticle"} else list(root)
     readers = {"PubmedArticle": _article, "PubmedBookArticle": _book}
@@ -361,7 +361,7 @@ def _iso(node: Any, path: str) -> str | None:
 
 
 def read_esearch(document: bytes) -> dict[str, Any]:
-    """What the format `esearch` must say."""
+    """Returns what the format `esearch` must say."""
     root = read_tree(document)
     return known(
         count=int(root.findtext("Count")),
@@ -377,7 +377,7 @@ def read_esearch(document: bytes) -> dict[str, Any]:
 
 
 def read_esummary(document: bytes) -> list[dict[str, Any]]:
-    """What the format `esummary` must say, of both versions.
+    """Returns what the format `esummary` must say, of both versions.
 
     The identifier of a record without a date of publication is that of another database's.
     """
@@ -429,7 +429,7 @@ def read_elink(document: bytes) -> list[tuple[str, str, list[tuple[str, int | No
 
 
 def read_einfo(document: bytes) -> dict[str, Any]:
-    """What the format `einfo` must say."""
+    """Returns what the format `einfo` must say."""
     root = read_tree(document)
     databases = texts_of(root, "DbList/DbName")
     if databases:

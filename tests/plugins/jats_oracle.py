@@ -71,12 +71,14 @@ class Seen:
 
 
 def letters(text: str) -> str:
-    """The letters and digits of a text."""
+    """Returns the letters and digits of a text."""
     return "".join(one for one in unicodedata.normalize("NFKC", text) if one.isalnum())
 
 
 def root_of(document: bytes) -> Any:
-    """The root element. GROBID's training data has keys that are no names: lxml recovers."""
+    """Returns the root element. GROBID's training data has keys that are no names: lxml
+    recovers.
+    """
     parser = etree.XMLParser(recover=True, huge_tree=True, no_network=True, load_dtd=False)
     return etree.fromstring(document, parser)
 
@@ -90,7 +92,9 @@ def parents(element: Any) -> set[str]:
 
 
 def pieces(element: Any) -> Iterator[str]:
-    """The text of an element, cut where something that is no text of its own stands inside."""
+    """Yields the text of an element, cut where something that is no text of its own stands
+    inside.
+    """
     text = element.text or ""
     for child in element:
         if name(child) in _BLOCKS:
@@ -131,7 +135,7 @@ def _formulas(element: Any) -> bool:
 
 
 def read_jats(document: bytes) -> Seen:
-    """What there is in a JATS article."""
+    """Returns what there is in a JATS article."""
     root = root_of(document)
     seen = Seen()
     titles = root.xpath("./front/article-meta/title-group/article-title")
@@ -164,7 +168,7 @@ def read_jats(document: bytes) -> Seen:
 
 
 def read_tei(document: bytes) -> Seen:
-    """What there is in a TEI article."""
+    """Returns what there is in a TEI article."""
     root = root_of(document)
     seen = Seen()
     titles = root.xpath(
@@ -189,7 +193,9 @@ def read_tei(document: bytes) -> Seen:
 
 
 def _parts(reference: Any) -> list[str]:
-    """The texts in a reference, in pieces that no choice of order or sign between them changes."""
+    """Returns the texts in a reference, in pieces that no choice of order or sign between them
+    changes.
+    """
     return [letters(text) for text in reference.itertext(etree.Element) if letters(text)]
 
 
@@ -201,7 +207,7 @@ def _without_blanks(seen: Seen) -> Seen:
 
 
 def texts(value: Any, *keys: str) -> Iterator[str]:
-    """The texts below keys of a document as the parser gives it."""
+    """Yields the texts below keys of a document as the parser gives it."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key in keys:
@@ -223,7 +229,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def missing(seen: Seen, document: dict[str, Any]) -> dict[str, list[str]]:
-    """What lxml sees and the document does not have, by kind."""
+    """Returns what lxml sees and the document does not have, by kind."""
 
     def joined(*keys: str) -> str:
         return "\n".join(letters(text) for text in texts(document, *keys))
@@ -266,7 +272,7 @@ def missing(seen: Seen, document: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def counts(seen: Seen) -> dict[str, int]:
-    """How many of each kind there are."""
+    """Returns how many of each kind there are."""
     return {
         "title": int(bool(seen.title)),
         "heading": len(seen.headings),

@@ -70,7 +70,7 @@ def test_an_eprint_becomes_a_record(look: Look, upstream: Upstream) -> None:
     )
 
 
-def test_any_spelling_is_asked_for_in_one_request_each_paper_once(
+def test_any_spelling_is_fetched_in_one_request_each_paper_once(
     look: Look, upstream: Upstream
 ) -> None:
     upstream.on("/api/query", Reply(body=feed("2001.00001v3", "hep-ex/0307015v1")))
@@ -90,7 +90,7 @@ def test_any_spelling_is_asked_for_in_one_request_each_paper_once(
 
 
 @pytest.mark.requirement("result:typed:no-false-empty")
-def test_an_arxiv_that_is_down_is_a_failure_and_not_an_absence(
+def test_an_unavailable_arxiv_is_a_failure_and_not_an_absence(
     look: Look, upstream: Upstream
 ) -> None:
     upstream.on("/api/query", Reply(503))

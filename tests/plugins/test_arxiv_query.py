@@ -115,7 +115,7 @@ def test_blank_arguments_count_as_absent(query: Query, upstream: Upstream) -> No
         {"id_list": ",".join(f"2001.{number:05d}" for number in range(2001))},
     ],
 )
-def test_arguments_that_make_no_sense_ask_nobody(
+def test_invalid_arguments_make_no_request(
     query: Query, upstream: Upstream, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(CarrelError) as caught:
@@ -194,14 +194,14 @@ def test_an_ungranted_host_is_denied_with_the_grant_that_would_allow_it(
     assert upstream.seen == []
 
 
-def test_an_unknown_id_is_an_empty_result_that_says_so(query: Query, upstream: Upstream) -> None:
+def test_an_unknown_id_is_an_empty_result_with_a_notice(query: Query, upstream: Upstream) -> None:
     upstream.on("/api/query", Reply(body=feed()))
     data = query(id_list="0000.0000").data
     assert (data["entries"], data["not_found"]) == ([], ["0000.0000"])
 
 
 @pytest.mark.requirement("result:typed:no-false-empty")
-def test_an_empty_page_in_mid_paging_is_asked_for_again(query: Query, upstream: Upstream) -> None:
+def test_an_empty_page_in_mid_paging_is_fetched_again(query: Query, upstream: Upstream) -> None:
     upstream.on(
         "/api/query",
         Reply(body=feed(total=250, start=100)),
@@ -245,7 +245,7 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
     assert len({entry["id"] for entry in data["entries"]}) == len(data["entries"])
 
 
-def test_sources_that_the_deadline_leaves_unverified_are_omitted_and_told(
+def test_source_links_unverified_at_the_deadline_are_omitted_with_a_notice(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
     """Two hundred HEADs at five a second do not fit into ten seconds."""

@@ -27,7 +27,7 @@ def api(config: Config) -> Carrel:
 
 
 def normal(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry without what the oracle leaves out when it is empty."""
+    """Returns an entry without what the oracle leaves out when it is empty."""
     kept = {key: value for key, value in entry.items() if value not in ([], None)}
     kept["authors"] = [
         {key: value for key, value in author.items() if value != []}

@@ -41,7 +41,7 @@ def api(config: Config) -> Carrel:
 
 
 def differences(place: str, expected: Any, found: Any) -> Iterator[str]:
-    """Every place where two records differ, down to single texts."""
+    """Yields every place where two records differ, down to single texts."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in sorted({*expected, *found}):
             if key not in expected or key not in found:
@@ -69,7 +69,7 @@ def test_the_captured_answers_are_there(corpus: Path) -> None:
 
 @pytest.mark.requirement("result:typed:no-false-empty")
 @pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
-def test_a_captured_answer_says_what_its_json_says(api: Carrel, path: Path) -> None:
+def test_compact_text_of_a_captured_response_equals_its_json(api: Carrel, path: Path) -> None:
     document = path.read_text("utf-8")
     expected = read(document)
     if path.name in REFUSED:

@@ -31,7 +31,7 @@ _DOCTYPE = re.compile(rb'"http://(www\.ncbi\.nlm\.nih\.gov|dtd\.nlm\.nih\.gov)/'
 
 
 def format_of(path: Path) -> str:
-    """The format of a captured file, from its root."""
+    """Returns the format of a captured file, from its root."""
     head = path.read_text("utf-8")[:4000]
     root = re.search(r"<(e[A-Z][A-Za-z]+Result|Pubmed\w+)", head)
     if root is None:
@@ -49,7 +49,9 @@ def api(config: Config) -> Carrel:
 
 
 def agree(ours: Any, theirs: Any) -> bool:
-    """Whether both say the same; an empty list is as good as none, a formula is any text."""
+    """Returns whether both say the same; an empty list is as good as none, a formula is any
+    text.
+    """
     if isinstance(theirs, str) and oracle.FORMULA in theirs and isinstance(ours, str):
         parts = [re.escape(part.strip()) for part in theirs.split(oracle.FORMULA)]
         return re.fullmatch(r"\s*.*?\s*".join(parts), ours) is not None
@@ -115,7 +117,7 @@ def test_the_abstract_in_one_piece_has_every_section_behind_its_label(
 
 
 def _biopython(path: Path) -> Any:
-    """What Biopython reads; None where it knows no such document."""
+    """Returns what Biopython reads; None where it knows no such document."""
     document = _DOCTYPE.sub(rb'"https://\1/', path.read_bytes())
     try:
         return Entrez.read(io.BytesIO(document), validate=False)  # type: ignore[no-untyped-call]
@@ -131,7 +133,7 @@ def _biopython(path: Path) -> Any:
 
 
 def _plain(text: object) -> str:
-    """A text without tags, scripts and spaces: what no two readers write alike."""
+    """Returns a text without tags, scripts and spaces: what no two readers write alike."""
     bare = re.sub(r"</?[a-z]+>", "", str(text))
     digits = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "01234567890123456789-+")
     return re.sub(r"[\s_^{}]", "", bare.translate(digits)).replace("\u2212", "-")

@@ -132,9 +132,7 @@ def test_blank_arguments_count_as_absent(ask: Ask, upstream: Upstream) -> None:
     assert parameters(upstream.seen[0]) == {"query": "x", "rows": "20"}
 
 
-def test_reading_by_cursor_asks_anew_and_other_searches_are_kept(
-    ask: Ask, upstream: Upstream
-) -> None:
+def test_cursor_pages_are_not_cached_and_other_searches_are(ask: Ask, upstream: Upstream) -> None:
     upstream.on("/works", works(item("10.5555/a"), **{"next-cursor": "abc+/=="}))
     for _ in range(2):
         ask("works", query="x")
@@ -169,7 +167,7 @@ def test_reading_by_cursor_asks_anew_and_other_searches_are_kept(
         ("citation_match", {"citation": "x", "max_candidates": 50}),
     ],
 )
-def test_arguments_that_make_no_sense_ask_nobody(
+def test_invalid_arguments_make_no_request(
     ask: Ask, upstream: Upstream, tool: str, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(CarrelError) as caught:
@@ -252,7 +250,7 @@ def notice(source: str | None, day: int) -> dict[str, Any]:
     return {**update, "source": source} if source else update
 
 
-def test_a_retraction_is_found_from_both_sides_and_told_once_for_each_source(
+def test_a_retraction_is_found_from_both_sides_and_listed_once_per_source(
     ask: Ask, upstream: Upstream
 ) -> None:
     by = [
@@ -391,7 +389,7 @@ def test_a_lookup_gives_records_and_tells_absent_from_failed(
 
 
 @pytest.mark.requirement("sandbox:secrets:contact")
-def test_the_contact_address_goes_along_and_nowhere_else(
+def test_the_contact_address_is_sent_to_its_upstream_only(
     make_toolbox: MakeToolbox, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/works", works(item("10.5555/a")))

@@ -76,7 +76,7 @@ SMALL = (
 
 @st.composite
 def damaged(draw: st.DrawFn) -> tuple[str, str, str]:
-    """A fixture's document with a few pieces put in, left out or repeated."""
+    """Returns a fixture's document with a few pieces put in, left out or repeated."""
     plugin, document_format, text = draw(st.sampled_from(DOCUMENTS))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(text)))

@@ -57,14 +57,14 @@ def test_a_retracted_article_is_flagged_at_every_level(
     assert retracted["comments_corrections"][0]["pmid"] == "99"
 
 
-def test_what_is_switched_off_is_left_out(pubmed: Call, upstream: Upstream) -> None:
+def test_disabled_resources_are_left_out(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
     [article] = pubmed("fetch", pmids=["1"], include_mesh_terms=False).data["articles"]
     assert "mesh_terms" not in article
     assert "grant_list" not in article
 
 
-def test_citation_data_is_what_a_citation_needs(pubmed: Call, upstream: Upstream) -> None:
+def test_citation_data_has_the_fields_of_a_citation(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
     [article] = pubmed("fetch", pmids=["1"], detail_level="citation_data").data["articles"]
     assert "abstract_text" not in article
@@ -86,12 +86,12 @@ def test_a_pmid_is_understood_as_people_write_it(
     assert (data["requested_pmids"], data["not_found_pmids"]) == (["1"], [])
 
 
-def test_too_many_pmids_are_told_the_limit(pubmed: Call) -> None:
+def test_too_many_pmids_are_refused_with_the_limit(pubmed: Call) -> None:
     with pytest.raises(CarrelError, match="pmids: at most 200 pmids, 201 given"):
         pubmed("fetch", pmids=["1"] * 201)
 
 
-def test_full_xml_is_the_record_as_it_stands(pubmed: Call, upstream: Upstream) -> None:
+def test_full_xml_is_the_unchanged_record(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1", "2")))
     data = pubmed("fetch", pmids=["1", "2"], detail_level="full_xml").data
     first, second = data["documents"]
@@ -137,7 +137,7 @@ def test_many_pmids_go_into_the_body_of_a_post(pubmed: Call, upstream: Upstream)
         {"pmids": ["1"], "detail_level": "all"},
     ],
 )
-def test_arguments_that_make_no_sense_ask_nobody(
+def test_invalid_arguments_make_no_request(
     pubmed: Call, upstream: Upstream, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(CarrelError) as caught:
@@ -147,7 +147,7 @@ def test_arguments_that_make_no_sense_ask_nobody(
 
 
 @pytest.mark.requirement("result:typed:no-false-empty")
-def test_a_body_that_ends_after_the_prolog_is_asked_for_again(
+def test_a_body_that_ends_after_the_prolog_is_fetched_again(
     pubmed: Call, upstream: Upstream
 ) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=PROLOG), Reply(body=articles("1")))
@@ -168,7 +168,7 @@ def test_a_body_that_ends_after_the_prolog_is_asked_for_again(
         ),
     ],
 )
-def test_what_passes_at_ncbi_is_asked_for_again(
+def test_temporary_failures_of_ncbi_are_retried(
     pubmed: Call, upstream: Upstream, reply: Reply
 ) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", reply, Reply(body=articles("1")))

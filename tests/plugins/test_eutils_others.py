@@ -89,7 +89,7 @@ def test_mesh_terms_are_looked_up(pubmed: Call, upstream: Upstream) -> None:
     assert [parameters(seen)["db"] for seen in upstream.seen] == ["mesh", "mesh"]
 
 
-def test_what_pubmed_offers(pubmed: Call, upstream: Upstream) -> None:
+def test_pubmed_offers_these_resources(pubmed: Call, upstream: Upstream) -> None:
     body = b"<eInfoResult><DbInfo><DbName>pubmed</DbName><Count>39</Count></DbInfo></eInfoResult>"
     upstream.on(f"{BASE}/einfo.fcgi", Reply(body=body))
     data = pubmed("info").data

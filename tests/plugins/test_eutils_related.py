@@ -62,14 +62,14 @@ def test_links_without_titles_are_better_than_none(pubmed: Call, upstream: Upstr
     assert data["notices"]
 
 
-def test_scores_are_asked_for_by_their_command(pubmed: Call, upstream: Upstream) -> None:
+def test_spelling_scores_use_their_own_command(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/elink.fcgi", Reply(body=links("pubmed_pubmed", "7")))
     pubmed("related", source_pmid="100", include_scores=True, include_summaries=False)
     [seen] = upstream.seen
     assert parameters(seen)["cmd"] == "neighbor_score"
 
 
-def test_an_article_nobody_cites_has_no_related_ones(pubmed: Call, upstream: Upstream) -> None:
+def test_an_uncited_article_has_no_citing_articles(pubmed: Call, upstream: Upstream) -> None:
     body = b"<eLinkResult><LinkSet><DbFrom>pubmed</DbFrom><IdList><Id>100</Id></IdList></LinkSet></eLinkResult>"  # noqa: E501
     upstream.on(f"{BASE}/elink.fcgi", Reply(body=body))
     data = pubmed("related", source_pmid="100", relationship_type="pubmed_citedin").data
@@ -164,7 +164,7 @@ def test_the_citation_of_an_unknown_article_is_not_found(pubmed: Call, upstream:
 
 
 @pytest.mark.requirement("result:typed:no-false-empty")
-def test_links_that_ncbi_could_not_make_are_asked_for_again_and_then_an_error(
+def test_failed_links_of_ncbi_are_fetched_again_then_an_error(
     pubmed: Call, upstream: Upstream
 ) -> None:
     words = "Couldn't resolve #linkSrv, the address table is empty."

@@ -50,7 +50,7 @@ def test_both_documents_are_on_offer(toolbox: Toolbox) -> None:
     ]
 
 
-def test_the_statistics_are_what_einfo_says(toolbox: Toolbox) -> None:
+def test_the_statistics_are_those_of_einfo(toolbox: Toolbox) -> None:
     stats = read(toolbox, "pubmed-connect://stats/pubmed")
     assert (stats["database_name"], stats["total_record_count"]) == ("pubmed", 40_000_000)
     [field] = stats["available_search_fields"]
@@ -77,7 +77,9 @@ MORE = {"operational_status.pubmed_last_update"}
 
 
 def fields(value: Any, place: str = "") -> set[str]:
-    """The places of all plain values of a document, those of a list's objects without an index."""
+    """Returns the places of all plain values of a document, those of a list's objects without an
+    index.
+    """
     if isinstance(value, dict):
         return set().union(*(fields(one, f"{place}.{key}") for key, one in value.items()))
     if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -96,13 +98,13 @@ def test_every_field_of_the_founding_document_is_there(
     assert fields(read(toolbox, uri)) - MORE == snake
 
 
-def test_the_info_says_when_ncbi_answered_and_what_waits(toolbox: Toolbox) -> None:
+def test_the_info_shows_the_last_response_and_the_queue(toolbox: Toolbox) -> None:
     status = read(toolbox, "pubmed-connect://info")["operational_status"]
     assert status["last_ncbi_connectivity_check"] == "2026-01-02T03:04:05Z"
     assert status["internal_queue_length"] == 0
 
 
-def test_the_info_names_what_the_server_is_and_speaks(toolbox: Toolbox) -> None:
+def test_the_info_names_the_server_and_its_protocol(toolbox: Toolbox) -> None:
     info = read(toolbox, "pubmed-connect://info")
     assert info["server_version"] == __version__
     assert info["mcp_spec_version"] == LATEST_PROTOCOL_VERSION
@@ -139,7 +141,7 @@ def test_reading_without_an_event_loop_gives_the_same(toolbox: Toolbox) -> None:
 
 
 @pytest.mark.requirement("sandbox:secrets:resource")
-def test_the_info_says_that_a_contact_is_set_and_not_which(
+def test_the_info_shows_that_a_contact_is_set_and_not_its_value(
     toolbox: Toolbox, upstream: Upstream
 ) -> None:
     info = read(toolbox, "pubmed-connect://info")
@@ -149,7 +151,9 @@ def test_the_info_says_that_a_contact_is_set_and_not_which(
     assert "someone%40example.org" in upstream.seen[0].path
 
 
-def test_an_ncbi_that_is_down_is_told_in_the_info(toolbox: Toolbox, upstream: Upstream) -> None:
+def test_the_info_resource_reports_an_unavailable_ncbi(
+    toolbox: Toolbox, upstream: Upstream
+) -> None:
     upstream.on("/entrez/eutils/einfo.fcgi", Reply(503))
     status = read(toolbox, "pubmed-connect://info")["operational_status"]["ncbi_status"]
     assert status != "Nominal"

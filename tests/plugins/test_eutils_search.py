@@ -80,7 +80,7 @@ def test_a_retracted_article_among_summaries_is_flagged(pubmed: Call, upstream: 
     assert retracted["updated_by"] == [{"type": "retraction", "pmid": "99"}]
 
 
-def test_a_summary_that_the_history_does_not_give_is_asked_for_by_id(
+def test_a_summary_missing_from_the_history_is_fetched_by_id(
     pubmed: Call, upstream: Upstream
 ) -> None:
     upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1", "2")))
@@ -118,7 +118,7 @@ def test_summaries_that_fail_leave_the_pmids_and_a_notice(
     assert any(notice.startswith("no summaries of 2 articles") for notice in data["notices"])
 
 
-def test_pages_go_on_by_offset_and_by_history(pubmed: Call, upstream: Upstream) -> None:
+def test_pages_continue_by_offset_and_by_history(pubmed: Call, upstream: Upstream) -> None:
     upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("9", count=41)))
     data = pubmed("search", query_term="oak", offset=40, web_env="MCID_1", query_key="1").data
     sent = parameters(upstream.seen[0])
@@ -133,7 +133,7 @@ def test_an_open_end_of_a_range_is_closed_far_away(pubmed: Call, upstream: Upstr
     assert (sent["mindate"], sent["maxdate"], sent["datetype"]) == ("2024/05", "3000", "pdat")
 
 
-def test_what_ncbi_ignored_or_replaced_is_a_notice(pubmed: Call, upstream: Upstream) -> None:
+def test_terms_that_ncbi_ignored_or_replaced_are_notices(pubmed: Call, upstream: Upstream) -> None:
     extra = (
         "<TranslationSet><Translation><From>desk</From><To>furniture[mh]</To></Translation>"
         "</TranslationSet><ErrorList><PhraseNotFound>oakx</PhraseNotFound></ErrorList>"
@@ -183,7 +183,7 @@ def test_nothing_found_is_an_empty_result(pubmed: Call, upstream: Upstream) -> N
         {"query_term": "oak", "queryTerm": "oak"},
     ],
 )
-def test_arguments_that_make_no_sense_ask_nobody(
+def test_invalid_arguments_make_no_request(
     pubmed: Call, upstream: Upstream, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(CarrelError) as caught:

@@ -29,7 +29,9 @@ def examples_config(config: Config) -> Config:
 
 
 def component(language: str, config: Config, tmp_path: Path) -> bytes:
-    """The example's component: the one that CI has built from these sources, else built now."""
+    """Returns the example's component: the one that CI has built from these sources, else built
+    now.
+    """
     from importlib.metadata import version
 
     import examples

@@ -71,7 +71,9 @@ def upstream(authority: trustme.CA) -> Iterator[Upstream]:
 
 @pytest.fixture
 def open_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator[Open]:
-    """A toolbox with the built-in arXiv plugin, the module of version 2 and that of version 1."""
+    """Yields a toolbox with the built-in arXiv plugin, the module of version 2 and that of version
+    1.
+    """
     toolboxes: list[Toolbox] = []
 
     def make(
@@ -160,7 +162,7 @@ def test_a_module_of_version_1_runs_too(open_toolbox: Open) -> None:
 
 
 @pytest.mark.requirement("result:typed:module-error")
-def test_what_the_module_reports_is_a_tool_error(open_toolbox: Open, upstream: Upstream) -> None:
+def test_an_error_of_a_module_is_a_tool_error(open_toolbox: Open, upstream: Upstream) -> None:
     upstream.on("/v2/organizations/000000000", Reply(404))
     upstream.on("/v2/organizations", Reply(body=b"<html>not JSON</html>"))
     toolbox = open_toolbox()
@@ -175,9 +177,7 @@ def test_what_the_module_reports_is_a_tool_error(open_toolbox: Open, upstream: U
 
 
 @pytest.mark.requirement("sandbox:hosts:module")
-def test_the_grant_alone_says_which_hosts_it_reaches(
-    open_toolbox: Open, upstream: Upstream
-) -> None:
+def test_only_the_grant_decides_a_modules_hosts(open_toolbox: Open, upstream: Upstream) -> None:
     with pytest.raises(CarrelError) as caught:
         open_toolbox(hosts=()).call_sync("ror_search", {"query": "x"})
     told = caught.value.to_dict()
@@ -223,7 +223,7 @@ def test_an_opaque_uri_is_listed_and_read(open_toolbox: Open, upstream: Upstream
     assert json.loads(found.content[0]["text"])["name"] == "Bibliothek der Pulte"
 
 
-def test_patterns_of_the_operator_hide_what_it_offers(open_toolbox: Open) -> None:
+def test_skip_patterns_hide_a_modules_offers(open_toolbox: Open) -> None:
     toolbox = open_toolbox(
         skip_tools=("desc.*",),
         skip_prompts=("affiliation",),
@@ -239,7 +239,7 @@ def test_patterns_of_the_operator_hide_what_it_offers(open_toolbox: Open) -> Non
 
 @pytest.fixture
 def recordings(open_toolbox: Open, upstream: Upstream, tmp_path: Path) -> Path:
-    """A search and an organisation, recorded."""
+    """Returns a search and an organisation, recorded."""
     folder = tmp_path / "recordings"
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))
     upstream.on("/v2/organizations", page(record()))

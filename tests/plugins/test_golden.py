@@ -31,14 +31,14 @@ CASES = [
 
 
 def format_of(source: str, path: Path) -> tuple[str, str]:
-    """The plugin that reads a case, and the format it reads it in."""
+    """Returns the plugin that reads a case, and the format it reads it in."""
     plugin, document_format, _ = SOURCES[source]
     named = path / "format"
     return plugin, named.read_text("utf-8").strip() if named.exists() else document_format
 
 
 def api(config: Config, plugin: str) -> Carrel:
-    """A host with one built-in plugin."""
+    """Returns a host with one built-in plugin."""
     return Carrel(replace(config, plugins=(builtin(plugin),)))
 
 
@@ -83,7 +83,7 @@ def assert_matches(found: dict[str, Any], expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("source", "path"), CASES)
-def test_a_fixture_through_the_sandbox_gives_what_is_expected(
+def test_a_fixture_gives_the_expected_result_in_the_sandbox(
     config: Config, source: str, path: Path
 ) -> None:
     _, expected = read_case(source, path)

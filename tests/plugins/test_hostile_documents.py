@@ -54,7 +54,7 @@ def test_a_hostile_document_is_a_typed_error_with_its_place(
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_document_says_where(config: Config, name: str) -> None:
+def test_a_malformed_document_gives_the_position(config: Config, name: str) -> None:
     document = MALFORMED[name]
     with pytest.raises(SourceError) as caught:
         Carrel(config).parse("arxiv", "feed", document)
@@ -63,7 +63,7 @@ def test_a_malformed_document_says_where(config: Config, name: str) -> None:
 
 
 @pytest.mark.requirement("serve:alive:documents")
-def test_hostile_documents_cost_nobody_else_anything(config: Config) -> None:
+def test_hostile_documents_do_not_affect_other_calls(config: Config) -> None:
     api = Carrel(config)
     good = feed("caf\u00e9")
     expected = api.parse_text("arxiv", "feed", good)

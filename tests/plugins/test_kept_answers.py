@@ -124,7 +124,7 @@ def asked(upstream: Upstream) -> int:
     ],
     ids=["page", "gateway", "truncated", "empty"],
 )
-def test_an_answer_that_the_plugin_could_not_read_is_asked_for_again(
+def test_an_unreadable_response_is_fetched_again(
     open_toolbox: Open, upstream: Upstream, bad: Reply
 ) -> None:
     upstream.on("/api/query", bad, GOOD)
@@ -171,7 +171,7 @@ PARTS: dict[str, tuple[dict[str, Any], str]] = {
     [b"<html>busy</html>", b"<eSummaryResult><ERROR>Invalid uid</ERROR></eSummaryResult>"],
     ids=["page", "report"],
 )
-def test_a_part_that_could_not_be_read_is_asked_for_again_and_the_rest_is_not(
+def test_only_the_unreadable_response_is_fetched_again(
     open_toolbox: Open, upstream: Upstream, tool: str, again: str, bad: bytes
 ) -> None:
     arguments, part = PARTS[tool]
@@ -195,9 +195,7 @@ def test_a_part_that_could_not_be_read_is_asked_for_again_and_the_rest_is_not(
 
 
 @pytest.mark.requirement("result:typed:discarded-is-not-kept")
-def test_the_list_behind_absent_ids_is_asked_for_again(
-    open_toolbox: Open, upstream: Upstream
-) -> None:
+def test_a_result_with_absent_ids_is_fetched_again(open_toolbox: Open, upstream: Upstream) -> None:
     known = [f"2301.0000{number}" for number in range(1, 4)]
     arguments = {
         "id_list": ",".join([*known, "2301.00009"]),
@@ -220,7 +218,7 @@ def test_the_list_behind_absent_ids_is_asked_for_again(
 
 
 @pytest.mark.requirement("result:typed:discarded-is-not-kept")
-def test_an_identifier_whose_record_could_not_be_read_is_looked_up_again(
+def test_an_identifier_with_an_unreadable_record_is_looked_up_again(
     open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply(body=b"<html>", headers=JSON), WORK)
@@ -260,7 +258,7 @@ def test_a_doi_that_is_registered_a_little_later_is_found(
 
 
 @pytest.mark.requirement("result:typed:absence-is-kept-for-minutes")
-def test_an_article_that_appears_a_little_later_is_looked_up_again(
+def test_an_article_that_was_absent_is_looked_up_again_minutes_later(
     open_toolbox: Open, upstream: Upstream, clock: LaterClock
 ) -> None:
     """NCBI answers for an article that does not exist with status 200 and an empty set."""

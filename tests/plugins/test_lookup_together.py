@@ -79,7 +79,7 @@ def toolbox(make_toolbox: MakeToolbox, upstream: Upstream) -> Toolbox:
 
 
 @pytest.mark.parametrize("text", ["arXiv:2001.00001", "10.5555/DESK.1", "pmid:7654321"])
-def test_any_identifier_of_a_work_leads_to_what_all_know_who_can_be_asked(
+def test_any_identifier_of_a_work_finds_the_records_of_all_sources(
     toolbox: Toolbox, upstream: Upstream, text: str
 ) -> None:
     upstream.on("/works/10.5555%2FDESK.1", json_reply(CROSSREF))
@@ -108,14 +108,14 @@ def test_any_identifier_of_a_work_leads_to_what_all_know_who_can_be_asked(
     assert merged.sources == ("crossref", "eutils", "arxiv")[: 3 if by_arxiv else 2]
 
 
-def test_works_asked_for_by_different_identifiers_are_one(toolbox: Toolbox) -> None:
+def test_works_requested_by_different_identifiers_are_merged(toolbox: Toolbox) -> None:
     ids = ["2001.00001", "https://doi.org/10.5555/desk.1", "7654321"]
     result = lookup_of(toolbox).run(ids, lookup_of(toolbox).new_call())
     assert [item.work for item in result.items] == [0, 0, 0]
 
 
 @pytest.mark.requirement("result:typed:no-false-empty")
-def test_a_source_that_is_down_is_a_failure_beside_what_the_others_have(
+def test_a_source_that_is_down_is_a_failure_beside_other_sources_results(
     toolbox: Toolbox, upstream: Upstream
 ) -> None:
     upstream.on("/entrez/eutils/efetch.fcgi", Reply(503))
@@ -125,7 +125,7 @@ def test_a_source_that_is_down_is_a_failure_beside_what_the_others_have(
     assert (outcomes["crossref"], outcomes["eutils"]) == ("found", "failed")
 
 
-def test_every_plugin_that_comes_along_tells_what_it_resolves(toolbox: Toolbox) -> None:
+def test_every_built_in_plugin_declares_what_it_resolves(toolbox: Toolbox) -> None:
     lookups = {state.name: state.manifest.lookup for state in toolbox.plugins() if state.manifest}
     assert {name: spec.identifiers for name, spec in lookups.items() if spec} == {
         "crossref": ("doi",),

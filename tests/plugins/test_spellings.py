@@ -30,7 +30,7 @@ UNREADABLE = {"entities", "deep_nesting_unread"}
 
 
 def cases() -> list[Any]:
-    """The fixtures in XML that parse, with plugin and format."""
+    """Returns the fixtures in XML that parse, with plugin and format."""
     found = []
     for plugin in ("arxiv", "eutils"):
         for folder in sorted((ROOT / "tests" / "fixtures" / plugin).iterdir()):
@@ -141,7 +141,9 @@ def test_the_same_in_other_xml_gives_the_same_result(
 
 
 def backwards(value: Any, name: str = "") -> Any:
-    """The members of every object in the opposite order, but where order is what they say."""
+    """Returns the members of every object in the opposite order, but where order is what they
+    say.
+    """
     if isinstance(value, list):
         return [backwards(one, name) for one in value]
     if not isinstance(value, dict):

@@ -60,7 +60,7 @@ def compact(result: Result) -> str:
 
 
 @pytest.mark.requirement("result:typed:compact")
-def test_compact_results_say_all_that_the_json_says(answered: list[Answered]) -> None:
+def test_compact_results_have_the_same_content_as_the_json(answered: list[Answered]) -> None:
     assert len(answered) == 20
     for one in answered:
         assert read_compact(compact(one.result)) == as_written(one.result.data), one.tool.name

@@ -35,12 +35,12 @@ OBJECT = st.dictionaries(TEXT, VALUE, max_size=4)
 
 
 def raw(value: object) -> str:
-    """The JSON text of a plugin that escapes nothing it need not."""
+    """Returns the JSON text of a plugin that escapes nothing it need not."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def printed(write: Callable[[], None]) -> bytes:
-    """What goes to stdout in a pipe."""
+    """Returns what goes to stdout in a pipe."""
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     before, sys.stdout = sys.stdout, out
     try:
@@ -53,7 +53,7 @@ def printed(write: Callable[[], None]) -> bytes:
 
 
 def clean(line: bytes) -> Any:
-    """The value of an output that holds nothing hidden."""
+    """Returns the value of an output that holds nothing hidden."""
     assert hidden_in(line.decode()) == []
     return json.loads(line)
 
@@ -95,7 +95,7 @@ def test_a_result_has_the_same_value_as_text_and_as_structured_content(
 
 @pytest.mark.parametrize("is_raw", [True, False], ids=["fast-path", "sdk"])
 @given(value=OBJECT, prose=TEXT)
-def test_a_modules_texts_and_structured_content_are_kept(
+def test_a_modules_text_and_structured_content_are_passed_on(
     is_raw: bool, value: dict[str, Any], prose: str
 ) -> None:
     texts = [{"type": "text", "text": text} for text in (raw(value), f"say: {prose}")]
@@ -109,7 +109,7 @@ def test_a_modules_texts_and_structured_content_are_kept(
 
 
 @given(prose=TEXT)
-def test_documents_and_prompts_of_a_module_are_kept(prose: str) -> None:
+def test_resources_and_prompts_of_a_module_are_kept(prose: str) -> None:
     text = f"say: {prose}"
     [document] = content.read_contents({"contents": [{"uri": "a:b", "text": text}]})
     message = {"role": "user", "content": {"type": "text", "text": text}}

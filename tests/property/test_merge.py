@@ -20,7 +20,7 @@ SEVERAL = st.lists(WORKS, min_size=1, max_size=6)
 
 
 def whole(merged: MergedWork) -> str:
-    """All that a merge says, as bytes."""
+    """Returns all that a merge says, as bytes."""
     return json.dumps(merged.to_json(), ensure_ascii=False)
 
 
@@ -29,7 +29,7 @@ def value_of(record: Work, name: str) -> object:
 
 
 def folded(value: object) -> str:
-    """A value as text in which the case of DOIs does not count."""
+    """Returns a value as text in which the case of DOIs does not count."""
 
     def fold(node: object) -> object:
         if isinstance(node, str):
@@ -67,7 +67,7 @@ def test_merging_is_idempotent(records: list[Work]) -> None:
 
 
 @given(SEVERAL)
-def test_merging_loses_no_value_and_not_who_said_it(records: list[Work]) -> None:
+def test_merging_keeps_every_value_and_its_source(records: list[Work]) -> None:
     merged = merge(records)
     for record in records:
         for name in FIELDS:
@@ -111,7 +111,7 @@ def test_grouping_does_not_depend_on_the_order(records: list[Work], chance: rand
 
 
 @given(st.lists(st.lists(WORKS, max_size=4), max_size=3))
-def test_grouping_what_was_grouped_before_gives_the_same_groups(parts: list[list[Work]]) -> None:
+def test_grouping_is_idempotent(parts: list[list[Work]]) -> None:
     at_once = group(record for part in parts for record in part)
     nested = group(one for part in parts for one in group(part))
     assert [whole(one) for one in nested] == [whole(one) for one in at_once]

@@ -50,7 +50,7 @@ class Signed:
         self.document = self.repository.blobs[self.manifest["layers"][0]["digest"]]
 
     def verdict(self, document: bytes, annotations: Any = None) -> bool:
-        """Whether the digest is accepted with this document in place of the good one.
+        """Returns whether the digest is accepted with this document in place of the good one.
 
         Anything but a `SignatureError` fails the test.
         """
@@ -176,7 +176,7 @@ def test_bytes_have_one_spelling_in_base64(data: bytes) -> None:
 
 
 @given(text=st.text(alphabet="AB+/=-_ \n", max_size=12))
-def test_what_is_read_as_base64_is_written_so(text: str) -> None:
+def test_base64_is_read_and_written(text: str) -> None:
     import base64
 
     try:

@@ -12,7 +12,7 @@ from support.stdio_client import HANDSHAKE, MODERN, StdioClient
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[StdioClient]:
-    """A client of the last handshake revision; at the end every frame it got is judged."""
+    """Yields a client of the last handshake revision; at the end every frame it got is judged."""
     with StdioClient() as client:
         client.open()
         yield client
@@ -22,7 +22,7 @@ def client() -> Iterator[StdioClient]:
 
 @pytest.fixture(scope="module", params=["2025-11-25", MODERN])
 def era_client(request: pytest.FixtureRequest) -> Iterator[StdioClient]:
-    """A client of each era."""
+    """Yields a client of each era."""
     with StdioClient() as client:
         client.open(request.param)
         yield client
@@ -32,5 +32,5 @@ def era_client(request: pytest.FixtureRequest) -> Iterator[StdioClient]:
 
 @pytest.fixture(params=[*HANDSHAKE, MODERN])
 def revision(request: pytest.FixtureRequest) -> str:
-    """Each revision of the protocol that the server speaks."""
+    """Returns each revision of the protocol that the server speaks."""
     return str(request.param)

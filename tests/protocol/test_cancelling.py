@@ -11,7 +11,7 @@ ATTEMPTS = 2000
 
 
 def interrupted(client: StdioClient, key: str) -> bool:
-    """Whether the call with `key` has been interrupted, asked until it has."""
+    """Returns whether the call with `key` has been interrupted, asked until it has."""
     return any(
         key in client.result("cancelled")["structuredContent"]["keys"] for _ in range(ATTEMPTS)
     )

@@ -37,7 +37,7 @@ class Output:
         self._arrived.set()
 
     async def frame(self, number: int) -> dict[str, Any]:
-        """The frame of that number, once it is there."""
+        """Returns the frame of that number, once it is there."""
         while len(self.frames) <= number:
             self._arrived.clear()
             await asyncio.wait_for(self._arrived.wait(), 20)
@@ -82,7 +82,7 @@ class Connection:
 
 
 @pytest.mark.parametrize("revision", ["2025-06-18", MODERN])
-def test_a_changed_list_of_tools_is_told_in_the_way_of_the_era(revision: str) -> None:
+def test_a_changed_tool_list_is_announced_as_the_revision_requires(revision: str) -> None:
     async def run() -> list[dict[str, Any]]:
         connection = Connection(ScriptedToolbox)
         send, output = connection.input.send, connection.output
@@ -110,7 +110,7 @@ def test_a_changed_list_of_tools_is_told_in_the_way_of_the_era(revision: str) ->
     assert_frames_valid(revision, [(frame, methods.get(frame.get("id", 0))) for frame in frames])
 
 
-def test_a_list_of_tools_is_made_once_and_again_when_the_tools_have_changed() -> None:
+def test_the_tool_list_is_cached_until_the_tools_change() -> None:
     looks: list[int] = []
 
     class Counting(ScriptedToolbox):
@@ -161,7 +161,7 @@ def test_the_first_answer_does_not_wait_for_the_toolbox() -> None:
     asyncio.run(run())
 
 
-def test_a_toolbox_is_made_once_for_many_and_again_after_a_failure() -> None:
+def test_a_toolbox_is_created_once_and_again_after_a_failure() -> None:
     attempts: list[int] = []
 
     def make() -> ScriptedToolbox:

@@ -16,7 +16,7 @@ COMPACT = 'works[id]:\n *n: 1\n a1\n b2\nnote: "x\\u202ey"'
 
 @pytest.fixture(scope="module", params=["2024-11-05", "2025-11-25", MODERN])
 def compact_client(request: pytest.FixtureRequest) -> Iterator[StdioClient]:
-    """A client of a server whose setting is `compact`."""
+    """Yields a client of a server whose setting is `compact`."""
     with StdioClient(text="compact") as client:
         client.open(request.param)
         yield client

@@ -190,7 +190,7 @@ def test_the_answers_of_a_batch_that_were_ready_are_written_at_the_end() -> None
 
 
 def call_line(id_: int, tool: str, arguments: Mapping[str, str], **meta: str) -> bytes:
-    """The line of a call that needs no handshake before it."""
+    """Returns the line of a call that needs no handshake before it."""
     params = {"name": tool, "arguments": arguments, "_meta": {**envelope(), **meta}}
     request = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
     return json.dumps(request).encode() + b"\n"
@@ -229,7 +229,9 @@ def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
 
 @contextmanager
 def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes], IO[bytes]]]:
-    """A server and the test's ends of its stdin, stdout and stderr, to be closed one by one."""
+    """Yields a server and the test's ends of its stdin, stdout and stderr, to be closed one by
+    one.
+    """
     pipe = subprocess.PIPE
     with subprocess.Popen(server_command(), stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None

@@ -63,7 +63,9 @@ class Gated:
         return [one[key] for one in answer[what.rpartition("/")[2]]]
 
     def longest(self) -> float:
-        """Seconds of the longest callback on the event loop, as asyncio's debug mode saw it."""
+        """Returns seconds of the longest callback on the event loop, as asyncio's debug mode saw
+        it.
+        """
         found = re.findall(rb"took ([\d.]+) seconds", self.client.stderr)
         return max(map(float, found), default=0.0)
 
@@ -127,7 +129,7 @@ def test_other_requests_are_answered_while_lists_wait_for_a_module(server: Gated
 
 
 @pytest.mark.requirement("serve:alive:cold-cache-news")
-def test_what_a_module_tells_after_a_reload_still_reaches_the_client(server: Gated) -> None:
+def test_notifications_of_a_module_after_a_reload_reach_the_client(server: Gated) -> None:
     client = server.client
     client.open()
     server.names()

@@ -26,7 +26,7 @@ def request(params: dict[str, Any] | None, method: str = "tools/call") -> JSONRP
 
 
 def on_a_lane(use: Callable[[FastPath], object], **settings: Any) -> list[bytes | None]:
-    """What a lane answers until it is quiet again."""
+    """Returns what a lane answers until it is quiet again."""
 
     async def run() -> list[bytes | None]:
         from mcp_types import Implementation
@@ -58,7 +58,7 @@ def test_a_plain_call_is_answered() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])
-def test_arguments_that_were_not_sent_are_told_from_an_empty_object(
+def test_absent_arguments_differ_from_an_empty_object(
     arguments: dict[str, Any],
 ) -> None:
     def use(lane: FastPath) -> None:
@@ -109,7 +109,7 @@ def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
     assert asyncio.run(run()) == [line, line]
 
 
-def test_a_call_that_must_wait_its_turn_is_left_to_the_sdk() -> None:
+def test_a_rate_limited_call_is_handled_by_the_sdk() -> None:
     def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "echo"}), REVISION)
         assert not lane.take(request({"name": "echo"}), REVISION)

@@ -51,7 +51,7 @@ def test_whatever_a_result_holds_its_line_is_one_line_of_strict_json(value: obje
 
 
 @pytest.mark.parametrize("rest", [{}, {"content": []}], ids=["alone", "with-content"])
-def test_raw_json_stands_in_the_line_as_it_is(rest: dict[str, object]) -> None:
+def test_raw_json_is_written_unchanged(rest: dict[str, object]) -> None:
     result = {**rest, "structuredContent": RawJson(b'{"a":1.50}')}
     line = encode(JSONRPCResponse(jsonrpc="2.0", id=1, result=result))
     assert b'"structuredContent":{"a":1.50}}}' in line

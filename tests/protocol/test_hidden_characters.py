@@ -30,7 +30,9 @@ def raw(value: object) -> str:
 
 @pytest.fixture
 def carrel(tmp_path: Path) -> CommandLine:
-    """A home with a component and a module whose every text is full of hidden characters."""
+    """Returns a home with a component and a module whose every text is full of hidden
+    characters.
+    """
     formats = [{"name": "note", "description": "A note.", "output_schema": ANYTHING}]
     manifest = json.loads(manifest_text(**with_tool(output_schema=ANYTHING)))
     component = guest(

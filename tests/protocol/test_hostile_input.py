@@ -170,7 +170,7 @@ def test_a_wrong_frame_gets_the_error_it_deserves(
         "odd-case-id",
     ],
 )
-def test_what_expects_no_answer_gets_none(client: StdioClient, line: bytes) -> None:
+def test_notifications_get_no_response(client: StdioClient, line: bytes) -> None:
     before = len(client.pairs)
     client.send_bytes(line + b"\n")
     assert client.result("echo", value=4)["structuredContent"] == {"value": 4}
@@ -205,7 +205,7 @@ def test_an_id_in_use_cannot_be_used_again_until_it_is_answered(client: StdioCli
 
 
 @pytest.mark.requirement("serve:alive:batches")
-def test_a_batch_is_answered_as_one_where_the_revision_has_batches() -> None:
+def test_a_batch_gets_one_response_in_revisions_with_batches() -> None:
     with StdioClient() as client:
         client.open("2025-03-26")
         frames = [client.request_frame("ping"), client.request_frame("tools/burn")]
@@ -263,7 +263,7 @@ def test_a_line_just_within_the_limit_is_served() -> None:
 
 
 def peak_memory(process: psutil.Process) -> int:
-    """The most memory the process has held so far, in bytes."""
+    """Returns the most memory the process has held so far, in bytes."""
     status = Path(f"/proc/{process.pid}/status")
     if status.exists():
         for line in status.read_text().splitlines():

@@ -13,7 +13,7 @@ from support.stdio_client import MODERN, StdioClient
 
 
 def told(folder: Path, revision: str, **settings: Any) -> tuple[str, set[str]]:
-    """The instructions, and the names of the tools that are listed afterwards."""
+    """Returns the instructions, and the names of the tools that are listed afterwards."""
     path = folder / "carrel.json"
     path.write_text(json.dumps({"cache_dir": str(folder / "cache"), **settings}), "utf-8")
     command = [sys.executable, "-m", "carrel", "--config", str(path), "serve"]

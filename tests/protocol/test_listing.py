@@ -22,7 +22,7 @@ MOST_SHOWN, MOST_OUTPUT = 280, 350
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
-def test_only_words_are_left_out_of_a_schema() -> None:
+def test_only_descriptions_are_removed_from_a_schema() -> None:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "description": "A thing.",
@@ -138,7 +138,7 @@ def test_a_shape_that_occurs_twice_is_announced_once() -> None:
     ],
     ids=["not", "oneOf", "if", "recursive", "draft-07", "unevaluated"],
 )
-def test_a_schema_of_other_keywords_is_announced_whole(schema: dict[str, Any]) -> None:
+def test_a_schema_with_other_keywords_is_announced_unchanged(schema: dict[str, Any]) -> None:
     worded = {**schema, "description": "Of a stranger."}
     assert announced_schema(worded, ARGUMENTS) == schema
 

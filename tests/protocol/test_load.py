@@ -35,7 +35,7 @@ def test_a_thousand_calls_in_flight_are_all_answered_and_none_is_crossed(
 
 
 @pytest.mark.requirement("serve:alive:in-flight-cap")
-def test_requests_beyond_the_cap_are_busy_and_those_within_go_on() -> None:
+def test_requests_beyond_the_cap_are_busy_and_others_continue() -> None:
     with StdioClient(max_in_flight=10) as client:
         client.open()
         waiting = [client.start_call("wait", key="gate") for _ in range(10)]
@@ -79,7 +79,7 @@ class Clock:
 
 
 @pytest.mark.requirement("serve:alive:pace")
-def test_the_hasty_wait_their_turn_at_the_rate() -> None:
+def test_calls_above_the_rate_wait() -> None:
     import asyncio
 
     clock = Clock()
@@ -98,7 +98,7 @@ def test_the_hasty_wait_their_turn_at_the_rate() -> None:
     assert clock.now == pytest.approx(103.0)
 
 
-def test_a_turn_further_off_than_the_patience_is_refused_without_taking_one() -> None:
+def test_a_wait_longer_than_the_patience_is_refused_without_a_token() -> None:
     import asyncio
 
     clock = Clock()
@@ -120,7 +120,7 @@ def test_a_turn_further_off_than_the_patience_is_refused_without_taking_one() ->
 
 
 @pytest.mark.requirement("stdio:pure:slow-reader")
-def test_a_client_that_reads_late_gets_every_line_whole() -> None:
+def test_a_client_that_reads_late_gets_complete_lines() -> None:
     with StdioClient() as client:
         client.open()
         client.stop_reading()
@@ -169,7 +169,7 @@ def test_a_client_that_never_reads_does_not_fill_the_servers_memory() -> None:
         sender.join(20)
 
 
-def test_stderr_that_nobody_reads_holds_up_nothing() -> None:
+def test_an_unread_stderr_does_not_block_the_server() -> None:
     import subprocess
 
     from support.stdio_client import server_command

@@ -16,7 +16,9 @@ RECORDING = ROOT / "examples" / "recordings" / "arxiv-query"
 
 
 def serving(folder: Path, code_folder: Path, *options: str) -> list[str]:
-    """A server with a plugin that is missing, one that is broken, and a module with resources."""
+    """Returns a server with a plugin that is missing, one that is broken, and a module with
+    resources.
+    """
     (folder / "broken.wasm").write_bytes(b"nothing")
     module = answering_module(
         {
@@ -60,7 +62,7 @@ def test_no_answer_error_health_or_log_line_names_a_path(tmp_path: Path, code_fo
         assert f'{folder}"' not in written
 
 
-def test_a_configuration_that_cannot_be_used_is_told_without_its_folder(
+def test_an_invalid_configuration_is_reported_without_its_folder(
     tmp_path: Path, code_folder: Path
 ) -> None:
     command = serving(tmp_path, code_folder)

@@ -47,7 +47,7 @@ def odd_case(chance: random.Random) -> bytes:
 
 
 def twice(chance: random.Random) -> bytes:
-    """A member twice, in either order."""
+    """Returns a member twice, in either order."""
     method = chance.choice(["tools/list", "tools/burn", "ping", 7])
     members = [f'"method":{json.dumps(method)}', '"method":"tools/burn"']
     chance.shuffle(members)

@@ -127,9 +127,7 @@ def test_a_sink_keeps_order_and_writes_whatever_the_pipe_cannot_hold(
 
 
 @sinks
-def test_a_sink_that_nobody_reads_any_more_says_so_once(
-    make: MakeSink, pipe: tuple[int, int]
-) -> None:
+def test_a_sink_reports_a_closed_reader_once(make: MakeSink, pipe: tuple[int, int]) -> None:
     reading, writing = pipe
 
     async def run() -> None:
@@ -155,7 +153,7 @@ def test_a_sink_that_nobody_reads_any_more_says_so_once(
 
 
 @posix
-def test_a_watched_sink_says_without_a_write_that_nobody_reads(pipe: tuple[int, int]) -> None:
+def test_a_watched_sink_detects_a_closed_reader_without_a_write(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
 
     async def run() -> None:

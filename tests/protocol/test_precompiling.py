@@ -36,12 +36,12 @@ class Served:
         self.client = StdioClient([sys.executable, "-m", "carrel", *options])
 
     def compilers(self) -> list[psutil.Process]:
-        """The server's child processes that compile."""
+        """Returns the server's child processes that compile."""
         children = psutil.Process(self.client.process.pid).children(recursive=True)
         return [child for child in children if _compiles(child)]
 
     def missing(self) -> list[str]:
-        """The plugins of which there is no code."""
+        """Returns the plugins of which there is no code."""
         return missing_code(DEFAULT_PLUGINS, CodeCache(self.code), STACK)
 
 
@@ -60,7 +60,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def keys() -> list[str]:
-    """What the code of the built-in plugins is called in the cache."""
+    """Returns what the code of the built-in plugins is called in the cache."""
     return [code_key(builtin_digest(name), STACK) for name in DEFAULT_PLUGINS]
 
 
@@ -103,7 +103,7 @@ def test_after_initialize_and_an_idle_wait_the_code_of_all_built_in_plugins_is_t
 
 @pytest.mark.requirement("serve:alive:precompiled")
 @pytest.mark.skipif(sys.platform == "win32", reason="nice is POSIX")
-def test_the_background_compiler_stands_behind_the_server_and_answers_go_on(
+def test_the_background_compiler_has_low_priority_and_calls_continue(
     serve: Callable[[], Served],
 ) -> None:
     server = serve()
@@ -161,7 +161,7 @@ def test_two_servers_never_compile_the_same_plugin(serve: Callable[[], Served]) 
 
 
 @pytest.mark.requirement("serve:alive:why-it-waits")
-def test_a_call_that_comes_before_says_that_its_plugin_is_compiled(
+def test_a_call_during_compiling_reports_that_it_waits_for_the_compiler(
     serve: Callable[[], Served],
 ) -> None:
     server = serve()

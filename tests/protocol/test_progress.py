@@ -30,7 +30,7 @@ def test_progress_of_a_quick_call_is_thinned(era_client: StdioClient) -> None:
     assert all(report["total"] == 5000 for report in reports)
 
 
-def test_who_did_not_ask_for_progress_gets_none(era_client: StdioClient) -> None:
+def test_clients_that_did_not_ask_for_progress_get_none(era_client: StdioClient) -> None:
     before = len(era_client.pairs)
     era_client.result("work", steps=50)
     assert len(era_client.pairs) == before + 1
@@ -66,7 +66,7 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 def relayed(script: Callable[[Loop, ProgressRelay], Any]) -> list[tuple[float, Any, Any, Any]]:
-    """What a client hears of a script, with the times."""
+    """Returns what a client hears of a script, with the times."""
     loop = Loop()
     heard: list[tuple[float, Any, Any, Any]] = []
 
@@ -99,7 +99,7 @@ def test_the_latest_of_many_reports_is_sent_when_its_time_comes() -> None:
     assert len(heard) <= 6
 
 
-def test_progress_never_falls_or_stands_still() -> None:
+def test_progress_always_increases() -> None:
     async def script(loop: Loop, relay: ProgressRelay) -> None:
         for done in (1.0, 3.0, 2.0, 3.0, math.nan, math.inf, 4.0):
             relay(done, None, "")
@@ -125,7 +125,7 @@ def test_a_call_without_reports_gives_a_sign_of_life_each_second() -> None:
     assert {total for _, _, total, _ in heard} == {None}
 
 
-def test_a_sign_of_life_never_says_that_the_work_is_done() -> None:
+def test_a_keep_alive_notification_never_reports_completion() -> None:
     async def script(loop: Loop, relay: ProgressRelay) -> None:
         relay(5, 5, "last step")
         await loop.pass_time(3.0)
@@ -133,7 +133,7 @@ def test_a_sign_of_life_never_says_that_the_work_is_done() -> None:
     assert [done for _, done, _, _ in relayed(script)] == [5]
 
 
-def test_a_wait_is_told_without_counting_as_work() -> None:
+def test_a_wait_is_reported_without_counting_as_work() -> None:
     async def script(loop: Loop, relay: ProgressRelay) -> None:
         relay(0, 2, "asking")
         await loop.pass_time(0.2)
@@ -165,7 +165,7 @@ def test_steps_without_waits_keep_their_total_and_are_whole_numbers() -> None:
     assert all(isinstance(done, int) for done, _ in heard)
 
 
-def test_a_report_of_less_never_takes_the_place_of_one_that_waits_to_be_sent() -> None:
+def test_a_report_with_lower_progress_does_not_replace_a_pending_one() -> None:
     async def script(loop: Loop, relay: ProgressRelay) -> None:
         relay(1, 5, "one")
         await loop.pass_time(0.05)

@@ -165,7 +165,7 @@ Answers = Mapping[str, Any]
 def session(
     code_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, Any], Answers]:
-    """The tools as they were listed, and what each call gave."""
+    """Returns the tools as they were listed, and what each call gave."""
     folder = tmp_path_factory.mktemp("server")
     settings = folder / "carrel.json"
     folders = {"cache_dir": str(code_folder), "data_dir": str(folder)}
@@ -191,7 +191,7 @@ def answers(session: tuple[dict[str, Any], Answers]) -> Answers:
 
 
 def data(answers: Answers, name: str) -> Any:
-    """What a call gave, which must be the same in both of its forms."""
+    """Returns what a call gave, which must be the same in both of its forms."""
     answer = answers[name]
     assert not answer.is_error, answer.content
     assert json.loads(answer.content[0].text) == answer.structured_content
@@ -199,7 +199,7 @@ def data(answers: Answers, name: str) -> Any:
 
 
 def used(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments by their paths, with the values of each."""
+    """Yields the arguments by their paths, with the values of each."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from used(value, f"{prefix}{name}.")
@@ -301,7 +301,7 @@ def test_every_order_and_kind_of_date_reaches_ncbi(answers: Answers, name: str, 
     assert (len(found["pmids"]), found["next_offset"], found["brief_summaries"]) == (2, 2, [])
 
 
-def test_pages_go_on_by_offset_and_history_to_the_end(answers: Answers) -> None:
+def test_pages_continue_by_offset_and_history_to_the_end(answers: Answers) -> None:
     first, second = data(answers, "by journal"), data(answers, "next page")
     assert (first["web_env"], first["query_key"]) == ("MCID_99desk", "1")
     assert second["offset"] == first["next_offset"]
@@ -310,7 +310,7 @@ def test_pages_go_on_by_offset_and_history_to_the_end(answers: Answers) -> None:
     assert first["total_found"] == len(first["pmids"]) + len(second["pmids"])
 
 
-def test_what_ncbi_ignored_or_rewrote_is_told(answers: Answers) -> None:
+def test_terms_that_ncbi_ignored_or_rewrote_are_reported(answers: Answers) -> None:
     notices = data(answers, "rewritten")["notices"]
     assert [any(word in notice for notice in notices) for word in ("qwzxdesk", '"the"', "[MeSH")]
     assert any('ignored "the"' in notice for notice in notices), notices
@@ -445,7 +445,7 @@ def test_related_articles_come_with_what_a_reader_needs(answers: Answers) -> Non
     assert (nobody["related_articles"], nobody["total_found"]) == ([], 0)
 
 
-def test_citations_come_in_the_styles_that_were_asked_for(answers: Answers) -> None:
+def test_citations_have_the_requested_styles(answers: Answers) -> None:
     citations = data(answers, "citation")["citations"]
     assert set(citations) == set(STYLES)
     assert citations["apa_string"] == (

@@ -58,7 +58,7 @@ print("after")
 
 
 @pytest.mark.requirement("stdio:pure:given-back")
-def test_the_streams_are_given_back_without_what_was_printed_meanwhile() -> None:
+def test_the_streams_are_restored_without_buffered_output() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], input=b"request", capture_output=True, check=True
     )

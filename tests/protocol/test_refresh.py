@@ -51,9 +51,7 @@ class Noting(ScriptedToolbox):
         ({"carrel/refresh": "yes"}, False),
     ],
 )
-def test_a_call_passes_the_cache_by_when_its_meta_says_so(
-    meta: dict[str, Any] | None, refreshed: bool
-) -> None:
+def test_a_calls_meta_can_bypass_the_cache(meta: dict[str, Any] | None, refreshed: bool) -> None:
     toolbox = Noting()
 
     async def run() -> dict[str, Any]:

@@ -95,7 +95,7 @@ def until(wanted: Callable[[], bool]) -> None:
 
 @pytest.mark.requirement("serve:alive:reload-takes-over")
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
-def test_a_changed_file_takes_over_and_clients_are_told(served: Served, revision: str) -> None:
+def test_a_changed_file_is_reloaded_and_clients_are_notified(served: Served, revision: str) -> None:
     one = {"url": served.plugin("one")}
     two = {"url": served.plugin("two", 2)}
     served.configure(one=one)
@@ -147,7 +147,7 @@ def test_a_module_comes_changes_and_goes(served: Served) -> None:
 
 
 @pytest.mark.requirement("serve:alive:reload-bad-file")
-def test_a_bad_file_leaves_the_old_state_serving_and_says_why(served: Served) -> None:
+def test_an_invalid_file_keeps_the_old_configuration_and_logs_the_reason(served: Served) -> None:
     url = served.plugin()
     served.configure(sample={"url": url})
     with served.client() as client:
@@ -171,7 +171,7 @@ def test_a_bad_file_leaves_the_old_state_serving_and_says_why(served: Served) ->
 
 
 @pytest.mark.requirement("serve:alive:reload-resources")
-def test_a_change_of_resources_is_told_as_such(served: Served) -> None:
+def test_a_change_of_resources_is_announced_as_resources(served: Served) -> None:
     stats = {
         "uri": "sample-data://stats", "name": "stats", "description": "How much there is.",
         "output_schema": {"type": "object"},

@@ -18,7 +18,7 @@ TOLD = ("note:1", "note:2", "carrel://health", "no uri")
 
 
 def with_module(folder: Path, code_folder: Path) -> list[str]:
-    """A server with a module whose tool says of four documents that they changed."""
+    """Returns a server with a module whose tool says of four documents that they changed."""
     texts = [json.dumps({"uri": uri}) for uri in TOLD]
     body, data, at = "", text_at(0, '{"content":[]}'), 64
     for text in texts:
@@ -49,9 +49,7 @@ def listen(client: StdioClient, **wanted: Any) -> dict[str, Any]:
 
 
 @pytest.mark.requirement("stdio:pure:resource-updated")
-def test_a_document_that_a_module_says_has_changed_is_told_to_its_subscribers(
-    tmp_path: Path, code_folder: Path
-) -> None:
+def test_subscribers_are_notified_of_a_changed_resource(tmp_path: Path, code_folder: Path) -> None:
     with StdioClient(with_module(tmp_path, code_folder)) as client:
         assert client.open(MODERN)["capabilities"]["resources"]["subscribe"] is True
         wanted = ["note:2", "carrel://health"]

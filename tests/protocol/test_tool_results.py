@@ -128,7 +128,7 @@ def test_a_call_before_the_handshake_is_refused() -> None:
         assert client.result("echo")["structuredContent"] == {}
 
 
-def test_annotations_say_what_a_tool_does(era_client: StdioClient) -> None:
+def test_annotations_describe_a_tool(era_client: StdioClient) -> None:
     listed = era_client.request("tools/list")["result"]["tools"]
     tools = {tool["name"]: tool for tool in listed}
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
@@ -137,12 +137,12 @@ def test_annotations_say_what_a_tool_does(era_client: StdioClient) -> None:
     assert tools["refuse"]["annotations"]["destructiveHint"] is True
 
 
-def test_a_cursor_nobody_gave_is_refused(era_client: StdioClient) -> None:
+def test_an_unknown_cursor_is_refused(era_client: StdioClient) -> None:
     for method in ("tools/list", "resources/list", "resources/templates/list"):
         assert era_client.request(method, {"cursor": "x"})["error"]["code"] == -32602
 
 
-def test_a_resource_nobody_has_is_refused_in_the_words_of_the_era(era_client: StdioClient) -> None:
+def test_an_unknown_resource_is_refused_with_the_revisions_error(era_client: StdioClient) -> None:
     error = era_client.request("resources/read", {"uri": "carrel://wealth"})["error"]
     assert error["code"] == (-32602 if era_client.revision == MODERN else -32002)
     assert "carrel://health" in error["message"]

@@ -71,7 +71,7 @@ def test_a_session_in_every_revision_is_valid_to_the_last_byte(revision: str) ->
 
 
 def _interrupted(client: StdioClient) -> list[str]:
-    """The keys of interrupted calls, once there is one: interrupting is not answered."""
+    """Returns the keys of interrupted calls, once there is one: interrupting is not answered."""
     answers = (client.result("cancelled")["content"][0]["text"] for _ in range(2000))
     return next(keys for answer in answers if (keys := json.loads(answer)["keys"]))
 

@@ -42,7 +42,7 @@ class Server:
         self.client = StdioClient([*command, "serve", "--config", str(settings)])
 
     def reports(self, token: str) -> list[Report]:
-        """What a call reported so far."""
+        """Returns what a call reported so far."""
         return [
             frame["params"]
             for frame, _ in self.client.pairs
@@ -85,14 +85,16 @@ def assert_honest(reports: Sequence[Report]) -> None:
 
 
 def messages(reports: Sequence[Report]) -> list[str]:
-    """What a client's person reads, signs of life left out."""
+    """Returns what a client's person reads, signs of life left out."""
     said = [report["message"] for report in reports]
     return [one for one in said if not one.startswith("still working")]
 
 
 @pytest.mark.requirement("serve:alive:why-it-waits")
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
-def test_the_turn_and_the_answer_are_named(server: Server, revision: str) -> None:
+def test_the_waits_for_the_slot_and_for_the_response_are_reported(
+    server: Server, revision: str
+) -> None:
     release = threading.Event()
     server.upstream.on("/api/query", Reply(body=FEED), Reply(body=FEED, hold=release))
     server.client.open(revision)
@@ -115,7 +117,7 @@ def test_the_turn_and_the_answer_are_named(server: Server, revision: str) -> Non
 
 
 @pytest.mark.requirement("serve:alive:why-it-waits")
-def test_a_pause_that_the_source_asked_for_is_named(server: Server) -> None:
+def test_a_retry_after_pause_is_reported(server: Server) -> None:
     busy = Reply(429, headers=[("Retry-After", "5")])
     server.upstream.on("*", busy, Reply(body=b"<eSpellResult><Query>x</Query></eSpellResult>"))
     server.client.open()
@@ -127,7 +129,7 @@ def test_a_pause_that_the_source_asked_for_is_named(server: Server) -> None:
 
 
 @pytest.mark.requirement("serve:alive:why-it-waits")
-def test_another_attempt_is_told_with_its_reason(server: Server) -> None:
+def test_a_retry_is_reported_with_its_reason(server: Server) -> None:
     server.upstream.on("*", Reply(503), Reply(503), Reply(503), Reply(body=FEED))
     server.client.open()
     call = server.client.start_call("arxiv_query", token="again", search_query="one")

@@ -36,7 +36,7 @@ def serve(listener: socket.socket) -> None:
 
 
 def second_answer() -> bytes:
-    """What the second of two requests is answered."""
+    """Returns what the second of two requests is answered."""
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, args=(listener,), daemon=True).start()
     base = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -70,5 +70,5 @@ def invoke(load: Load) -> Invoke:
 
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
-    """An empty folder for precompiled code."""
+    """Returns an empty folder for precompiled code."""
     return tmp_path / "code"

@@ -65,7 +65,7 @@ def test_a_claim_is_held_by_one_until_it_is_released(code: Path) -> None:
     other.release()
 
 
-def test_what_another_process_compiles_is_waited_for_and_not_compiled_again(
+def test_a_component_that_another_process_compiles_is_not_compiled_again(
     code: Path, compiles: Compiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loader, "_PATIENCE", 60.0)
@@ -87,7 +87,7 @@ def test_what_another_process_compiles_is_waited_for_and_not_compiled_again(
     assert compiles.nices == []
 
 
-def test_a_call_waits_only_so_long_and_takes_what_is_there_first(
+def test_a_call_waits_for_another_compiler_only_for_a_limited_time(
     code: Path, compiles: Compiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when the other one, at low priority, gets no processor."""
@@ -112,7 +112,7 @@ def test_a_call_waits_only_so_long_and_takes_what_is_there_first(
         one_claim.release()
 
 
-def test_what_a_call_waits_for_is_compiled_at_the_servers_priority_and_a_strangers_behind(
+def test_a_needed_built_in_plugin_is_compiled_at_the_servers_priority_and_others_below(
     code: Path, compiles: Compiles
 ) -> None:
     runtime = Runtime(RuntimeSettings(code))

@@ -50,7 +50,7 @@ def all_taken(turns: CpuPermits) -> list[CpuPermit]:
     return holders
 
 
-def test_one_instance_is_made_ahead_while_every_turn_is_taken() -> None:
+def test_one_instance_is_created_ahead_while_no_permit_is_free() -> None:
     holders = all_taken(turns := CpuPermits())
     ahead, behind = CpuPermit(turns), CpuPermit(turns)
     assert goes_on(ahead.prepare).wait(5)
@@ -62,7 +62,7 @@ def test_one_instance_is_made_ahead_while_every_turn_is_taken() -> None:
     assert prepares.wait(5)
 
 
-def test_while_turns_are_free_instances_are_made_at_the_same_time() -> None:
+def test_instances_are_created_concurrently_while_permits_are_free() -> None:
     turns = CpuPermits()
     first = CpuPermit(turns)
     first.prepare()
@@ -72,7 +72,7 @@ def test_while_turns_are_free_instances_are_made_at_the_same_time() -> None:
     assert goes_on(CpuPermit(turns).prepare).wait(5)
 
 
-def test_nothing_is_made_ahead_before_it_is_known_to_be_quick() -> None:
+def test_no_instance_is_created_ahead_before_creation_is_known_to_be_quick() -> None:
     turns = CpuPermits()
     for _ in range(PROCESSORS):
         CpuPermit(turns).prepare()
@@ -90,7 +90,7 @@ def test_nothing_is_made_ahead_once_it_took_long() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own there")
-def test_one_that_steps_back_goes_on_and_its_turn_is_the_next_ones() -> None:
+def test_a_deprioritised_guest_continues_and_releases_its_permit() -> None:
     turns = CpuPermits()
     computing: list[CpuPermit] = []
     computes, end = threading.Event(), threading.Event()
@@ -199,7 +199,7 @@ def test_a_wait_that_a_signal_handler_ends_takes_no_place() -> None:
     assert places.try_acquire()
 
 
-def test_places_go_to_those_who_have_waited_longest() -> None:
+def test_permits_go_to_the_thread_that_waited_longest() -> None:
     places, order = PermitPool(1), []
     assert places.acquire()
 

@@ -132,7 +132,7 @@ def test_every_limit_holds_and_the_next_document_is_read(
 
 
 @pytest.mark.requirement("result:typed:inline")
-def test_what_the_plugin_reports_is_told(load: Load) -> None:
+def test_an_error_of_the_plugin_is_reported(load: Load) -> None:
     component = load(guest(result='{"code":"not_found"}', failed=True))
     with pytest.raises(PluginReport, match="not_found"):
         parse(component)
@@ -174,7 +174,7 @@ def test_as_many_run_as_there_are_processors_and_the_others_wait(load: Load) -> 
 
 
 @pytest.mark.requirement("sandbox:limits:cancel")
-def test_one_that_waits_for_a_worker_is_cancelled_at_once(load: Load) -> None:
+def test_a_call_that_waits_for_a_worker_can_be_cancelled(load: Load) -> None:
     component = load(guest(LOOP_IF_LONG))
     with busy(component):
         call = Call("guest", "format")
@@ -188,7 +188,7 @@ def test_one_that_waits_for_a_worker_is_cancelled_at_once(load: Load) -> None:
 
 @NEEDS_SIGNALS
 @pytest.mark.requirement("sandbox:limits:interrupt")
-def test_one_that_waits_for_a_worker_is_interrupted_at_once(load: Load) -> None:
+def test_a_call_that_waits_for_a_worker_can_be_interrupted(load: Load) -> None:
     component = load(guest(LOOP_IF_LONG))
     with busy(component):
         threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -210,7 +210,7 @@ def test_closing_ends_the_waiting_for_a_worker(load: Load) -> None:
         assert outcomes == ["busy"]
 
 
-def test_at_once_and_in_turn_give_the_same(load: Load) -> None:
+def test_concurrent_and_sequential_calls_give_equal_results(load: Load) -> None:
     component = load(guest(result='{"a":1}'))
     threads, outcomes = in_threads(16, lambda: {parse(component) for _ in range(50)})
     for thread in threads:
@@ -237,7 +237,7 @@ def test_the_callers_priority_is_not_lowered(load: Load) -> None:
     component.close()
 
 
-def test_memory_beyond_what_is_kept_goes_back_at_once(load: Load) -> None:
+def test_memory_beyond_the_kept_size_is_returned_immediately(load: Load) -> None:
     component = load(guest(touching(2048)))
     before = resident()
     parse(component)
@@ -246,7 +246,7 @@ def test_memory_beyond_what_is_kept_goes_back_at_once(load: Load) -> None:
 
 
 @pytest.mark.skipif(INTERFACE.name != "direct", reason="memory is pooled on the fast path only")
-def test_memory_of_large_documents_is_kept_while_they_come_and_then_goes_back(load: Load) -> None:
+def test_memory_for_large_documents_is_returned_after_an_idle_period(load: Load) -> None:
     component = load(guest(touching(384)))
     document = "x" * (3 * MIB)
     before = resident()
@@ -272,7 +272,7 @@ def test_an_interrupt_is_seen_when_the_guest_has_ended(load: Load) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:interrupt")
-def test_an_interrupt_while_the_guest_speaks_to_the_host_does_not_cross_it(load: Load) -> None:
+def test_an_interrupt_during_a_host_function_does_not_cross_the_guest(load: Load) -> None:
     class Interrupting(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             signal.raise_signal(signal.SIGINT)
@@ -292,7 +292,7 @@ def test_an_interrupt_while_the_guest_speaks_to_the_host_does_not_cross_it(load:
 
 
 @NEEDS_SIGNALS
-def test_what_a_handler_of_signals_raises_reaches_the_caller_as_it_is(load: Load) -> None:
+def test_an_exception_of_a_signal_handler_reaches_the_caller(load: Load) -> None:
     def too_late(*_: object) -> None:
         raise TimeoutError("too late")
 

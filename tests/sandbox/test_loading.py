@@ -98,7 +98,7 @@ def test_the_digest_is_checked_even_when_the_code_is_cached(runtime: Runtime) ->
         pytest.param(guest().wasm[:-20], "not a valid component", id="truncated"),
     ],
 )
-def test_what_is_no_component_is_refused_with_the_reason(
+def test_bytes_that_are_no_component_are_refused_with_the_reason(
     runtime: Runtime, wasm: bytes, words: str
 ) -> None:
     bad = bytes_guest(wasm)
@@ -182,7 +182,7 @@ def call_once(runtime: Runtime, one: Guest) -> str:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
-def test_precompiled_code_is_its_owners_alone(code: Path) -> None:
+def test_only_the_owner_can_read_precompiled_code(code: Path) -> None:
     one = guest()
     assert call_once(Runtime(RuntimeSettings(code)), one) == "{}"
     assert code.stat().st_mode & 0o077 == 0
@@ -220,7 +220,7 @@ def test_a_lost_key_makes_the_old_code_worthless(code: Path) -> None:
 
 
 @pytest.mark.long("kills")
-def test_two_processes_compiling_at_once_and_one_killed_leave_a_whole_cache(
+def test_two_compiling_processes_and_a_kill_leave_a_complete_cache(
     code: Path, tmp_path: Path
 ) -> None:
     one = guest(result='{"survived":true}')

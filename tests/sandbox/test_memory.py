@@ -34,6 +34,6 @@ def faults_of_the_second_block(how: str, size: int) -> int:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
 @pytest.mark.parametrize(("how", "size"), [("keep_freed", 20_000_000), ("own_process", 4_000_000)])
-def test_a_large_block_that_was_freed_is_used_again(how: str, size: int) -> None:
+def test_a_large_freed_block_is_reused(how: str, size: int) -> None:
     assert faults_of_the_second_block("as it is", size) > 900
     assert faults_of_the_second_block(how, size) < 100

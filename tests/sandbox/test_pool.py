@@ -52,7 +52,7 @@ def test_a_component_larger_than_the_pool_runs_without_it(invoke: Invoke) -> Non
 
 
 @pytest.mark.requirement("sandbox:fresh:pool")
-def test_what_a_call_wrote_into_kept_memory_is_gone_at_the_next(load: Load) -> None:
+def test_pooled_memory_is_zeroed_between_calls(load: Load) -> None:
     # Writes a byte in each of three pages and fails when one was there already.
     body = """
       (loop $l
@@ -69,7 +69,7 @@ def test_what_a_call_wrote_into_kept_memory_is_gone_at_the_next(load: Load) -> N
     component.close()
 
 
-def test_what_a_guest_took_is_given_back_without_a_next_call(load: Load) -> None:
+def test_memory_of_a_guest_is_returned_without_a_further_call(load: Load) -> None:
     component = load(guest(touching(2048)))
     before = resident()
     call = Call("guest", "tool")

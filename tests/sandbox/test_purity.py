@@ -17,7 +17,7 @@ CLOCK = (
 
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
-def test_a_component_of_the_contract_alone_is_pure(load: Load) -> None:
+def test_a_component_that_imports_only_the_contract_is_pure(load: Load) -> None:
     component = load(guest())
     assert component.is_pure
     component.close()

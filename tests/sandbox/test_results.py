@@ -34,7 +34,7 @@ def parsed(component: SandboxedComponent, limits: Limits | None = None) -> memor
     return component.parse("format", Utf8(b"{}"), call, settings={}, inline=True)
 
 
-def test_a_text_stays_what_it_was_while_others_come_and_go(load: Load) -> None:
+def test_a_text_is_unchanged_while_others_are_freed(load: Load) -> None:
     component, other = load(guest(result='{"a":1}')), load(guest(result='{"b":2}'))
     text = parsed(component)
     assert text.readonly
@@ -115,7 +115,7 @@ def test_a_trap_is_a_typed_error_with_its_kind(invoke: Invoke, body: str, kind: 
     assert caught.value.to_dict()["trap"] == kind
 
 
-def test_no_words_of_a_trap_are_found_inside_anothers() -> None:
+def test_no_traps_message_contains_anothers() -> None:
     for kind, words in TRAPS.items():
         error = from_wasmtime(wasmtime.WasmtimeError(f"wasm trap: {words}"), Call("g", "t"))
         if isinstance(error, Trap):

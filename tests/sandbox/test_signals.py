@@ -21,7 +21,7 @@ pytestmark = [
 
 @pytest.fixture
 def came() -> Iterator[list[int]]:
-    """What a handler of two signals has been told of."""
+    """Yields what a handler of two signals has been told of."""
     came: list[int] = []
     both = (signal.SIGUSR1, signal.SIGUSR2)
     before = [signal.signal(one, lambda number, _frame: came.append(number)) for one in both]
@@ -74,7 +74,7 @@ def test_an_interrupt_is_raised_at_the_end_and_keeps_no_other_signal_back(came: 
     assert handlers() == before
 
 
-def test_an_error_of_the_block_and_an_interrupt_are_both_told(came: list[int]) -> None:
+def test_an_error_of_the_block_and_an_interrupt_are_both_raised(came: list[int]) -> None:
     def fails() -> None:
         with held_back():
             send(signal.SIGINT)

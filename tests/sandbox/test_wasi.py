@@ -15,7 +15,7 @@ _RANDOM = (
 
 
 def asking_for_chance() -> Guest:
-    """A guest that asks WASI for a random number before it returns its result."""
+    """Returns a guest that asks WASI for a random number before it returns its result."""
     wat = guest_wat("(drop (call $chance))", imports=_RANDOM)
     lowered = '(core func $chance (canon lower (func $random "get-random-u64")))'
     wasi = '(core instance $wasi (export "chance" (func $chance)))'

@@ -117,13 +117,13 @@ def leaf(above: Issued, wanted: Wanted = Wanted(), key: Any = None, **changes: A
 
 
 def self_signed(pretended: Issued) -> Issued:
-    """A certificate that names `pretended` as its issuer and is signed by its own key."""
+    """Returns a certificate that names `pretended` as its issuer and is signed by its own key."""
     key = p256()
     return leaf(Issued(pretended.certificate, key), key=key)
 
 
 def key_usage(**allowed: bool) -> x509.KeyUsage:
-    """A key's usage: what is named, and nothing else."""
+    """Returns a key's usage: what is named, and nothing else."""
     known = (
         "digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
         "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",

@@ -36,7 +36,9 @@ P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 def changed(signing_keys: SigningKeys, repository: HttpRepository, change: Any) -> Case:
-    """A good bundle after `change` of its JSON, which is given the bundle and the digest."""
+    """Returns a good bundle after `change` of its JSON, which is given the bundle and the
+    digest.
+    """
     digest = artifact(repository)
     document = bundle(signing_keys.key, statement(digest))
     document = change(document, digest) or document
@@ -52,7 +54,7 @@ def says(
     key: Any = None,
     **parts: Any,
 ) -> Case:
-    """A bundle by `key`, the lab's unless told, over what `payload` makes of the digest.
+    """Returns a bundle by `key`, the lab's unless told, over what `payload` makes of the digest.
 
     `parts` are those of `bundle`.
     """
@@ -65,7 +67,7 @@ def says(
 def with_signature(
     signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[str], str]
 ) -> Case:
-    """A good bundle after `change` of its signature's base64."""
+    """Returns a good bundle after `change` of its signature's base64."""
 
     def replace(document: Any, _: str) -> None:
         envelope = document["dsseEnvelope"]
@@ -78,7 +80,7 @@ def with_signature(
 def with_signature_bytes(
     signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[bytes], bytes]
 ) -> Case:
-    """A good bundle after `change` of its signature."""
+    """Returns a good bundle after `change` of its signature."""
     return with_signature(
         signing_keys, repository, lambda text: encoded(change(base64.b64decode(text)))
     )

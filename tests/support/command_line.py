@@ -66,7 +66,7 @@ class CommandLine:
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def start(self, *words: str, ignoring: str = "") -> subprocess.Popen[bytes]:
-        """A process that the test ends itself; stdin is closed.
+        """Returns a process that the test ends itself; stdin is closed.
 
         Args:
             words: of the command.

@@ -15,7 +15,7 @@ _NAME = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s".:\[\],]+')
 
 
 def as_written(value: Any) -> Any:
-    """A JSON value with every scalar that is no text as its JSON text."""
+    """Returns a JSON value with every scalar that is no text as its JSON text."""
     if isinstance(value, dict):
         return {key: as_written(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -24,7 +24,7 @@ def as_written(value: Any) -> Any:
 
 
 def read_compact(text: str) -> dict[str, Any]:
-    """The value of a compact text."""
+    """Returns the value of a compact text."""
     reader = _Reader(text.split("\n"))
     found = reader.members(0)
     assert not reader.lines, reader.lines[:3]
@@ -151,7 +151,7 @@ def _put(found: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def _columns(text: str) -> tuple[list[tuple[list[str], list[list[str]] | None]], str]:
-    """The columns of a head that begins with a bracket, and what comes behind it."""
+    """Returns the columns of a head that begins with a bracket, and what comes behind it."""
     columns: list[tuple[list[str], list[list[str]] | None]] = []
     text = text[1:]
     while True:
@@ -188,7 +188,7 @@ def _row(columns: Any, text: str, separator: str) -> dict[str, Any]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The pieces between separators that stand outside of quotes."""
+    """Returns the pieces between separators that stand outside of quotes."""
     pieces, piece, at = [], "", 0
     while at < len(text):
         quoted = _QUOTED.match(text, at)

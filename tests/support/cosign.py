@@ -33,7 +33,7 @@ class Cosign:
         *,
         log: bool = False,
     ) -> str:
-        """What it has against a signature; empty when it accepts it.
+        """Returns what it has against a signature; empty when it accepts it.
 
         Args:
             repository: where the signature is.

@@ -44,13 +44,13 @@ class FetchHarness:
     def of(
         cls, client: FetchClient, policy: Policy, secrets: Sequence[Secret] = ()
     ) -> FetchHarness:
-        """The place of a plugin with this policy and these secrets."""
+        """Returns the place of a plugin with this policy and these secrets."""
         return cls(client, client.for_plugin(policy, secrets))
 
     def call(
         self, seconds: float = 30.0, on_progress: ProgressHandler | None = None, **limits: Any
     ) -> Call:
-        """A call with so much time left on the client's clock."""
+        """Returns a call with so much time left on the client's clock."""
         return Call(
             "arxiv",
             "query",
@@ -60,7 +60,7 @@ class FetchHarness:
         )
 
     def fetch(self, url: str, *, call: Call | None = None, **request: Any) -> Outcome:
-        """One request; a URL that starts with a slash is arXiv's."""
+        """Returns one request; a URL that starts with a slash is arXiv's."""
         if url.startswith("/") and not url.startswith("//"):
             url = f"https://{ARXIV}{url}"
         asked = Request(**{"method": "GET", "url": url, **request})
@@ -71,13 +71,13 @@ class FetchHarness:
         return outcome
 
     def answer(self, url: str, **request: Any) -> Response:
-        """One request that must be answered."""
+        """Returns one request that must be answered."""
         outcome = self.fetch(url, **request)
         assert isinstance(outcome, Response), outcome
         return outcome
 
     def failure(self, url: str, **request: Any) -> Failure:
-        """One request that must fail."""
+        """Returns one request that must fail."""
         outcome = self.fetch(url, **request)
         assert isinstance(outcome, Failure), outcome
         return outcome

@@ -231,13 +231,13 @@ class Guest:
 
 
 def assemble(wat: str) -> Guest:
-    """A guest from any WAT."""
+    """Returns a guest from any WAT."""
     wasm = bytes(wasmtime.wat2wasm(wat))
     return Guest(wasm, hashlib.sha256(wasm).hexdigest())
 
 
 def guest(body: str = "", **parts: Any) -> Guest:
-    """A guest of `guest_wat`."""
+    """Returns a guest of `guest_wat`."""
     return assemble(guest_wat(body, **parts))
 
 
@@ -257,7 +257,7 @@ def guest_wat(
     reading: str | None = None,
     version: str = "1.0.0",
 ) -> str:
-    """A guest whose `call` and `parse` run `body` and then return `result`, as text.
+    """Returns a guest whose `call` and `parse` run `body` and then return `result`, as text.
 
     Args:
         body: WAT; `$text` and `$text_length` are the arguments or document, `$i` is a spare local,
@@ -310,7 +310,7 @@ def guest_wat(
 
 
 def _escaped(text: str) -> str:
-    """The text as a WAT string, `%` kept from the template's own formatting."""
+    """Returns the text as a WAT string, `%` kept from the template's own formatting."""
     return "".join(f"\\{byte:02x}" for byte in text.encode())
 
 

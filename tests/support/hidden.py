@@ -26,7 +26,9 @@ WHITE_SPACE = frozenset({0x09, 0x0A})
 
 
 def hidden_in(text: str, *, white_space: bool = True) -> list[str]:
-    """The hidden characters of a text in order; line feed and tab count unless they may stand."""
+    """Returns the hidden characters of a text in order; line feed and tab count unless they may
+    stand.
+    """
     allowed = WHITE_SPACE if white_space else frozenset[int]()
     found = []
     before = -1

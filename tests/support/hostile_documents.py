@@ -15,7 +15,7 @@ _MIB = 2**20
 
 
 def feed(title: str = "A title", *, declaration: str = "", count: int = 1) -> str:
-    """A feed of equal entries."""
+    """Returns a feed of equal entries."""
     return f"{declaration}{HEAD}{_ENTRY.format(title=title) * count}</feed>"
 
 
@@ -28,13 +28,13 @@ def _entity_bomb() -> str:
 
 
 def _quadratic_bomb() -> str:
-    """One long entity, used often."""
+    """Returns one long entity, used often."""
     head = '<!DOCTYPE feed [<!ENTITY long "' + "x" * 50_000 + '">]>'
     return feed("&long;" * 10_000, declaration=head)
 
 
 def _external_entity() -> str:
-    """A file of the host, if anybody fetched it."""
+    """Returns a file of the host, if anybody fetched it."""
     head = '<!DOCTYPE feed [<!ENTITY file SYSTEM "file:///etc/passwd">]>'
     return feed("&file;", declaration=head)
 

@@ -20,7 +20,7 @@ _TESTS = Path(__file__).parents[1]
 
 
 def rounds(usual: int) -> int:
-    """How many kills: `usual`, or what CARREL_TEST_KILLS says (400 is the promise)."""
+    """Returns how many kills: `usual`, or what CARREL_TEST_KILLS says (400 is the promise)."""
     return int(os.environ.get("CARREL_TEST_KILLS") or usual)
 
 
@@ -32,7 +32,7 @@ def kill_rounds(
     longest: float,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[list[str]]:
-    """What each killed worker had acknowledged, in order.
+    """Yields what each killed worker had acknowledged, in order.
 
     Args:
         worker: the program.

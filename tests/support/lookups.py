@@ -43,7 +43,7 @@ def source(
     failed: bool = False,
     **changes: Any,
 ) -> Guest:
-    """A guest that resolves these kinds of identifiers and always returns `result`."""
+    """Returns a guest that resolves these kinds of identifiers and always returns `result`."""
     lookup = {"identifiers": list(kinds or ("doi",)), "batch": batch}
     text = manifest_text(hosts=[], lookup=lookup, **changes)
     return guest(body, result=result, failed=failed, manifest=text)

@@ -60,17 +60,17 @@ _MANIFEST: dict[str, Any] = {
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
-    """The sample manifest with top-level keys replaced."""
+    """Returns the sample manifest with top-level keys replaced."""
     return {**copy.deepcopy(_MANIFEST), **changes}
 
 
 def manifest_text(**changes: Any) -> str:
-    """The same as `describe` returns it."""
+    """Returns the same as `describe` returns it."""
     return json.dumps(manifest(**changes))
 
 
 def with_tool(**changes: Any) -> dict[str, Any]:
-    """The sample manifest with keys of its one tool replaced."""
+    """Returns the sample manifest with keys of its one tool replaced."""
     changed = manifest()
     changed["tools"][0].update(changes)
     return changed

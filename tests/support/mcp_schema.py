@@ -59,7 +59,7 @@ def _validator(revision: str, name: str) -> Any:
 
 
 def faults(revision: str, frame: Any, method: str | None) -> list[str]:
-    """What the schema of `revision` has against a frame of the server's.
+    """Returns what the schema of `revision` has against a frame of the server's.
 
     Args:
         revision: the negotiated one.

@@ -118,7 +118,7 @@ def module(
     pages: int = 1,
     memory: str = '(memory (export "memory") {pages})',
 ) -> Guest:
-    """A module whose `export` runs `body` and returns 0.
+    """Returns a module whose `export` runs `body` and returns 0.
 
     Args:
         body: WAT; it may `return` a code. `$h` and `$i` are spare locals, i64 and i32.
@@ -146,7 +146,7 @@ def module(
 
 
 def text_at(address: int, text: str | bytes) -> str:
-    """A data segment with a text."""
+    """Returns a data segment with a text."""
     raw = text.encode() if isinstance(text, str) else text
     escaped = "".join(f"\\{byte:02x}" for byte in raw)
     return f'(data (i32.const {address}) "{escaped}")'
@@ -171,7 +171,9 @@ def answering(answers: dict[str, Any]) -> dict[str, str]:
 
 
 def answering_module(answers: dict[str, Any], body: str = "", **more: Any) -> Guest:
-    """A module with fixed answers; `body` is another export's, `unused` unless `export` says so."""
+    """Returns a module with fixed answers; `body` is another export's, `unused` unless `export`
+    says so.
+    """
     parts = answering(answers)
     more.setdefault("export", "unused")
     more["data"] = parts["data"] + more.get("data", "")

@@ -35,7 +35,7 @@ class PluginGroup:
         self._access = Access(self._config, client)
 
     def arxiv(self) -> FetchHarness:
-        """The built-in plugin that asks export.arxiv.org."""
+        """Returns the built-in plugin that asks export.arxiv.org."""
         return self._desk(builtin("arxiv"), builtin_manifest("arxiv"))
 
     def stranger(
@@ -45,7 +45,7 @@ class PluginGroup:
         granted: Sequence[str] | None = None,
         digest: str = "0",
     ) -> FetchHarness:
-        """A plugin from a file that is granted all that it declares, or just `granted`."""
+        """Returns a plugin from a file that is granted all that it declares, or just `granted`."""
         declared = [{"methods": ["GET", "HEAD", "POST"], **host} for host in hosts]
         text = manifest_text(name=name, hosts=declared)
         grant = tuple(str(host["host"]) for host in hosts) if granted is None else tuple(granted)
@@ -57,7 +57,7 @@ class PluginGroup:
 
 
 def builtin_manifest(name: str) -> Manifest:
-    """The manifest of a built-in plugin."""
+    """Returns the manifest of a built-in plugin."""
     section = custom_section(read_source(name, f"builtin:{name}").wasm, MANIFEST_SECTION)
     assert section is not None
     return parse_manifest(section.decode(), name)

@@ -34,7 +34,7 @@ def says(
     key: Any = None,
     **parts: Any,
 ) -> Case:
-    """A signature by `key`, the lab's unless told, over what `payload` makes of the digest.
+    """Returns a signature by `key`, the lab's unless told, over what `payload` makes of the digest.
 
     `parts` are those of `older_layer`.
     """
@@ -47,7 +47,7 @@ def says(
 def with_signature(
     signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[str], str]
 ) -> Case:
-    """A good signature after `change` of its base64."""
+    """Returns a good signature after `change` of its base64."""
     digest = artifact(repository)
     body = json.dumps(payload_of(digest)).encode()
     signature = changed_signature(signing_keys.key, body, change)

@@ -74,7 +74,7 @@ class Page:
         return {_slug(line.lstrip("#")) for line in self.lines if re.match(r"#{1,6} ", line)}
 
     def section(self, heading: str) -> Page:
-        """The part under a heading, subsections included.
+        """Returns the part under a heading, subsections included.
 
         Raises:
             AssertionError: the page has no such heading.
@@ -95,7 +95,7 @@ class Page:
         return Page(self.path, self.lines[first:end], blocks)
 
     def rows(self) -> list[list[str]]:
-        """The rows of all tables, without headings; cells without the marks of code."""
+        """Returns the rows of all tables, without headings; cells without the marks of code."""
         rows = []
         for above, line in zip(("", *self.lines), self.lines, strict=False):
             if line.startswith("|") and above.startswith("|") and not _is_ruler(line):
@@ -104,11 +104,11 @@ class Page:
         return rows
 
     def first_cells(self) -> list[str]:
-        """The code in the first cell of each row."""
+        """Returns the code in the first cell of each row."""
         return [code for row in self.rows() for code in re.findall(r"`([^`]+)`", row[0])]
 
     def codes(self) -> set[str]:
-        """Everything in the prose that is marked as code."""
+        """Returns everything in the prose that is marked as code."""
         return set(re.findall(r"`([^`\n]+)`", self.prose))
 
 
@@ -122,7 +122,7 @@ def _slug(heading: str) -> str:
 
 
 def read_page(path: Path) -> Page:
-    """The page at `path`, which is below the root."""
+    """Returns the page at `path`, which is below the root."""
     prose: list[str] = []
     blocks: list[Block] = []
     marks: dict[str, str] = {}
@@ -152,7 +152,7 @@ def read_page(path: Path) -> Page:
 
 @cache
 def pages() -> tuple[Page, ...]:
-    """The README and everything under docs."""
+    """Returns the README and everything under docs."""
     paths = [Path("README.md"), *sorted(path for path in (ROOT / "docs").rglob("*.md"))]
     return tuple(
         read_page(path.relative_to(ROOT) if path.is_absolute() else path) for path in paths
@@ -160,12 +160,12 @@ def pages() -> tuple[Page, ...]:
 
 
 def page(name: str) -> Page:
-    """The page of that path."""
+    """Returns the page of that path."""
     return next(one for one in pages() if one.path == Path(name))
 
 
 def shows(shown: str, real: str) -> bool:
-    """Whether `real` is what was shown, `…` standing for what was left out."""
+    """Returns whether `real` is what was shown, `…` standing for what was left out."""
     wanted = [line.rstrip() for line in shown.strip("\n").splitlines()]
     found = [line.rstrip() for line in real.strip("\n").splitlines()]
     return re.fullmatch(_pattern(wanted), "".join(f"{line}\n" for line in found)) is not None

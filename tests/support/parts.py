@@ -79,7 +79,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def left_out(skipped: Counter[str]) -> list[str]:
-    """One line for each reason, the long kinds first."""
+    """Returns one line for each reason, the long kinds first."""
     lines = []
     for kind, words in LONG.items():
         count = skipped.get(f"{_LEFT_OUT}{kind}", 0)

@@ -17,7 +17,9 @@ assert len(URL) == 32
 
 
 def component(*, url: str = URL, **options: Any) -> bytes:
-    """A component of the sample manifest that returns `{"n": 1}` unless options say otherwise."""
+    """Returns a component of the sample manifest that returns `{"n": 1}` unless options say
+    otherwise.
+    """
     text = options.pop("manifest", manifest_text())
     if options.get("body") == FETCHES:
         options |= {"fetching": True, "data": f'(data (i32.const 4096) "{url}")'}
@@ -26,7 +28,7 @@ def component(*, url: str = URL, **options: Any) -> bytes:
 
 
 def project(folder: Path, wasm: bytes | None = None) -> Path:
-    """A project of Rust whose component is built already."""
+    """Returns a project of Rust whose component is built already."""
     (folder / "dist").mkdir(parents=True)
     (folder / "fixtures").mkdir()
     (folder / "Cargo.toml").write_text('[package]\nname = "sample-plugin"\n', "utf-8")
@@ -35,7 +37,7 @@ def project(folder: Path, wasm: bytes | None = None) -> Path:
 
 
 def fixture(folder: Path, name: str, **files: object) -> Path:
-    """A case in a project; keys are file names with `_` for `.`, values JSON or text."""
+    """Returns a case in a project; keys are file names with `_` for `.`, values JSON or text."""
     case = folder / "fixtures" / name
     case.mkdir()
     for key, value in files.items():

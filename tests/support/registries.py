@@ -51,7 +51,9 @@ _PEERS = _load_script()
 
 
 def peer(name: str) -> Path:
-    """A real program (`crane`, `oras`, `cosign2`, `cosign3`, `docker-registry`…); skips without."""
+    """Returns a real program (`crane`, `oras`, `cosign2`, `cosign3`, `docker-registry`…); skips
+    without.
+    """
     found = _PEERS.find(name)
     if found is None:
         pytest.skip(f"{name} is not here; `just peers {name}` gets it or says why not")
@@ -158,7 +160,7 @@ KINDS = {"docker-registry": docker_registry, "referrers-registry": referrers_reg
 
 
 def free_port() -> int:
-    """A port on loopback that nobody listens on."""
+    """Returns a port on loopback that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -166,7 +168,7 @@ def free_port() -> int:
 
 
 def bcrypt(password: str) -> str:
-    """The hash that `htpasswd -B` writes, by the system's libcrypt; skips without one."""
+    """Returns the hash that `htpasswd -B` writes, by the system's libcrypt; skips without one."""
     name = ctypes.util.find_library("crypt")
     if name is None:
         pytest.skip("no libcrypt here to make a password file with")

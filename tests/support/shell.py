@@ -10,7 +10,7 @@ _EXIT = re.compile(r"\[exit (\d+)\]")
 
 
 def commands(block: Block) -> list[tuple[str, str, int]]:
-    """The commands of a block, each with what is shown of its output and its exit code."""
+    """Returns the commands of a block, each with what is shown of its output and its exit code."""
     found = []
     for part in re.split(r"(?m)^\$ ", block.text)[1:]:
         lines = part.splitlines()

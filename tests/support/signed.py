@@ -58,7 +58,7 @@ def public_pem(key: Any) -> bytes:
 
 
 def raw_sign(key: Any, message: bytes, digest: hashes.HashAlgorithm | None = None) -> bytes:
-    """A signature by a key of any kind."""
+    """Returns a signature by a key of any kind."""
     digest = digest or hashes.SHA256()
     signature: bytes
     if isinstance(key, Ed25519PrivateKey):
@@ -71,7 +71,7 @@ def raw_sign(key: Any, message: bytes, digest: hashes.HashAlgorithm | None = Non
 
 
 def changed_signature(key: Any, message: bytes, change: Callable[[str], str]) -> str:
-    """A signature's base64 after `change`; signs again until that makes a difference.
+    """Returns a signature's base64 after `change`; signs again until that makes a difference.
 
     Only some signatures have, for example, padding that can be taken off.
     """
@@ -108,7 +108,7 @@ def bundle(
     sign: Callable[[Any, bytes], bytes] = raw_sign,
     chain: Sequence[Issued] = (),
 ) -> Json:
-    """A bundle signed by a key, or by the key of a certificate."""
+    """Returns a bundle signed by a key, or by the key of a certificate."""
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     material: Json = {"publicKey": {"hint": "aGludA=="}}
     key = signer
@@ -174,7 +174,7 @@ def older_layer(
     chain: Sequence[Issued] = (),
     media_type: str = SIMPLE_SIGNING,
 ) -> Json:
-    """One signature of the older layout, for `attach_older`."""
+    """Returns one signature of the older layout, for `attach_older`."""
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     key = signer.key if isinstance(signer, Issued) else signer
     annotations = {

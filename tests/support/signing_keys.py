@@ -100,7 +100,7 @@ class SigningKeys:
 
     @staticmethod
     def private_pem(key: Any) -> bytes:
-        """A private key as PKCS #8 without a password."""
+        """Returns a private key as PKCS #8 without a password."""
         pem: bytes = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return pem
 

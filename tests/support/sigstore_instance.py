@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 def make_root() -> Issued:
-    """An authority whose certificate has all that the web asks for."""
+    """Returns an authority whose certificate has all that the web asks for."""
     key = p256()
     name = x509.Name(
         [
@@ -94,7 +94,7 @@ class SigstoreInstance:
     log: Any = field(default_factory=p256)
 
     def trusted_root(self) -> bytes:
-        """What verifiers are given."""
+        """Returns what verifiers are given."""
         valid = {"start": "2020-01-01T00:00:00Z"}
         authority = {
             "subject": {"organization": "Example", "commonName": "Example"},
@@ -112,7 +112,7 @@ class SigstoreInstance:
         ).encode()
 
     def sign(self, digest: str, faults: Faults = Faults()) -> Json:
-        """A bundle over a digest, made an hour ago with a certificate for ten minutes."""
+        """Returns a bundle over a digest, made an hour ago with a certificate for ten minutes."""
         moment = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
         signer = self._certificate(moment, faults)
         made = bundle(signer, statement(digest))

@@ -89,7 +89,7 @@ class Staged:
 
 @contextmanager
 def staged_registry(folder: Path) -> Iterator[Staged]:
-    """A server on loopback for every name that tests use."""
+    """Yields a server on loopback for every name that tests use."""
     names = (REGISTRY, ELSEWHERE, "auth.docker.io", "registry-1.docker.io")
     with Upstream(*names) as upstream:
         yield Staged(upstream, folder)

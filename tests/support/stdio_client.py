@@ -21,7 +21,7 @@ Frame = dict[str, Any]
 
 
 def server_command(**settings: Any) -> list[str]:
-    """The command that starts a server with the scripted tools."""
+    """Returns the command that starts a server with the scripted tools."""
     return [sys.executable, "-W", "error", str(SERVER), json.dumps(settings)]
 
 
@@ -116,7 +116,7 @@ class StdioClient:
         self.send_bytes(json.dumps(frame).encode() + b"\n")
 
     def request_frame(self, method: str, params: Mapping[str, Any] | None = None) -> Frame:
-        """A request with a fresh id and, on a modern connection, the envelope."""
+        """Returns a request with a fresh id and, on a modern connection, the envelope."""
         id_ = self.next_id
         self.next_id += 1
         self.methods[id_] = method
@@ -147,13 +147,13 @@ class StdioClient:
         self.send(frame)
 
     def next_frame(self) -> Any:
-        """The next frame in order, held back ones first; None at the end of the output."""
+        """Returns the next frame in order, held back ones first; None at the end of the output."""
         if self._held:
             return self._held.pop(0)
         return self._frames.get(timeout=PATIENCE)
 
     def wait_for(self, wanted: Callable[[Frame], bool]) -> Frame:
-        """The next frame that is wanted; others are held back for later."""
+        """Returns the next frame that is wanted; others are held back for later."""
         for index, frame in enumerate(self._held):
             if isinstance(frame, dict) and wanted(frame):
                 del self._held[index]
@@ -166,7 +166,7 @@ class StdioClient:
         raise AssertionError(msg)
 
     def answer(self, id_: int | str) -> Frame:
-        """The answer to a request."""
+        """Returns the answer to a request."""
         return self.wait_for(lambda frame: frame.get("id") == id_ and "method" not in frame)
 
     def notification(self, method: str) -> Frame:
@@ -205,7 +205,7 @@ class StdioClient:
         self.process.stdin.close()
 
     def wait(self, seconds: float = PATIENCE) -> int:
-        """The exit code, all output read."""
+        """Returns the exit code, all output read."""
         code = self.process.wait(seconds)
         for thread in self._threads:
             thread.join(seconds)
@@ -218,7 +218,7 @@ class StdioClient:
 
 
 def envelope(**more: Any) -> dict[str, Any]:
-    """What every request carries in its `_meta` since 2026-07-28."""
+    """Returns what every request carries in its `_meta` since 2026-07-28."""
     return {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -227,7 +227,7 @@ def envelope(**more: Any) -> dict[str, Any]:
 
 
 def error_of(result: Frame) -> Frame:
-    """The error object of a failed call."""
+    """Returns the error object of a failed call."""
     assert result["isError"] is True
     error = json.loads(result["content"][1]["text"])["error"]
     assert isinstance(error, dict)

@@ -28,6 +28,6 @@ class MakeToolbox(Protocol):
 
 
 def parameters(seen: Seen) -> dict[str, str]:
-    """The parameters of a request, wherever they stand."""
+    """Returns the parameters of a request, wherever they stand."""
     text = seen.body.decode() if seen.method == "POST" else urlsplit(seen.path).query
     return {key: values[0] for key, values in parse_qs(text).items()}

@@ -89,7 +89,7 @@ def _works(seen: Seen) -> Reply:
 
 
 def _other(seen: Seen) -> Reply:
-    """A work by its DOI, and e-prints' source bundles, of which every third is missing."""
+    """Returns a work by its DOI, and e-prints' source bundles, of which every third is missing."""
     path = unquote(seen.path)
     if path.startswith("/works/"):
         item = next(one for one in _items() if path.startswith(f"/works/{one['DOI']}"))
@@ -134,7 +134,7 @@ def _converted(seen: Seen) -> Reply:
 
 
 def _info() -> bytes:
-    """What EInfo says of a database with as many fields and links as PubMed has."""
+    """Returns what EInfo says of a database with as many fields and links as PubMed has."""
     fields = "".join(
         f"<Field><Name>F{number:03d}</Name><FullName>Field number {number}</FullName>"
         f"<Description>What readers know as field {number}</Description>"

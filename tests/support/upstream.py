@@ -187,15 +187,15 @@ class Upstream:
         self._routes[path] = handler
 
     def dial(self, address: str, port: int) -> tuple[str, int]:
-        """The dialer to hand in: whatever the address, here. Addresses in `refusing` get a closed
-        port.
+        """Returns the dialer to hand in: whatever the address, here. Addresses in `refusing` get a
+        closed port.
         """
         assert port == 443
         self.dialled.append(address)
         return ("127.0.0.1", _closed_port() if address in self.refusing else self._port)
 
     def write_authority(self, folder: Path) -> Path:
-        """The CA as a PEM file."""
+        """Returns the CA as a PEM file."""
         path = folder / "authority.pem"
         self._authority.cert_pem.write_to_path(str(path))
         return path

@@ -12,7 +12,7 @@ TITLE = "A long enough title about reading desks"
 
 
 def work(source: str = "crossref", **members: Any) -> Work:
-    """A record; identifiers may be given as `doi=`, `arxiv=`, `pmid=`, `pmcid=`."""
+    """Returns a record; identifiers may be given as `doi=`, `arxiv=`, `pmid=`, `pmcid=`."""
     ids = {kind: members.pop(kind) for kind in ("doi", "arxiv", "pmid", "pmcid") if kind in members}
     return Work(**{"ids": Ids(**ids), "type": "article-journal", "source": source, **members})
 

@@ -1,6 +1,6 @@
-"""Making plugins: a new project, its component, its fixtures.
+"""Creates plugin projects, builds components and runs fixtures.
 
-Nothing here takes part in a call; `carrel plugin new`, `build` and `test` and `carrel record
---fixture` are its only users. `toolchain` is also loaded by `scripts/build-wasm`, by its path and
-without the rest of the package.
+Not used in calls; `carrel plugin new`, `build` and `test` and `carrel record --fixture` are its
+only users. `toolchain` is also loaded by `scripts/build-wasm`, by its path and without the rest of
+the package.
 """

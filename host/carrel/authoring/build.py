@@ -1,4 +1,4 @@
-"""From a project to the component that others get: built, looked at, its manifest embedded."""
+"""Builds a project's component, checks it, and embeds its manifest."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A component and what it says of itself.
+    """A built component and its manifest.
 
     Attributes:
         path: the file.
         digest: SHA-256 of its bytes, lower-case hex.
         size: bytes.
-        seconds: that building took.
+        seconds: time of building.
     """
 
     path: Path
@@ -42,15 +42,15 @@ def build_plugin(folder: Path, config: Config, say: Say, *, output: Path | None 
     """Builds the plugin in a folder.
 
     Args:
-        folder: of the project; what lies in it decides how it is built.
-        config: for its folders and the runtime's caps.
-        say: is told of every step.
+        folder: of the project; its files decide the language.
+        config: for its folders and the runtime's limits.
+        say: called with a message for every step.
         output: the file to write; `dist/NAME.wasm` in the project when None.
 
     Raises:
-        ArgumentError: no project there, or the output cannot be one.
+        ArgumentError: there is no project, or the output's name is invalid.
         BuildError: a tool is missing or failed.
-        LoadError: what was built is no plugin that a host would take; every fault is named.
+        LoadError: a host would refuse the component; names every fault.
     """
     started = time.monotonic()
     project = find_project(folder)

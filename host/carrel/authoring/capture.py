@@ -1,8 +1,8 @@
-"""A fixture from a real call: its arguments, its exchanges, what came out.
+"""Records a call as a fixture: its arguments, its exchanges and its result.
 
-The call is recorded into a hidden folder beside the fixture, which takes its place when everything
-is there. So a call that fails leaves nothing behind, and a fixture that is recorded again stays as
-it was until it is replaced.
+The call is recorded in a hidden folder beside the fixture, which replaces the fixture when it is
+complete. So a failed call writes nothing, and a fixture that is recorded again is unchanged until
+then.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A fixture in the making.
+    """A fixture that is being recorded.
 
     Attributes:
         folder: of the fixture.
-        work: the hidden folder that it is made in.
-        settings: what the fixture that is replaced hands to the plugin.
+        work: the hidden folder for its files.
+        settings: the plugin's settings in the fixture that is replaced.
     """
 
     folder: Path
@@ -52,11 +52,11 @@ class Capture:
 
     @property
     def exchanges(self) -> Path:
-        """Where the call is recorded to."""
+        """The folder of the recorded exchanges."""
         return self.work / EXCHANGES
 
     def failed_exchanges(self) -> list[str]:
-        """Returns one line for each exchange that ended without an answer."""
+        """Returns one line for each exchange without a response."""
         if not self.exchanges.is_dir():
             return []
         failures = Recordings(self.exchanges).failures()
@@ -65,12 +65,12 @@ class Capture:
     def finish(
         self, tool: str, arguments: Mapping[str, Any], outcome: Mapping[str, Any] | SourceError
     ) -> None:
-        """Writes what `carrel plugin test` reads, beside the exchanges, and puts it in place.
+        """Writes the fixture's files beside the exchanges, and renames the folder.
 
         Args:
             tool: its name in the manifest, without namespace, or a reserved one.
-            arguments: as they were given.
-            outcome: the result, or the plugin's own report.
+            arguments: the call's arguments.
+            outcome: the result, or the error that the plugin reported.
         """
         case = {"tool": tool, "arguments": dict(arguments)}
         write_json(self.work / CASE, case | ({"settings": self.settings} if self.settings else {}))
@@ -80,7 +80,7 @@ class Capture:
             self.work.rename(self.folder)
             return
         for path in self.folder.iterdir():
-            if path.name not in {CASE, EXPECTED, EXCHANGES}:  # the author's own, such as notes
+            if path.name not in {CASE, EXPECTED, EXCHANGES}:  # files of the author, such as notes
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, self.work / path.name)
         old = self.work.with_name("old")
@@ -94,14 +94,14 @@ class Capture:
 
 @contextmanager
 def capturing(folder: Path, *, replace: bool) -> Iterator[Capture]:
-    """Yields a place to make a fixture; what is not finished there is removed.
+    """Yields a new capture; removes its files unless it is finished.
 
     Args:
         folder: of the fixture.
-        replace: whether it may take the place of a fixture of a call.
+        replace: whether it may replace a fixture of a call.
 
     Raises:
-        ArgumentError: something is there that is not to be replaced.
+        ArgumentError: the folder exists and must not be replaced.
     """
     folder = folder.absolute()
     settings = _replaceable(folder, replace=replace)
@@ -118,10 +118,10 @@ def capturing(folder: Path, *, replace: bool) -> Iterator[Capture]:
 
 
 def _replaceable(folder: Path, *, replace: bool) -> Mapping[str, Any]:
-    """Returns the settings of the fixture that is to be replaced; empty when nothing is there.
+    """Returns the settings of the fixture to replace; empty without one.
 
     Raises:
-        ArgumentError: something is there that is not to be replaced.
+        ArgumentError: the folder exists and must not be replaced.
     """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return {}
@@ -138,18 +138,18 @@ def _replaceable(folder: Path, *, replace: bool) -> Mapping[str, Any]:
 
 
 def recording_config(config: Config, capture: Capture) -> Config:
-    """Returns the configuration to record a fixture with: its exchanges go to the fixture.
+    """Returns the configuration for recording a fixture, with its folder of exchanges.
 
-    A fixture inside a project is recorded with the project's own component, which may reach what
-    its manifest declares: who builds a plugin is its operator here.
+    A fixture inside a project is recorded with the project's component, which is granted the hosts
+    of its manifest, because the author is its operator here.
 
     Args:
-        config: the author's own.
-        capture: the fixture in the making.
+        config: the author's configuration.
+        capture: the fixture that is recorded.
 
     Raises:
         ArgumentError: the project has not been built.
-        LoadError: the component is not one that a host would take.
+        LoadError: a host would refuse the component.
     """
     config = dataclasses.replace(config, record_dir=capture.exchanges)
     try:
@@ -169,15 +169,14 @@ def recording_config(config: Config, capture: Capture) -> Config:
 
 
 def find_reserved(states: Sequence[PluginState], name: str) -> tuple[PluginState, str] | None:
-    """Returns the plugin and the reserved tool that a name means; None when it means a tool, or
-    nothing.
+    """Returns the plugin and the reserved tool of a name; None if it is a tool or unknown.
 
     Args:
         states: of the configured plugins.
-        name: with the plugin's namespace in front or, where only one plugin has it, without.
+        name: with the plugin's namespace as prefix; without it if only one plugin has the tool.
 
     Raises:
-        ArgumentError: a reserved name that several plugins have, or none.
+        ArgumentError: several plugins or none have the reserved tool.
     """
     offered = {
         f"{state.manifest.namespace}_{tool}": (state, tool)
@@ -196,7 +195,7 @@ def find_reserved(states: Sequence[PluginState], name: str) -> tuple[PluginState
 
 
 def secrets_told(config: Config, state: PluginState) -> list[str]:
-    """Returns names of the secrets that the host would tell a plugin's `resource`."""
+    """Returns the names of set secrets that the host passes to a plugin's `resource`."""
     entry = config.plugin(state.name)
     assert entry is not None, "a state belongs to an entry"
     assert state.manifest is not None, "it offers something"
@@ -211,11 +210,11 @@ def call_reserved(
     arguments: Mapping[str, Any],
     on_progress: ProgressHandler | None = None,
 ) -> Result:
-    """Returns what a plugin answers to a call that else the host makes by itself.
+    """Calls a reserved tool of a plugin, as the host does.
 
     Raises:
-        ArgumentError: a host would never ask this.
-        CarrelError: what the call ended with.
+        ArgumentError: a host would never send these arguments.
+        CarrelError: the call failed.
     """
     with closing(PluginSet(config)) as registry:
         return call_plugin(registry.plugin(plugin), tool, arguments, on_progress)

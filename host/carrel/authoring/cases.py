@@ -1,4 +1,4 @@
-"""Fixtures as files: a folder for each case, what goes in and what must come out.
+"""Reads fixtures: one folder per case, with its input and its expected result.
 
     fixtures/old_page/document.json      a document; any one file called `document.*`, whose
                                          encoding is found, or `response.*`, a response's text in
@@ -11,7 +11,7 @@
                                          exchange, see `carrel.fetch.recording`
     fixtures/search/expected.json
 
-A call that the host makes by itself is a case like a tool's, under its reserved name:
+A case of a reserved tool is like a tool's, with its reserved name:
 
     fixtures/known_doi/case.json         {"tool": "lookup", "arguments": {"ids": [{"type", "id"}]}}
     fixtures/statistics/case.json        {"tool": "resource", "arguments": {"uri": "…"}}
@@ -20,9 +20,9 @@ Where a plugin has several formats, a case names the one of its document, in a f
 `format` in `case.json`. `case.json` may also hold `settings`, what the operator's configuration
 would hand to the plugin. A document of a format of bytes is handed over as its file is, whatever
 the ending, such as `document.pdf`; `options` in `case.json` are those of its format. Hidden files
-and Markdown are for people. Any other file is listed as skipped, with the reason: a name with a
-slip in it is not passed over. So is a folder of recorded exchanges alone, which is for `--replay`
-and expects nothing.
+and Markdown are ignored. Any other file is listed as skipped, with the reason, so that misspelt
+names are noticed. So is a folder with only recorded exchanges, which is for `--replay` and has no
+expected result.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from carrel.plugins.manifests.manifest import Manifest
 
 CASE, EXPECTED, EXCHANGES, FORMAT = "case.json", "expected.json", "exchanges", "format"
-#: How the file of a document may be called.
+#: Names of a document's file.
 _DOCUMENTS = ("document.", "response.")
 _KEYS = frozenset({"tool", "arguments", "format", "options", "settings"})
 
@@ -76,7 +76,7 @@ class Case:
 
     @property
     def content_type(self) -> str:
-        """What decides the charset of the document: a response is UTF-8, as a guest is given it."""
+        """The content type for decoding the document: a response is UTF-8, as guests receive it."""
         is_response = self.document is not None and self.document.name.startswith("response.")
         return "text/plain; charset=utf-8" if is_response else ""
 
@@ -114,7 +114,7 @@ def only_exchanges(folder: Path) -> bool:
 
 
 def skipped_beside(fixtures: Path) -> list[Skipped]:
-    """Files among the folders of the cases."""
+    """Returns the files beside the cases' folders."""
     return [
         Skipped(path.name, "a case is a folder")
         for path in sorted(fixtures.iterdir())
@@ -183,7 +183,7 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
 
 
 def write_json(path: Path, value: object) -> None:
-    """Writes a value as a person would read it."""
+    """Writes a value as indented JSON."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, "utf-8", newline="\n")
 
@@ -211,7 +211,7 @@ def _documents(folder: Path) -> list[Path]:
 
 
 def _named_format(told: Mapping[str, Any], faults: list[str], folder: Path) -> Any:
-    """Returns the format that a case names, in one place or the other; None when it names none."""
+    """Returns the format that a case names in either file; None if it names none."""
     file = folder / FORMAT
     if not file.is_file():
         return told.get("format")

@@ -1,4 +1,4 @@
-"""A plugin's fixtures through the sandbox, without a network."""
+"""Runs a plugin's fixtures in the sandbox, without a network."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.runtime.component import SandboxedComponent
 
-#: Recorded requests that an error names.
+#: Maximum number of recorded requests that an error names.
 _SHOWN = 3
 
 State = Literal["passed", "failed", "updated"]
@@ -42,12 +42,12 @@ State = Literal["passed", "failed", "updated"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a case ended.
+    """The outcome of a case.
 
     Attributes:
-        reason: why it failed, for a person; empty when it passed.
-        diff: lines from what was expected to what was found.
-        skipped: files of the case that were not read, with the reason.
+        reason: why it failed; empty if it passed.
+        diff: lines of the difference from the expected to the actual result.
+        skipped: unused files of the case, with the reason.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How all cases ended.
+    """The outcomes of all cases.
 
     Attributes:
         skipped: files and folders beside the cases, with the reason.
@@ -72,7 +72,7 @@ class Report:
     skipped: Sequence[Skipped] = ()
 
     def count(self, state: State) -> int:
-        """Returns how many cases ended so."""
+        """Returns the number of cases with this outcome."""
         return sum(outcome.state == state for outcome in self.outcomes)
 
 
@@ -91,13 +91,13 @@ def check_plugin(
 
     Args:
         wasm: the component.
-        name: what to call it until its manifest is known.
+        name: its name until its manifest is read.
         fixtures: the folder of cases.
-        config: for its folders, caps and limits.
-        update: write what was found as what is expected.
-        only: names of the only cases to run; all when empty.
+        config: for its folders and limits.
+        update: write the results to `expected.json`.
+        only: names of the cases to run; all when empty.
         usual_format: the format of documents whose case names none.
-        on_case: is told of each case before it runs.
+        on_case: called with each case before it runs.
 
     Raises:
         ArgumentError: there are no cases, or none of those names.
@@ -120,7 +120,7 @@ def check_plugin(
 
 
 def lint(component: SandboxedComponent, wasm: bytes, name: str) -> Manifest:
-    """Returns the manifest, held against everything that a host asks of it.
+    """Returns the manifest after all checks that a host makes.
 
     Raises:
         LoadError: names every fault.
@@ -164,7 +164,7 @@ def _check(
     if update:
         write_json(folder / EXPECTED, found)
         return Outcome(name, "updated", diff=diff, skipped=skipped)
-    return Outcome(name, "failed", "the result is not what is expected", diff, skipped)
+    return Outcome(name, "failed", "the result differs from expected.json", diff, skipped)
 
 
 def _reason(error: Exception, folder: Path, recordings: Recordings | None) -> str:

@@ -1,7 +1,7 @@
-"""The program that makes components of core modules, compiled once for each user.
+"""Compiles the program that converts core modules to components, once for each user.
 
-Its sources come with Carrel: whoever builds a Rust plugin has cargo, and so needs nothing more. The
-built program is kept under the hash of its sources.
+Its sources come with Carrel, because an author of a Rust plugin has cargo. The program is cached
+under the hash of its sources.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _PROGRAM = "carrel-componentize" + (".exe" if sys.platform == "win32" else "")
 
 
 def componentiser(cache: Path, say: Say, *, spare: Path) -> Path:
-    """Returns the program; compiled now when it is not there yet.
+    """Returns the program; compiles it if necessary.
 
     Args:
         cache: the user's cache folder.
-        say: is told when it is compiled.
-        spare: the folder that takes it when the cache folder cannot be written.
+        say: called with a message when it is compiled.
+        spare: the folder to use if the cache folder is not writable.
 
     Raises:
         BuildError: it cannot be compiled.
@@ -71,7 +71,7 @@ def _build(chain: Toolchain, folder: Path) -> Path:
 
 
 def _write_fault(folder: Path) -> str | None:
-    """Why what compiling needs cannot be written to a folder; None when it can."""
+    """Returns why a folder is not writable; None if it is."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -84,7 +84,7 @@ def _write_fault(folder: Path) -> str | None:
 
 
 def _unpack(folder: Path) -> None:
-    """Writes the sources, whole or not at all; another process may be at it too."""
+    """Writes the sources atomically, because another process may do so too."""
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)

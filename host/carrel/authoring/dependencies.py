@@ -1,4 +1,4 @@
-"""Compiled dependencies, kept from one Rust project to the next.
+"""Caches compiled dependencies of Rust projects, for reuse in other projects.
 
 Cargo compiles dependencies into the project's own target folder, so every new project would compile
 the same crates again. The first build of a project keeps them in the user's cache folder:
@@ -34,7 +34,7 @@ from .toolchain import TARGET
 
 #: The folders of a release build for the target: what runs while building, and what is linked.
 _PROFILES = ("release", f"{TARGET}/release")
-#: Their parts, fingerprints last: a unit whose fingerprint is there is complete.
+#: Their parts, fingerprints last: a unit with a fingerprint is complete.
 _PARTS = ("deps", "build", ".fingerprint")
 #: Compilers replace these files and never write into them, so they can be linked.
 _LINKED = frozenset({".rlib", ".rmeta", ".so", ".dylib", ".dll"})
@@ -45,7 +45,7 @@ _MAX_SETS = 3
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What decides which compiled crates a project can use.
+    """The inputs that decide which compiled crates a project can use.
 
     Attributes:
         target: the folder that cargo builds in.
@@ -61,11 +61,11 @@ class Build:
 
 
 class Dependencies:
-    """The kept sets of a user's cache folder. No failure of it ends a build.
+    """The cached sets of dependencies of a user. Its failures never end a build.
 
     Args:
         cache: the user's cache folder.
-        say: is told when crates are reused, and why they cannot be kept.
+        say: called with a message when crates are reused, or cannot be cached.
     """
 
     def __init__(self, cache: Path, say: Say) -> None:
@@ -73,9 +73,9 @@ class Dependencies:
         self._say = say
 
     def reuse(self, build: Build) -> bool:
-        """Puts the nearest set into a target folder that nothing was built in yet.
+        """Copies the set with most matching crates into a new target folder.
 
-        Returns whether the folder was new, so that what this build compiles should be kept.
+        Returns whether the folder was new, so that this build's dependencies should be cached.
         """
         if (build.target / _PROFILES[-1]).exists():
             return False
@@ -93,7 +93,7 @@ class Dependencies:
         return True
 
     def keep(self, build: Build) -> None:
-        """Keeps the dependencies that a target folder holds, unless a set has them already."""
+        """Caches the dependencies in a target folder, unless a set has them already."""
         folder = self._folder(build)
         try:
             units = _units(build.target, build.own)
@@ -102,7 +102,7 @@ class Dependencies:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as name:
                 new = Path(name) / "set"
-                # Fingerprints first: a build that runs meanwhile may complete more units.
+                # Fingerprints first, because a concurrent build may complete more units.
                 for part in reversed(_PARTS):
                     for profile in _PROFILES:
                         _copy_units(build.target, new, f"{profile}/{part}", build.own)
@@ -121,7 +121,7 @@ class Dependencies:
         return self._root / hashlib.sha256(build.toolchain.encode()).hexdigest()[:16]
 
     def _nearest(self, folder: Path, crates: Collection[str]) -> Path | None:
-        """Returns the set that has most of the crates; of several, the one used last."""
+        """Returns the set with most of the crates; of several, the one used last."""
         sets = [(one, _read(one)["crates"]) for one in _by_use(_sets(folder))]
         shared = [(len(set(known).intersection(crates)), one) for one, known in sets]
         most, found = max(shared, key=lambda one: one[0], default=(0, None))
@@ -167,7 +167,7 @@ def _by_use(sets: Sequence[Path]) -> list[Path]:
 
 
 def _read(one: Path) -> dict[str, list[str]]:
-    """Returns what a set says of itself; nothing when it is damaged or being removed."""
+    """Returns a set's description; empty if it is damaged or being removed."""
     try:
         told = json.loads((one / _SET).read_text("utf-8"))
         return {key: [str(name) for name in told[key]] for key in ("crates", "units")}
@@ -176,9 +176,9 @@ def _read(one: Path) -> dict[str, list[str]]:
 
 
 def _place(found: Path, target: Path) -> int:
-    """Puts a set's files into a target folder, whole or not at all; returns how many crates.
+    """Copies a set's files into a target folder atomically; returns the number of crates.
 
-    Another build of the same project may do so at the same time: the first one's stay.
+    If another build of the project does so concurrently, the first one's files are used.
     """
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target, prefix=".carrel-") as name:

@@ -1,19 +1,19 @@
-"""What differs between two JSON values, as a person reads it."""
+"""Formats the difference between two JSON values."""
 
 from __future__ import annotations
 
 import json
 from difflib import unified_diff
 
-#: Lines that are shown of one difference.
+#: Maximum number of lines of a difference.
 _MAX_LINES = 60
 
 
 def difference(expected: object, found: object) -> list[str]:
     """Returns lines of a diff from what was expected to what was found; empty when they are equal.
 
-    Only the changed places are shown, each with the lines around it. Numbers that are equal are
-    equal however they are written; the order of keys does not count.
+    Only the changed places are shown, each with the lines around it. Equal numbers are equal in any
+    notation; the order of keys does not matter.
     """
     if expected == found and _text(expected) == _text(found):
         return []

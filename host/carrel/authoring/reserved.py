@@ -1,6 +1,6 @@
-"""The calls that a host makes by itself, `lookup` and `resource`: what it may ask of a plugin.
+"""Checks the arguments of the reserved tools `lookup` and `resource`, which only the host calls.
 
-A fixture that asks for more would test what no operator's host ever does.
+A fixture with other arguments would test a call that no host makes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def reserved_tools(manifest: Manifest) -> list[str]:
 
 
 def reserved_faults(tool: str, arguments: Mapping[str, Any], manifest: Manifest) -> list[str]:
-    """Returns what is wrong with the arguments of a reserved tool that the manifest offers."""
+    """Returns the faults of the arguments of a reserved tool that the manifest offers."""
     faults = validation_faults(_validator(tool), arguments)
     if faults:
         return faults

@@ -1,4 +1,4 @@
-"""What a plugin makes of a case: the calls of a host, with all that a host asks of the result."""
+"""Runs a case on a plugin: makes a host's calls and validates the results as a host does."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from .cases import Case
 
-#: Of an error, what its plugin decides; the rest follows from the code.
+#: Members of an error that the plugin decides; the others follow from the code.
 _OF_ERRORS = ("code", "message", "position", "retry_after_seconds")
 
 
 def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
-    """Returns what the plugin makes of a case: its result, or `{"error": …}` for its own report.
+    """Returns the result of a case, or `{"error": …}` for an error that the plugin reported.
 
     Raises:
-        CarrelError: whatever else ended the call.
+        CarrelError: any other failure of the call.
     """
     try:
         if case.tool is not None:
@@ -59,12 +59,12 @@ def call_plugin(
     Args:
         plugin: ready to be called.
         tool: a name of its manifest, or a reserved one that the manifest offers.
-        arguments: they are checked.
+        arguments: to be validated.
         on_progress: called with done, total or None, and a message.
 
     Raises:
-        ArgumentError: a host would never ask this.
-        CarrelError: what the call ended with.
+        ArgumentError: a host would never send these arguments.
+        CarrelError: the call failed.
     """
     if tool in reserved_tools(plugin.manifest):
         faults = reserved_faults(tool, arguments, plugin.manifest)

@@ -1,4 +1,6 @@
-"""Rust: cargo makes a core module, the componentiser a component of it."""
+"""Builds Rust plugins: cargo compiles a core module, the componentiser converts it to a
+component.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def build_rust(project: Project, cache: Path, say: Say) -> bytes:
     Args:
         project: its package has a `cdylib` library that uses `carrel-pdk`.
         cache: the user's cache folder, for the componentiser and compiled dependencies.
-        say: is told of every step.
+        say: called with a message for every step.
 
     Raises:
         BuildError: there is no compiler for the target, or something does not compile.
@@ -51,7 +53,7 @@ def build_rust(project: Project, cache: Path, say: Say) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Package:
-    """What cargo says of a project.
+    """A project's properties, from cargo.
 
     Attributes:
         library: the crate that becomes the module.
@@ -92,7 +94,7 @@ def _compile(chain: Toolchain, folder: Path, package: _Package, cache: Path, say
 
 
 def _package(chain: Toolchain, folder: Path) -> _Package:
-    """Returns what has to be known of the package in a folder."""
+    """Returns the properties of the package in a folder."""
     text = capture([chain.cargo, "metadata", "--format-version=1"], folder, chain.environment())
     manifest = folder / "Cargo.toml"
     if not text:

@@ -1,4 +1,4 @@
-"""Components in the sandbox, for their authors: as an operator's host would run them."""
+"""Runs components in the sandbox for their authors, as an operator's host would."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Sandbox:
-    """Runs components under the limits that hold for any plugin. A context manager."""
+    """Runs components under the default limits. A context manager."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -56,7 +56,7 @@ class Sandbox:
         return self.load(wasm, name).describe()
 
     def refile_code(self, wasm: bytes, to: bytes) -> None:
-        """Keeps the code of a component for the same one with its sections appended."""
+        """Reuses the code of a component for the same one with sections appended."""
         assert to.startswith(wasm), "only sections were appended"
         self._runtime.refile_code(hashlib.sha256(wasm).hexdigest(), hashlib.sha256(to).hexdigest())
 

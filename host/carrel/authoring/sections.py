@@ -1,4 +1,4 @@
-"""Custom sections at a component's end: what a host reads without running anything."""
+"""Appends custom sections to a component, which a host reads without running it."""
 
 from __future__ import annotations
 

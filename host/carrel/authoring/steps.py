@@ -1,4 +1,4 @@
-"""Running other people's tools: what they say, and what to do when they are missing or fail."""
+"""Runs build tools, and words the errors if they are missing or fail."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_step(
     environment: Mapping[str, str] | None = None,
     remedy: str = "",
 ) -> None:
-    """Runs a tool. What it prints goes to stderr as it comes: its messages are the best there are.
+    """Runs a tool. Its output goes to stderr unchanged.
 
     Args:
         command: the program and its arguments.

@@ -1,4 +1,4 @@
-"""Rust for WebAssembly: which compiler, with what options. The one place that knows its quirks.
+"""Finds a Rust compiler for WebAssembly, and its options.
 
 `carrel plugin build` uses it for everybody's plugins and `scripts/build-wasm` for the built-in
 ones, by its path: so it imports nothing of Carrel and nothing that must be installed.
@@ -22,7 +22,7 @@ from pathlib import Path
 TARGET = "wasm32-unknown-unknown"
 DEBIAN_PACKAGES = ("rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "lld-22")
 
-#: How to get a compiler, for whoever has none.
+#: How to install a compiler.
 REMEDY = (
     "install Rust from https://rustup.rs and run\n"
     f"  rustup target add {TARGET}\n"
@@ -95,7 +95,7 @@ def find_toolchain(say: Say, *, install: bool = False) -> Toolchain | None:
     """Returns the first toolchain that works here.
 
     Args:
-        say: is told of what takes its time.
+        say: called with a message before slow steps.
         install: install Debian's packages when nothing else does and this is root on Debian.
     """
     return _installed() or _downloaded(say) or _debian(say, install=install)

@@ -1,7 +1,7 @@
-"""Bibliographic records: identifiers, the typed view of the contract's record, and the merge.
+"""Parses identifiers, validates bibliographic records, and merges them.
 
-A leaf: what a plugin returned comes in as `RawResult`, is held against
-`contract/v1/record.schema.json`, and goes on as `Work`. Nothing behind this point takes raw JSON.
+A plugin's `RawResult` is validated against `contract/v1/record.schema.json` and converted to a
+`Work`; other code uses only `Work`. This package imports no other layer.
 """
 
 from __future__ import annotations

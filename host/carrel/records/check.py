@@ -1,4 +1,4 @@
-"""Raw JSON from a plugin → `Work`, or what is wrong with it."""
+"""Validates a plugin's raw JSON and converts it to a `Work`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .work import Work
 if TYPE_CHECKING:
     import jsonschema_rs
 
-#: A record as a plugin returned it: decoded, and not yet held against the schema.
+#: A record from a plugin: decoded, but not validated.
 RawResult = NewType("RawResult", dict[str, Any])
 
 _MAX_FAULTS = 5
 
 
 def work_faults(raw: RawResult) -> list[str]:
-    """Returns what is wrong with a record, each fault with its place; empty when it conforms."""
+    """Returns the faults of a record with their places; empty if it conforms to the schema."""
     validator = _validator()
     if validator.is_valid(raw):
         return []
@@ -40,7 +40,7 @@ def checked_work(raw: RawResult, *, plugin: str, tool: str) -> Work:
     """Returns the record in `raw`.
 
     Raises:
-        ContractViolation: it is not what `contract/v1/record.schema.json` describes.
+        ContractViolation: it does not conform to `contract/v1/record.schema.json`.
     """
     faults = work_faults(raw)
     if faults:

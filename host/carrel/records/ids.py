@@ -1,6 +1,6 @@
-"""Identifiers of works: parsed once from what people paste, canonical afterwards.
+"""Parses identifiers of works into a canonical form.
 
-The same rules as `carrel_pdk::id` on the other side of the contract.
+The rules are those of `carrel_pdk::id` in the guest kit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Kind = Literal["doi", "arxiv", "pmid", "pmcid"]
 #: The kinds of identifiers, in the order in which they are shown.
 KINDS: Final[tuple[Kind, ...]] = ("doi", "arxiv", "pmid", "pmcid")
 
-#: No identifier is as long; what is longer is not looked at.
+#: Maximum length of an identifier; longer texts are refused.
 MAX_LENGTH: Final = 2048
 
 _EXPECTED: Final = (
@@ -40,12 +40,12 @@ _DOI_HOSTS = frozenset({"doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org", "
 _ARXIV_HOSTS = frozenset({"arxiv.org", "www.arxiv.org", "export.arxiv.org"})
 _ARXIV_PAGE = re.compile(r"(?:abs|pdf|html|e-print|src|format)/(.+?)/?")
 _NCBI = "www.ncbi.nlm.nih.gov"
-#: ASCII letters alone: how far the DOI handbook's case folding goes.
+#: ASCII letters, the only ones that the DOI handbook folds.
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 class IdFault(ValueError):
-    """A text that is no identifier of a work; the message says what was expected."""
+    """The text is not an identifier of a work; the message says what was expected."""
 
     def __init__(self, text: str, expected: str = _EXPECTED) -> None:
         self.text = text
@@ -54,7 +54,7 @@ class IdFault(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Id:
-    """An identifier of a work. Equal to another when both name the same thing.
+    """An identifier of a work. Two are equal if both name the same item.
 
     Attributes:
         type: the kind.
@@ -67,19 +67,21 @@ class Id:
 
     @property
     def folded(self) -> str:
-        """The form to compare and to store by: a DOI in lower case, anything else as it is."""
+        """Returns the form for comparison and storage: a DOI in lower case, others unchanged."""
         return self.id.translate(_LOWER) if self.type == "doi" else self.id
 
     @property
     def work(self) -> tuple[Kind, str]:
-        """What names the work as such: versions of an e-print are one work."""
+        """Returns the identifier of the work without a version, because versions of an e-print are
+        one work.
+        """
         if self.type == "arxiv":
             return self.type, without_version(self.id)
         return self.type, self.folded
 
     @property
     def url(self) -> str:
-        """Where a person reads about the work."""
+        """Returns the URL of the work's page."""
         if self.type == "doi":
             return "https://doi.org/" + quote(self.id, safe="/:;(),.-_~!$&'*+=@")
         return {
@@ -89,7 +91,7 @@ class Id:
         }[self.type] + self.id
 
     def to_json(self) -> dict[str, str]:
-        """As `contract/v1/lookup.schema.json` writes it."""
+        """Returns the form of `contract/v1/lookup.schema.json`."""
         return {"type": self.type, "id": self.id}
 
     def __str__(self) -> str:
@@ -105,15 +107,16 @@ class Id:
 
 
 def parse_id(text: str) -> Id:
-    """Returns the identifier in `text`, of whichever kind.
+    """Returns the identifier in `text`, of any kind.
 
-    Takes what people paste: bare identifiers, `doi:`, `arXiv:`, `PMID:` and `PMCID:` in front,
-    addresses at resolvers, arXiv, PubMed and PubMed Central. Digits alone are a PMID. arXiv's own
-    DOIs are arXiv identifiers; a subject class (`math.GT/0309136`) and the version of a PMCID are
-    dropped, because the registries' own records go without.
+    Accepts bare identifiers, the prefixes `doi:`, `arXiv:`, `PMID:` and `PMCID:`, and URLs of
+    resolvers, arXiv, PubMed and PubMed Central. Digits alone are a PMID. arXiv's own DOIs are arXiv
+    identifiers; a subject class (`math.GT/0309136`) and the version of a PMCID are dropped, because
+    the registries' records omit them.
 
     Raises:
-        IdFault: the text has no identifier's shape. Whether the work exists is a source's to say.
+        IdFault: the text does not have the form of an identifier. Only a source knows whether the
+            work exists.
     """
     if len(text) <= MAX_LENGTH and _is_text(text):
         trimmed = text.strip()
@@ -125,9 +128,7 @@ def parse_id(text: str) -> Id:
 
 
 def _is_text(text: str) -> bool:
-    """Returns whether it has no half of a character, as a file name's odd bytes become in
-    Python.
-    """
+    """Returns whether a text has no lone surrogates, as undecodable file names do."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -136,14 +137,12 @@ def _is_text(text: str) -> bool:
 
 
 def fold_doi(text: str) -> str:
-    """Returns a text in lower case if it is a DOI, else as it is."""
+    """Returns a text in lower case if it is a DOI, else unchanged."""
     return text.translate(_LOWER) if _DOI.fullmatch(text) else text
 
 
 def without_version(arxiv: str) -> str:
-    """Returns an arXiv identifier as the name of the work, whatever its version and subject
-    class.
-    """
+    """Returns an arXiv identifier without version and subject class."""
     match = _ARXIV.fullmatch(arxiv)
     return _arxiv_base(match) if match else arxiv
 
@@ -209,13 +208,13 @@ def _pmid(text: str) -> Id | None:
 
 
 def _url(text: str) -> tuple[str, str]:
-    """Returns host and path of a web address; two empty strings for anything else."""
+    """Returns host and path of a URL; two empty strings for anything else."""
     match = _URL.match(text)
     return (match[1].lower(), match[2]) if match else ("", "")
 
 
 def _without(text: str, *prefixes: str) -> str:
-    """`text` without the first of the prefixes that it has, whatever their case."""
+    """Removes the first matching prefix from `text`, ignoring case."""
     for prefix in prefixes:
         if text[: len(prefix)].lower() == prefix:
             return text[len(prefix) :].strip()
@@ -223,7 +222,7 @@ def _without(text: str, *prefixes: str) -> str:
 
 
 def _decoded(path: str) -> str:
-    """Returns a path without its percent-encoding; as it is when that encodes no text."""
+    """Returns a path with its percent-encoding decoded; unchanged if it is not UTF-8."""
     try:
         return unquote(path, errors="strict")
     except UnicodeDecodeError:

@@ -1,11 +1,10 @@
-"""Which records are of one work.
+"""Groups records that describe the same work.
 
-By identifier: a DOI, an arXiv id (whatever its version), a PMID or a PMCID in common, and so on
-from one to the next. Then by title, first author and year, for records that no identifier joins,
-and only if that leaves no doubt: all records with these three in common are one work, or, when two
-of them have different identifiers of one kind (two DOIs: a series, a reprint, two editorials), none
-of them is joined to another. Both steps look at the whole set, so the order of records does not
-count.
+By identifier: records with a common DOI, arXiv id (ignoring its version), PMID or PMCID are joined,
+transitively. Then by title, first author and year, for records that no identifier joins, and only
+if unambiguous: all records that agree in these three are one work. If two of them have different
+identifiers of one kind (two DOIs: a series, a reprint, two editorials), none of them is joined.
+Both steps use the whole set, so the order of records does not matter.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from .merge import MergedWork, flat, merge
 from .order import json_text
 from .work import Work
 
-#: Letters and digits that a title must have to tell works apart: more than "Table of contents".
-#: Scripts that write a word in a character or two need fewer.
+#: Minimum number of letters and digits in a title that identifies a work, more than in "Table of
+#: contents". Scripts with one or two characters per word need fewer.
 _TITLE_LENGTH: Final = 20
 _TITLE_LENGTH_IDEOGRAPHIC: Final = 8
 
@@ -29,7 +28,7 @@ _Names = dict[Kind, set[str]]
 
 
 def same_work(first: Work, second: Work) -> bool:
-    """Returns whether two records by themselves are of one work."""
+    """Returns whether two records, on their own, describe one work."""
     return len(group([first, second])) == 1
 
 
@@ -38,7 +37,7 @@ def group(
 ) -> list[MergedWork]:
     """Returns the works that these records are of, each merged, in an order of their own.
 
-    A merged work is taken apart first, so what was merged before does not change the answer.
+    A merged work is split into its records first, so earlier merges do not change the result.
 
     Args:
         records: any number, in any order.
@@ -63,7 +62,7 @@ def group(
 def fingerprint(work: Work) -> tuple[str, str, str, str] | None:
     """Title, first author, year and the sort of work, each reduced to what sources agree on.
 
-    None when one of them is unknown, or the title is too short to tell works apart.
+    None if one of them is unknown, or the title is too short to identify a work.
     """
     if work.title is None or work.issued is None or not work.authors:
         return None
@@ -72,8 +71,7 @@ def fingerprint(work: Work) -> tuple[str, str, str, str] | None:
     if len(title) < _TITLE_LENGTH and ideographic < _TITLE_LENGTH_IDEOGRAPHIC:
         return None
     author = work.authors[0]
-    # A name in one piece ends with the family name more often than not; where it does not, nothing
-    # is joined.
+    # A name in one piece usually ends with the family name; otherwise nothing is joined.
     name = author.family or (author.literal or "").partition(",")[0]
     words = [_letters(word) for word in name.split()]
     if not words or not words[-1]:
@@ -83,7 +81,7 @@ def fingerprint(work: Work) -> tuple[str, str, str, str] | None:
 
 
 def _join_by_title(known: Sequence[Work], joined: _Sets) -> None:
-    """Joins sets with a fingerprint in common, unless two of them contradict each other."""
+    """Joins sets with a common fingerprint, unless two of them contradict each other."""
     sets = joined.all()
     names: list[_Names] = []
     first: dict[Hashable, int] = {}

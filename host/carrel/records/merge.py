@@ -1,7 +1,7 @@
-"""One work from what several sources say of it.
+"""Merges the records of several sources into one work.
 
-A merged work *is* the set of its records; all else is computed from that set. So merging is
-commutative, associative and idempotent, and nothing is ever lost:
+A merged work consists of its set of records; everything else is computed from that set. So merging
+is commutative, associative and idempotent, and no value is lost:
 
 - a field with one value takes the value of the first record, in the order of `order`, that has it;
 - a list whose items stand for themselves (`UNITED`: subjects, links, updates …) is the union;
@@ -47,11 +47,11 @@ FIELDS: Final[tuple[str, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """What some sources say of a field, and was not taken.
+    """A value of a field that some sources give and that was not chosen.
 
     Attributes:
         value: as in the record: a text, a number, or a tuple of items.
-        sources: who says so.
+        sources: the sources that give it.
     """
 
     value: Any
@@ -60,13 +60,14 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class MergedWork:
-    """Several sources' records of one work. Equal to another when the records are the same.
+    """Several sources' records of one work. Two are equal if their records are equal.
 
     Attributes:
-        records: what the sources said, each distinct record once.
-        work: the answer. Its `source` names the sources in order of precedence, joined by `+`.
-        provenance: field → sources that say what was taken. Identifiers are `ids.doi` and so on.
-        alternatives: field → what else is said.
+        records: the distinct records.
+        work: the merged record. Its `source` names the sources in order of precedence, joined by
+            `+`.
+        provenance: field → sources that give the chosen value. Identifiers are `ids.doi` and so on.
+        alternatives: field → the other values.
     """
 
     records: tuple[Work, ...]
@@ -76,7 +77,7 @@ class MergedWork:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Who contributed, in order of precedence."""
+        """The sources, in order of precedence."""
         return _by_rank({record.source for record in self.records})
 
     def to_json(self) -> dict[str, Any]:
@@ -96,7 +97,7 @@ class MergedWork:
 
 
 def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
-    """Returns the one work that all these records are of; whether they are, `group` tells.
+    """Merges records of one work; `group` decides which records are of one work.
 
     Args:
         records: at least one; a merged work counts as its records.
@@ -106,7 +107,7 @@ def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
     """
     distinct = {json_text(record): record for record in flat(records)}
     if not distinct:
-        raise ValueError("there is nothing to merge")
+        raise ValueError("no records to merge")
     known = tuple(distinct[text] for text in sorted(distinct))
     values: dict[str, Any] = {}
     provenance: dict[str, tuple[str, ...]] = {}
@@ -128,7 +129,7 @@ def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
 
 
 def flat(records: Iterable[Work | MergedWork]) -> list[Work]:
-    """Returns the records of sources, merged works taken apart."""
+    """Returns the sources' records, with merged works split into theirs."""
     found: list[Work] = []
     for record in records:
         found += record.records if isinstance(record, MergedWork) else (record,)
@@ -151,7 +152,7 @@ def _said(records: tuple[Work, ...], name: str) -> _Said:
 
 
 def _chosen(said: _Said) -> _Taken:
-    """Returns the first value, who says the same, and what others say."""
+    """Returns the first value, the sources that agree, and the other values."""
     if all(value == said[0][1] for _, value in said):
         return said[0][1], _once([source for source, _ in said]), ()
     groups: dict[str, tuple[Any, list[str]]] = {}
@@ -163,9 +164,7 @@ def _chosen(said: _Said) -> _Taken:
 
 
 def _united(said: _Said) -> _Taken:
-    """Returns all items, the first spelling of each; and the lists of those who do not have them
-    all.
-    """
+    """Returns all items, each in its first spelling, and the lists of sources that lack some."""
     items: dict[str, Any] = {}
     for _, value in said:
         for item in value:
@@ -179,7 +178,7 @@ def _united(said: _Said) -> _Taken:
 
 
 def _sameness(value: Any) -> str:
-    """Returns a text that two values share when they say the same."""
+    """Returns a text that is equal for equivalent values."""
     if isinstance(value, str):
         return canonical(fold_doi(value))
     if isinstance(value, tuple):

@@ -1,9 +1,9 @@
-"""Whose word counts first. Fixed, so that a merge gives the same answer in any order.
+"""Defines the precedence of sources, which is fixed, so that a merge does not depend on order.
 
 1. By field: most fields follow `PRECEDENCE`, abstracts and subjects their own lists, because an
-   index's abstract is complete where a registry's is what a publisher cared to deposit.
-2. Sources that are in no list come after those that are, by name.
-3. Among records of one source, the newest version of an e-print, and one without a version (which
+index's abstract is complete, while a registry has only what the publisher deposited. 2. Sources
+that are in no list come after those that are, by name. 3. Among records of one source, the newest
+version of an e-print, and one without a version (which
    means the newest) first; then by their JSON text, which is arbitrary and always the same.
 """
 
@@ -19,7 +19,7 @@ from .work import Work
 #: The registry that DOIs come from, then the index, then the repository.
 PRECEDENCE: Final = ("crossref", "eutils", "arxiv")
 
-#: field → whose word counts first, where that is not `PRECEDENCE`.
+#: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "abstract": ("eutils", "arxiv", "crossref"),
     "subjects": ("eutils", "arxiv", "crossref"),
@@ -30,22 +30,20 @@ BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def source_rank(source: str, field: str = "") -> tuple[int, str]:
-    """Returns where a source stands for a field; lower comes first."""
+    """Returns a source's rank for a field; lower comes first."""
     order = BY_FIELD.get(field, PRECEDENCE)
     return (order.index(source) if source in order else len(order)), source
 
 
 def record_rank(work: Work, field: str = "") -> tuple[tuple[int, str], float]:
-    """Returns where a record stands for a field; lower comes first. Sorting keeps the order of
-    equals.
-    """
+    """Returns a record's rank for a field; lower comes first."""
     version = arxiv_version(work.ids.arxiv) if work.ids.arxiv else None
     newest_first = -float("inf") if version is None else -float(version)
     return source_rank(work.source, field), newest_first
 
 
 def json_text(work: Work) -> str:
-    """Returns the record as one canonical JSON text: what makes two records the same."""
+    """Returns the record as canonical JSON text, by which records are compared."""
     return canonical(work.to_json())
 
 

@@ -1,7 +1,6 @@
-"""The record of `contract/v1/record.schema.json` as Python values.
+"""Defines the record of `contract/v1/record.schema.json` as dataclasses.
 
-Absent means unknown: None, or an empty tuple. Member names are those of the JSON; what each means,
-its schema says.
+An unknown member is None or an empty tuple. Names and meanings of members are those of the schema.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from .ids import KINDS, Id, IdFault, parse_id
 
 
 class _Json:
-    """JSON ⇄ dataclass, member by member."""
+    """Converts between JSON and dataclasses, member by member."""
 
     __slots__ = ()
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """Returns the value of a JSON object that was held against the schema before."""
+        """Converts a JSON object that was validated against the schema."""
         members: Any = fields(cls)  # type: ignore[arg-type]  # every subclass is a dataclass
         return cls(
             **{
@@ -31,7 +30,7 @@ class _Json:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON object, without what is unknown."""
+        """Returns the JSON object without unknown members."""
         told: dict[str, Any] = {}
         names: tuple[str, ...] = self.__slots__  # the members; quicker to get than by `fields`
         for name in names:
@@ -65,19 +64,19 @@ class Ids(_Json):
     issn: tuple[str, ...] = ()
 
     def known(self) -> Iterator[Id]:
-        """Yields the identifiers that name the work, by kind; not those of what holds it."""
+        """Yields the work's identifiers by kind, without those of its container."""
         for kind in KINDS:
             text = getattr(self, kind)
             if text is not None:
                 try:
                     yield parse_id(text)
-                except IdFault:  # a shape that the schema takes and no registry gives out
+                except IdFault:  # a form that the schema accepts but no registry assigns
                     yield Id(kind, text)
 
 
 @dataclass(frozen=True, slots=True)
 class Agent(_Json):
-    """A person by family and given name, or whatever cannot be split as `literal`."""
+    """A person by family and given name, or a name that cannot be split as `literal`."""
 
     family: str | None = None
     given: str | None = None
@@ -107,7 +106,7 @@ class Licence(_Json):
 
 @dataclass(frozen=True, slots=True)
 class Funder(_Json):
-    """Who paid, and the award numbers."""
+    """A funder with its award numbers."""
 
     name: str
     doi: str | None = None
@@ -129,7 +128,7 @@ class Reference(_Json):
 
 @dataclass(frozen=True, slots=True)
 class Update(_Json):
-    """A correction, retraction or replacement: its kind, the other work, and who says so."""
+    """A correction, retraction or replacement: its kind, the other work, and its source."""
 
     type: str
     doi: str | None = None
@@ -155,8 +154,8 @@ class Work(_Json):
         type: CSL type, such as article-journal.
         source_type: the type in the upstream's own word.
         issued: YYYY, YYYY-MM or YYYY-MM-DD.
-        updates: this work is a notice: what it corrects, retracts or replaces.
-        updated_by: this work was corrected, retracted or replaced: by what.
+        updates: for a notice, the works that it corrects, retracts or replaces.
+        updated_by: the notices that correct, retract or replace this work.
         source: the plugin that made the record.
     """
 

@@ -38,7 +38,7 @@ def build(folder: Path, config: Config) -> None:
 
 
 def write(folder: Path, **files: str) -> Path:
-    """A folder with files; `__` in a key stands for a dot."""
+    """Returns a folder with files; `__` in a key stands for a dot."""
     folder.mkdir(parents=True, exist_ok=True)
     for key, text in files.items():
         (folder / key.replace("__", ".")).write_text(text, "utf-8")
@@ -68,7 +68,7 @@ class TestSections:
         assert registry.manifest("sample").name == "sample"
         assert not (tmp_path / "cache").exists()
 
-    def test_the_code_of_the_bare_component_is_kept_for_the_whole_one(
+    def test_code_of_a_component_is_reused_after_embedding_its_manifest(
         self, config: Config, tmp_path: Path
     ) -> None:
         text = manifest_text(version="4.5.6")
@@ -94,12 +94,12 @@ class TestProjects:
         with pytest.raises(ArgumentError, match=r"none of Cargo\.toml, package\.json, pyproject"):
             build(tmp_path, config)
 
-    def test_a_project_that_was_not_built_says_how_to(self, tmp_path: Path) -> None:
+    def test_an_unbuilt_project_names_the_build_command(self, tmp_path: Path) -> None:
         project = find_project(write(tmp_path, Cargo__toml=""))
         with pytest.raises(ArgumentError, match="run 'carrel plugin build' first"):
             project.component()
 
-    def test_several_components_have_to_be_told_apart(self, tmp_path: Path) -> None:
+    def test_several_components_need_a_name(self, tmp_path: Path) -> None:
         write(tmp_path, Cargo__toml="")
         write(tmp_path / "dist", a__wasm="", b__wasm="")
         with pytest.raises(ArgumentError, match=r"a\.wasm, b\.wasm; name one"):
@@ -114,7 +114,7 @@ class TestProjects:
 
 
 class TestRust:
-    def test_without_a_compiler_the_ways_to_get_one_are_told(
+    def test_without_a_compiler_the_error_names_ways_to_install_one(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(rust, "find_toolchain", lambda _: None)
@@ -137,7 +137,7 @@ class TestRust:
         assert 'crate-type = ["rlib", "cdylib"]' in caught.value.advice
 
     @needs_cargo
-    def test_a_manifest_that_cargo_cannot_read_fails_with_cargos_own_words(
+    def test_an_invalid_cargo_manifest_fails_with_cargos_message(
         self, config: Config, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         with pytest.raises(BuildError, match="could not fetch the dependencies"):
@@ -256,7 +256,7 @@ class TestProgress:
 @pytest.mark.alone
 @pytest.mark.long("builds")
 class TestSecondProject:
-    def test_it_compiles_no_dependency_again_and_equal_sources_give_equal_bytes(
+    def test_a_second_project_reuses_dependencies_and_equal_sources_give_equal_bytes(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         require_wasm_toolchain()
@@ -312,7 +312,7 @@ class TestJavaScript:
 
 
 class TestSteps:
-    def test_what_a_tool_says_reaches_the_author(
+    def test_output_of_a_build_tool_reaches_the_author(
         self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         code = "import sys; print('to stdout'); sys.exit('the reason')"

@@ -39,13 +39,13 @@ def only(report: Report) -> Outcome:
     return outcome
 
 
-def test_a_document_that_gives_what_is_expected_passes(folder: Path, config: Config) -> None:
+def test_a_document_with_the_expected_result_passes(folder: Path, config: Config) -> None:
     fixture(folder, "note", document_txt="x", expected_json={"n": 1})
     report = check(folder, config)
     assert (report.plugin, only(report)) == ("sample", Outcome("note", "passed"))
 
 
-def test_a_difference_is_shown_where_it_is(folder: Path, config: Config) -> None:
+def test_a_difference_is_shown_with_its_place(folder: Path, config: Config) -> None:
     fixture(folder, "note", document_txt="x", expected_json={"n": 2})
     outcome = only(check(folder, config))
     assert outcome.state == "failed"
@@ -73,7 +73,7 @@ def test_a_tool_is_called_with_its_recorded_exchanges(folder: Path, config: Conf
     assert only(check(folder, config, component(body=FETCHES))).state == "passed"
 
 
-def test_a_request_that_was_not_recorded_is_named_with_what_records_it(
+def test_an_unrecorded_request_is_named_with_the_command_to_record_it(
     folder: Path, config: Config
 ) -> None:
     fixture(folder, "echo", case_json={"tool": "echo"}, expected_json={"n": 1})
@@ -102,9 +102,7 @@ def test_an_exchange_with_any_name_answers_and_no_other_file_is_passed_over(
     assert [one.name for one in report.skipped] == ["stray.json"]
 
 
-def test_a_case_of_what_the_author_deleted_says_which_folder_to_remove(
-    folder: Path, config: Config
-) -> None:
+def test_a_case_of_a_removed_tool_names_the_folder_to_remove(folder: Path, config: Config) -> None:
     tool = fixture(folder, "a", case_json={"tool": "search"}, expected_json={"n": 1})
     named = fixture(folder, "b", document_txt="x", case_json={"format": "works"})
     for case, outcome in zip((tool, named), check(folder, config).outcomes, strict=True):
@@ -155,20 +153,20 @@ def test_an_undeclared_host_is_refused_though_its_answer_is_recorded(
     assert "the plugin failed" in outcome.reason  # its guest traps when a fetch fails
 
 
-def test_arguments_are_held_against_the_tools_schema(folder: Path, config: Config) -> None:
+def test_arguments_are_validated_against_the_tools_schema(folder: Path, config: Config) -> None:
     fixture(folder, "echo", case_json={"tool": "echo", "arguments": {"count": 99}})
     assert "99" in only(check(folder, config)).reason
     fixture(folder, "more", case_json={"tool": "echo", "arguments": {"cuont": 1}})
     assert "did you mean 'count'" in check(folder, config).outcomes[1].reason
 
 
-def test_a_result_that_its_own_schema_refuses_fails(folder: Path, config: Config) -> None:
+def test_a_result_that_violates_its_schema_fails(folder: Path, config: Config) -> None:
     wasm = component(result='{"n":"text"}')
     fixture(folder, "note", document_txt="x", expected_json={"n": "text"})
     assert "own schema refuses" in only(check(folder, config, wasm)).reason
 
 
-def test_update_writes_what_was_found_and_then_all_pass(folder: Path, config: Config) -> None:
+def test_update_writes_the_results_and_then_all_cases_pass(folder: Path, config: Config) -> None:
     wrong = fixture(folder, "wrong", document_txt="x", expected_json={"n": 2})
     new = fixture(folder, "new", document_txt="x")
     fixture(folder, "right", document_txt="x", expected_json={"n": 1})
@@ -185,7 +183,7 @@ def test_update_never_writes_a_failure_of_the_plugin(folder: Path, config: Confi
     assert not (case / "expected.json").exists()
 
 
-def test_without_an_expectation_a_case_fails_and_says_how_to_write_it(
+def test_without_expected_json_a_case_fails_and_names_the_option(
     folder: Path, config: Config
 ) -> None:
     fixture(folder, "note", document_txt="x")
@@ -207,7 +205,7 @@ def test_without_an_expectation_a_case_fails_and_says_how_to_write_it(
         ({"document_txt": "x", "expected_json": "nothing"}, "expected.json: not JSON"),
     ],
 )
-def test_a_broken_fixture_fails_alone_and_says_what_is_wrong(
+def test_a_broken_fixture_fails_with_its_reason_and_others_run(
     folder: Path, config: Config, files: dict[str, object], says: str
 ) -> None:
     fixture(folder, "broken", **files)
@@ -270,7 +268,7 @@ class TestBytes:
         assert "options are a document's; a tool has arguments" in reasons[1]
 
 
-def test_a_format_is_named_where_there_are_several(folder: Path, config: Config) -> None:
+def test_a_case_names_its_format_if_there_are_several(folder: Path, config: Config) -> None:
     one = {"name": "note", "description": "A note.", "output_schema": {"type": "object"}}
     wasm = component(manifest=manifest_text(formats=[one, {**one, "name": "letter"}]))
     fixture(folder, "a", document_txt="x", expected_json={"n": 1})
@@ -308,7 +306,7 @@ def test_the_file_of_a_document_and_that_of_its_format_are_read(
     assert says in outcome.reason
 
 
-def test_a_response_is_utf_8_and_a_document_in_what_it_declares(
+def test_a_response_fixture_is_utf_8_and_a_document_has_its_declared_charset(
     folder: Path, config: Config
 ) -> None:
     declared = '<?xml version="1.0" encoding="us-ascii"?><a>é</a>'
@@ -399,7 +397,7 @@ def test_no_fixtures_are_an_error_and_not_a_success(folder: Path, config: Config
 
 
 class TestLint:
-    def test_what_a_host_would_refuse_fails_before_any_case(
+    def test_a_component_that_a_host_refuses_fails_before_any_case(
         self, folder: Path, config: Config
     ) -> None:
         fixture(folder, "note", document_txt="x", expected_json={"n": 1})

@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def wasm(result: object = None, **options: Any) -> bytes:
-    """A component that answers so, whatever it is asked."""
+    """Returns a component that answers so, whatever it is asked."""
     text = result if isinstance(result, str) else json.dumps(result)
     return component(manifest=MANIFEST, result=text, **options)
 
@@ -67,7 +67,7 @@ def outcome(folder: Path, config: Config, wasm: bytes, **options: Any) -> Outcom
 
 
 class TestLookup:
-    def test_what_a_plugin_answers_is_held_against_what_is_expected(
+    def test_a_plugins_result_is_compared_with_the_expected_one(
         self, folder: Path, config: Config
     ) -> None:
         fixture(folder, "both", case_json=lookup(DOI, PMID), expected_json=FOUND)
@@ -149,7 +149,7 @@ class TestLookup:
             (lookup({"type": "doi", "id": "desk"}), "ids.0: expected a DOI such as"),
         ],
     )
-    def test_what_no_host_would_ask_fails(
+    def test_arguments_that_no_host_sends_fail(
         self, folder: Path, config: Config, case: object, says: str
     ) -> None:
         fixture(folder, "odd", case_json=case, expected_json=FOUND)
@@ -159,7 +159,7 @@ class TestLookup:
 
 
 class TestResource:
-    def test_a_document_is_held_against_what_is_expected(
+    def test_a_document_is_compared_with_its_expected_result(
         self, folder: Path, config: Config
     ) -> None:
         case = fixture(folder, "stats", case_json=resource(), expected_json={"n": 1})
@@ -170,7 +170,7 @@ class TestResource:
         assert '+  "n": 2' in outcome(folder, config, wasm({"n": 2})).diff
 
     @pytest.mark.requirement("sandbox:secrets:resource")
-    def test_the_plugin_is_told_the_names_of_secrets_that_the_case_says_are_set(
+    def test_the_plugin_gets_the_names_of_the_cases_secrets(
         self, folder: Path, config: Config
     ) -> None:
         manifest = json.loads(MANIFEST)
@@ -194,7 +194,7 @@ class TestResource:
             (resource(secret=[]), "'secret' was unexpected"),
         ],
     )
-    def test_what_no_host_would_ask_fails(
+    def test_arguments_that_no_host_sends_fail(
         self, folder: Path, config: Config, case: object, says: str
     ) -> None:
         fixture(folder, "odd", case_json=case, expected_json={"n": 1})
@@ -202,9 +202,7 @@ class TestResource:
         assert failed.state == "failed"
         assert says in failed.reason
 
-    def test_a_document_that_its_own_schema_refuses_fails(
-        self, folder: Path, config: Config
-    ) -> None:
+    def test_a_resource_that_violates_its_schema_fails(self, folder: Path, config: Config) -> None:
         fixture(folder, "stats", case_json=resource(), expected_json={"n": "one"})
         assert "own schema refuses" in outcome(folder, config, wasm({"n": "one"})).reason
 
@@ -218,6 +216,6 @@ def test_a_reserved_name_that_the_manifest_does_not_offer_is_said(
     assert failed.reason == f"odd: case.json: the manifest offers no {tool}, so no host calls it"
 
 
-def test_what_is_offered_is_named_beside_the_tools(folder: Path, config: Config) -> None:
+def test_reserved_tools_are_listed_beside_the_tools(folder: Path, config: Config) -> None:
     fixture(folder, "odd", case_json={"tool": "lokup"})
     assert "there are: echo, lookup, resource" in outcome(folder, config, wasm({})).reason

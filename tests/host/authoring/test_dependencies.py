@@ -108,7 +108,7 @@ def test_reused_files_keep_their_times_by_which_cargo_orders_units(author: Autho
     assert {int(path.stat().st_mtime) for path in files} == {LONG_AGO}
 
 
-def test_a_project_never_gets_the_own_crates_of_another(author: Author) -> None:
+def test_a_project_never_gets_the_local_crates_of_another(author: Author) -> None:
     # Two projects of one name, such as two checkouts; cargo names their units alike.
     author.build(author.project("one", "serde"), code="one")
     other = author.project("other", "serde")
@@ -120,7 +120,7 @@ def test_a_project_never_gets_the_own_crates_of_another(author: Author) -> None:
     }
 
 
-def test_a_project_that_was_built_before_is_left_alone(author: Author) -> None:
+def test_an_already_built_project_is_not_changed(author: Author) -> None:
     author.build(author.project("first", "serde", "itoa"))
     second = author.project("second", "serde", "itoa")
     (second.target / WASM).mkdir(parents=True)
@@ -138,7 +138,7 @@ def test_another_toolchain_gets_nothing_and_keeps_a_set_of_its_own(author: Autho
     assert compiled(third)["serde"] == "serde of rustc 2"
 
 
-def test_the_set_with_most_of_the_crates_is_taken_and_what_it_lacks_is_kept(
+def test_the_set_with_most_crates_is_reused_and_extended(
     author: Author,
 ) -> None:
     author.build(author.project("first", "serde"))
@@ -152,7 +152,7 @@ def test_the_set_with_most_of_the_crates_is_taken_and_what_it_lacks_is_kept(
     assert author.said == ["reusing 3 crates that an earlier project compiled"]
 
 
-def test_a_set_is_kept_once_and_the_oldest_goes(author: Author) -> None:
+def test_a_dependency_set_is_stored_once_and_the_oldest_is_removed(author: Author) -> None:
     names = [f"crate{number}" for number in range(5)]
     for number, name in enumerate(names):
         author.build(author.project(f"project{number}", name))

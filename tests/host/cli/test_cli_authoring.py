@@ -30,7 +30,9 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 
 def answering(result: object, *, failed: bool = False) -> bytes:
-    """A component that resolves DOIs and has a resource, and answers so to whatever it is asked."""
+    """Returns a component that resolves DOIs and has a resource, and answers so to whatever it is
+    asked.
+    """
     text = json.dumps(result)
     stats = {"uri": "sample-data://stats", "name": "stats", "description": "How much there is."}
     manifest = manifest_text(
@@ -41,7 +43,7 @@ def answering(result: object, *, failed: bool = False) -> bytes:
 
 
 class TestNew:
-    def test_it_tells_a_pipe_what_was_made(self, carrel: CommandLine, tmp_path: Path) -> None:
+    def test_new_prints_json_in_a_pipe(self, carrel: CommandLine, tmp_path: Path) -> None:
         done = carrel("plugin", "new", "lists", "--into", "here")
         assert done.code == 0, done.err
         told = json.loads(done.out)
@@ -49,7 +51,7 @@ class TestNew:
         assert all((tmp_path / "here" / name).is_file() for name in told["files"])
 
     @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
-    def test_it_tells_a_person_what_comes_next(self, carrel: CommandLine) -> None:
+    def test_new_prints_the_next_commands_on_a_terminal(self, carrel: CommandLine) -> None:
         done = carrel.on_terminal("plugin", "new", "lists")
         assert done.code == 0
         assert "carrel plugin build lists" in done.out
@@ -74,7 +76,7 @@ class TestTest:
         told = json.loads(done.out)
         assert (done.code, told["passed"], told["failed"]) == (1, 1, 1)
         assert told["cases"][0] == {"case": "right", "state": "passed"}
-        assert "failed   wrong: the result is not what is expected\n" in done.err
+        assert "failed   wrong: the result differs from expected.json\n" in done.err
         assert '    +  "n": 1' in done.err
         assert carrel("plugin", "test", "sample", "--case", "right").code == 0
 
@@ -104,7 +106,7 @@ class TestTest:
             (("sample/dist/sample.wasm", "--build"), "only a project's folder can be built"),
         ],
     )
-    def test_misuse_is_told_apart_and_exits_with_two(
+    def test_misuse_exits_with_two(
         self, carrel: CommandLine, tmp_path: Path, words: tuple[str, ...], says: str
     ) -> None:
         fixture(project(tmp_path / "sample"), "right", document_txt="x", expected_json={"n": 1})
@@ -122,7 +124,7 @@ class TestTest:
         (folder / "src" / "lib.rs").touch()
         assert "--build builds it first" in carrel("plugin", "test", "sample").err
 
-    def test_skipped_files_are_told_on_stderr_and_in_the_json(
+    def test_skipped_files_are_listed_on_stderr_and_in_the_json(
         self, carrel: CommandLine, tmp_path: Path
     ) -> None:
         folder = project(tmp_path / "sample")
@@ -199,7 +201,7 @@ class TestOutage:
         return record_fixture(session, "echo", (), folder, as_json=True, **flags)
 
     @pytest.mark.parametrize("code", ["upstream_unavailable", "not_found"])
-    def test_a_plugins_error_after_an_outage_is_not_kept(
+    def test_responses_of_a_failed_call_are_not_cached_after_an_outage(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str
     ) -> None:
         folder = tmp_path / "fixtures" / "lamps"
@@ -213,7 +215,7 @@ class TestOutage:
         assert f"GET {URL}: api.example.org cannot be reached" in told
         assert "--keep-failure" in told
 
-    def test_a_result_that_does_without_an_answer_is_shown_and_not_kept(
+    def test_a_partial_result_is_returned_and_its_discarded_response_not_cached(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert self.record(tmp_path / "lamps") == 1
@@ -222,14 +224,14 @@ class TestOutage:
         assert "lamps was not written: a request had no answer" in err
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_fixture_that_is_recorded_again_survives_an_outage(self, tmp_path: Path) -> None:
+    def test_a_failed_replacement_keeps_the_old_fixture(self, tmp_path: Path) -> None:
         case = tmp_path / "lamps"
         assert self.record(case, keep_failure=True) == 0
         (case / "expected.json").write_text('{"n": 7}', "utf-8")
         assert self.record(case, replace=True) == 1
         assert json.loads((case / "expected.json").read_text("utf-8")) == {"n": 7}
 
-    def test_a_failure_is_kept_when_it_is_asked_for(
+    def test_keep_failure_records_a_failed_call(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with pytest.raises(SourceError):
@@ -248,7 +250,7 @@ class TestRecord:
             assert "either --into DIR or --fixture DIR" in done.err
 
     @pytest.mark.parametrize("flags", [(), ("--replace",)])
-    def test_what_is_no_fixture_of_a_call_is_never_replaced(
+    def test_a_folder_that_is_no_call_fixture_is_never_replaced(
         self, carrel: CommandLine, tmp_path: Path, flags: tuple[str, ...]
     ) -> None:
         folder = project(tmp_path / "sample")
@@ -259,9 +261,7 @@ class TestRecord:
             assert f"{name}: exists already and is no fixture of a call" in done.err
         assert [path.name for path in case.iterdir()] == ["document.txt"]
 
-    def test_a_fixture_is_recorded_again_with_the_flag_that_the_refusal_names(
-        self, carrel: CommandLine, tmp_path: Path
-    ) -> None:
+    def test_replace_records_a_fixture_again(self, carrel: CommandLine, tmp_path: Path) -> None:
         folder = project(tmp_path / "sample")
         words = ("record", "echo", "count=3", "--fixture", "sample/fixtures/three")
         assert carrel(*words).code == 0
@@ -394,7 +394,7 @@ class TestRecord:
             (("resource", "sample-data://stat"), "it has: sample-data://stats"),
         ],
     )
-    def test_what_no_host_would_ask_is_misuse_and_leaves_nothing_behind(
+    def test_arguments_that_no_host_sends_are_misuse_and_record_nothing(
         self, carrel: CommandLine, tmp_path: Path, words: tuple[str, ...], says: str
     ) -> None:
         folder = project(tmp_path / "sample", answering({"n": 1}))
@@ -403,7 +403,7 @@ class TestRecord:
         assert says in done.err
         assert list((folder / "fixtures").iterdir()) == []
 
-    def test_which_plugin_is_asked_is_said_where_several_offer_it(
+    def test_a_reserved_tool_of_several_plugins_needs_a_namespace(
         self, carrel: CommandLine, tmp_path: Path
     ) -> None:
         done = carrel("record", "lookup", "10.1000/1", "--fixture", "odd")
@@ -414,7 +414,7 @@ class TestRecord:
         assert done.code == 2
         assert "resource: no plugin's manifest offers it" in done.err
 
-    def test_a_project_that_was_not_built_says_how_to(
+    def test_an_unbuilt_project_names_the_build_command(
         self, carrel: CommandLine, tmp_path: Path
     ) -> None:
         folder = project(tmp_path / "sample")

@@ -49,7 +49,7 @@ class TestArguments:
             ('{"text": "x", "start": 1}', {"text": "x", "start": 1}),
         ],
     )
-    def test_a_value_is_read_as_the_schema_says(self, word: str, value: dict[str, Any]) -> None:
+    def test_a_value_is_parsed_by_the_schema(self, word: str, value: dict[str, Any]) -> None:
         assert read(word) == value
 
     def test_an_arrays_key_may_be_repeated(self) -> None:
@@ -61,7 +61,7 @@ class TestArguments:
     def test_a_dash_reads_the_object_from_stdin(self) -> None:
         assert read("-", "start=2", stdin='{"text": "x"}') == {"text": "x", "start": 2}
 
-    def test_the_schema_is_not_asked_for_when_json_says_it_all(self) -> None:
+    def test_the_schema_is_not_read_for_a_json_argument(self) -> None:
         def refuse() -> dict[str, Any]:
             raise AssertionError("the schema was asked for")
 
@@ -80,14 +80,14 @@ class TestArguments:
             (["a:=" + "[" * 100_000], "a: not JSON"),
         ],
     )
-    def test_what_cannot_be_understood_is_told_with_its_place(
+    def test_invalid_words_are_reported_with_their_position(
         self, words: list[str], says: str
     ) -> None:
         with pytest.raises(ArgumentError) as caught:
             read(*words, stdin="[1]")
         assert says in caught.value.faults[0]
 
-    def test_all_faults_are_told_at_once(self) -> None:
+    def test_all_faults_are_reported_together(self) -> None:
         with pytest.raises(ArgumentError) as caught:
             read("start=ten", "exact=maybe", "text")
         assert len(caught.value.faults) == 3
@@ -128,14 +128,14 @@ class TestCall:
 
 
 class TestTools:
-    def test_a_pipe_gets_the_whole_list_as_json(self, carrel: CommandLine) -> None:
+    def test_a_pipe_gets_the_complete_list_as_json(self, carrel: CommandLine) -> None:
         [tool] = json.loads(carrel("tools").out)
         assert tool["name"] == "fake_query"
         assert tool["input_schema"] == QUERY_SCHEMA
         assert tool["annotations"]["read_only"] is True
 
     @pytest.mark.requirement("serve:alive:listing-with-a-broken-plugin")
-    def test_a_broken_plugin_is_named_and_hides_nobody(self, carrel: CommandLine) -> None:
+    def test_a_broken_plugin_is_named_and_others_are_listed(self, carrel: CommandLine) -> None:
         carrel.write("c.toml", "fetch.retries = 9")
         done = carrel("tools", "--config", "c.toml")
         assert (done.code, len(json.loads(done.out))) == (0, 1)

@@ -35,7 +35,7 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 @pytest.fixture
 def component(tmp_path: Path) -> Path:
-    """A component that imports the contract's http and asks for two hosts."""
+    """Returns a component that imports the contract's http and asks for two hosts."""
     hosts = [{"host": host, "methods": ["GET"]} for host in ("api.example.org", "cdn.example.org")]
     secrets = [{"name": "key", "hosts": ["api.example.org"], "attach": {"query": "key"}}]
     path = tmp_path / "sample.wasm"
@@ -79,7 +79,7 @@ class TestRelativeAddress:
 
 class TestInspect:
     @pytest.mark.requirement("sandbox:hosts:inspect-shows-manifest-and-grant")
-    def test_it_shows_what_is_granted_refused_and_granted_in_vain(
+    def test_inspect_shows_granted_refused_and_unused_grants(
         self, component: Path, tmp_path: Path
     ) -> None:
         told = inspected(
@@ -106,7 +106,7 @@ class TestInspect:
         assert told["imports"] == ["carrel:plugin/http@1.0.0"]
 
     @pytest.mark.requirement("sandbox:secrets:inspect-shows-names-only")
-    def test_it_says_whether_a_secret_is_set_and_not_what_it_is(
+    def test_inspect_shows_whether_a_secret_is_set_and_not_its_value(
         self, carrel: CommandLine, component: Path
     ) -> None:
         env = {"CARREL_SECRET_SAMPLE_KEY": "hunter2"}
@@ -123,7 +123,7 @@ class TestInspect:
         ]
         assert "hunter2" not in done.out + done.err
 
-    def test_a_file_is_shown_as_with_an_empty_grant(
+    def test_a_file_is_shown_with_an_empty_grant(
         self, carrel: CommandLine, component: Path
     ) -> None:
         done = carrel("plugin", "inspect", str(component))
@@ -132,7 +132,7 @@ class TestInspect:
         assert (told["plugin"], told["version"]) == ("sample", "0.1.0")
         assert [host["granted"] for host in told["hosts"]] == [False, False]
 
-    def test_a_file_is_not_held_against_the_lock_of_a_configured_plugin_of_its_name(
+    def test_a_file_is_not_checked_against_the_lock_of_a_plugin_with_its_name(
         self, carrel: CommandLine, component: Path, tmp_path: Path
     ) -> None:
         config = carrel.write("carrel.toml", '[plugins.sample]\nurl = "sample.wasm"\n')
@@ -156,7 +156,7 @@ class TestInspect:
         ("data", "says"),
         [(b"", "empty"), (b"\0asm\x01\0\0\0", "core module"), (b"<html>", "not WebAssembly")],
     )
-    def test_a_file_that_is_no_component_is_told_why(
+    def test_a_file_that_is_no_component_is_refused_with_the_reason(
         self, carrel: CommandLine, data: bytes, says: str
     ) -> None:
         done = carrel("plugin", "inspect", carrel.write("p.wasm", data))
@@ -164,7 +164,7 @@ class TestInspect:
         assert says in done.err
         assert json.loads(done.out)["error"]["code"] == "plugin_unavailable"
 
-    def test_a_missing_file_is_told_by_name(self, carrel: CommandLine) -> None:
+    def test_a_missing_file_is_named(self, carrel: CommandLine) -> None:
         done = carrel("plugin", "inspect", "none.wasm")
         assert done.code == 2
         assert "none.wasm: there is no such file" in done.err
@@ -196,7 +196,7 @@ class TestInspect:
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
     @pytest.mark.parametrize("columns", [80, 200])
-    def test_what_is_asked_and_what_is_granted_have_columns_of_their_own(
+    def test_requested_and_granted_have_separate_columns(
         self, carrel: CommandLine, columns: int
     ) -> None:
         env = {"NO_COLOR": "1"}
@@ -236,7 +236,7 @@ class TestInspect:
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
     @pytest.mark.parametrize("columns", [80, 60, 40])
-    def test_no_column_is_squeezed_to_pieces_of_words(
+    def test_no_column_is_narrower_than_its_words(
         self, carrel: CommandLine, tmp_path: Path, columns: int
     ) -> None:
         host = "a-rather-long-name.of-a-host.example.org"
@@ -261,7 +261,7 @@ class TestInspect:
             assert words == f"host asked granted {host} {rest[0]} nothing {rest[2]}".strip()
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-    def test_what_is_refused_in_part_has_a_column(
+    def test_partly_refused_requests_have_a_column(
         self, carrel: CommandLine, component: Path, tmp_path: Path
     ) -> None:
         grant = '[{host = "api.example.org", methods = ["GET"], paths = ["/only"]}]'
@@ -279,7 +279,7 @@ class TestInspect:
         assert ["sample_echo", "listed", "hidden"] in lines
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-    def test_a_person_is_told_which_setting_to_write_in_which_file(
+    def test_a_terminal_error_names_the_setting_and_the_file(
         self, carrel: CommandLine, component: Path, tmp_path: Path
     ) -> None:
         config = carrel.write("carrel.toml", f'[plugins.sample]\nurl = "{component.name}"\n')
@@ -342,7 +342,7 @@ class AnsweringAccess:
 
 
 class TestOnline:
-    def test_every_granted_host_is_asked_at_its_own_pace(self, tmp_path: Path) -> None:
+    def test_every_granted_host_is_queried_at_its_rate_limit(self, tmp_path: Path) -> None:
         pace = {"interval_ms": 3000, "upstream": "slow"}
         hosts = [
             {"host": "a.example.org", "methods": ["GET"], "paths": ["/api"], "pace": pace},

@@ -29,7 +29,7 @@ WORK: dict[str, Any] = {
 
 @pytest.fixture
 def carrel(tmp_path: Path) -> CommandLine:
-    """A real host with one plugin that has work A, lacks B and may not ask for C."""
+    """Returns a real host with one plugin that has work A, lacks B and may not ask for C."""
     answer = {
         "works": [{"id": A, "work": WORK}],
         "not_found": [B],
@@ -81,7 +81,7 @@ def test_references_can_be_left_out(carrel: CommandLine) -> None:
         (["rubbish"], 2, "rubbish: expected a DOI such as"),
     ],
 )
-def test_what_is_not_found_is_told_on_stderr_and_in_the_exit_code(
+def test_missing_identifiers_are_named_on_stderr_and_set_the_exit_code(
     carrel: CommandLine, words: list[str], code: int, says: str
 ) -> None:
     ended, told, err = lookup(carrel, *words)
@@ -98,9 +98,7 @@ def test_what_is_not_found_is_told_on_stderr_and_in_the_exit_code(
     ],
     ids=["large", "binary"],
 )
-def test_nothing_of_stdin_is_lost_without_a_word(
-    carrel: CommandLine, stdin: bytes, says: str
-) -> None:
+def test_no_line_of_stdin_is_dropped_silently(carrel: CommandLine, stdin: bytes, says: str) -> None:
     code, _, err = lookup(carrel, "-", stdin=stdin)
     assert code == 2
     assert says in err
@@ -120,7 +118,7 @@ def test_identifiers_come_from_stdin_too(carrel: CommandLine) -> None:
         ([str(number) for number in range(101)], "ids:"),
     ],
 )
-def test_misuse_is_told_apart(carrel: CommandLine, words: list[str], says: str) -> None:
+def test_misuse_has_its_own_exit_code(carrel: CommandLine, words: list[str], says: str) -> None:
     code, told, err = lookup(carrel, *words)
     assert (code, told) == (2, None)
     assert says in err

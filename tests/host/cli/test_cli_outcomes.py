@@ -50,7 +50,7 @@ def carrel(tmp_path: Path) -> CommandLine:
         ("--config none.toml tools", 2, ["none.toml", "no such file"]),
     ],
 )
-def test_a_failure_is_told_on_stderr_and_leaves_stdout_clean(
+def test_a_failure_is_written_to_stderr_only(
     carrel: CommandLine, line: str, code: int, says: list[str]
 ) -> None:
     done = carrel(*shlex.split(line))
@@ -62,7 +62,7 @@ def test_a_failure_is_told_on_stderr_and_leaves_stdout_clean(
         assert words in done.err
 
 
-def test_success_exits_with_zero_and_says_nothing_else(carrel: CommandLine) -> None:
+def test_success_exits_with_zero_and_an_empty_stderr(carrel: CommandLine) -> None:
     done = carrel("call", "fake_query", "{}")
     assert (done.code, done.out, done.err) == (0, RESULT + "\n", "")
 
@@ -114,7 +114,7 @@ def test_json_errors_are_one_line_of_json_on_stderr(carrel: CommandLine) -> None
         ("tools --config c.toml", 0, "plugin_unavailable"),
     ],
 )
-def test_json_errors_are_json_whoever_reports_them(
+def test_json_errors_are_json_from_every_command(
     carrel: CommandLine, line: str, code: int, error: str
 ) -> None:
     carrel.write("c.toml", "fetch.retries = 9")  # with a broken plugin
@@ -257,14 +257,14 @@ class TestHelp:
         assert "Example:" in done.out
 
     @pytest.mark.parametrize("words", [["--help"], ["plugin", "--help"]])
-    def test_what_a_command_does_is_said_to_the_end(
+    def test_a_commands_help_sentence_is_not_truncated(
         self, carrel: CommandLine, words: list[str]
     ) -> None:
         listed = carrel(*words).out.partition("Commands:")[2]
         assert listed
         assert "..." not in listed
 
-    def test_without_a_word_it_shows_the_help_as_misuse(self, carrel: CommandLine) -> None:
+    def test_without_arguments_the_help_is_shown_as_misuse(self, carrel: CommandLine) -> None:
         done = carrel()
         assert (done.code, done.out) == (2, "")
         assert "Commands:" in done.err
@@ -296,7 +296,7 @@ class TestReport:
     def test_a_single_fault_of_the_configuration_is_one_sentence(self) -> None:
         assert describe(ConfigError(["a: b"], path="c.toml")).startswith("carrel: c.toml: a: b\n")
 
-    def test_an_internal_error_says_nothing_of_its_cause(self) -> None:
+    def test_an_internal_error_does_not_reveal_its_cause(self) -> None:
         assert "log has the details" in describe(InternalError())
 
 

@@ -51,7 +51,9 @@ class TestOneDocument:
         ("name", "says"),
         [("none.xml", "none.xml: there is no such file"), (".", "is a folder")],
     )
-    def test_what_is_no_file_fails_by_name(self, carrel: CommandLine, name: str, says: str) -> None:
+    def test_a_path_that_is_no_file_is_named(
+        self, carrel: CommandLine, name: str, says: str
+    ) -> None:
         done = carrel("parse", "fake", "feed", name)
         assert (done.code, done.out) == (1, "")
         assert says in done.err
@@ -98,7 +100,7 @@ class TestBytes:
 
 
 class TestSeveralDocuments:
-    def test_each_gets_a_line_in_order_and_a_bad_one_stops_nobody(
+    def test_each_document_gets_a_line_in_order_and_errors_do_not_stop_the_rest(
         self, carrel: CommandLine
     ) -> None:
         names = [

@@ -29,7 +29,7 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 
 def filled(folder: Path) -> tuple[PluginStore, str]:
-    """A store whose tag was moved on two hours ago, and the digest that it moved from."""
+    """Returns a store whose tag was moved on two hours ago, and the digest that it moved from."""
     store, digests = PluginStore(folder), []
     for wasm in (OLD, NEW):
         repository = MemoryRepository()
@@ -50,7 +50,7 @@ def prune(carrel: CommandLine, configuration: str) -> int:
     return int(told["freed_bytes"])
 
 
-def test_what_nothing_names_goes_and_what_a_tag_names_stays(carrel: CommandLine) -> None:
+def test_unreferenced_plugins_are_removed_and_tagged_ones_kept(carrel: CommandLine) -> None:
     store, _ = filled(carrel.home / "data" / "plugins")
     assert prune(carrel, "") >= len(OLD)
     assert store.read(sha256(OLD)) is None
@@ -58,13 +58,13 @@ def test_what_nothing_names_goes_and_what_a_tag_names_stays(carrel: CommandLine)
     assert prune(carrel, "") == 0
 
 
-def test_what_the_configuration_names_by_digest_stays(carrel: CommandLine) -> None:
+def test_plugins_configured_by_digest_are_kept(carrel: CommandLine) -> None:
     store, old = filled(carrel.home / "data" / "plugins")
     assert prune(carrel, f'[plugins.demo]\nurl = "{REFERENCE}@{old}"\n') == 0
     assert store.read(sha256(OLD)) == OLD
 
 
-def test_what_the_lock_names_stays(carrel: CommandLine) -> None:
+def test_plugins_in_the_lock_are_kept(carrel: CommandLine) -> None:
     store, old = filled(carrel.home / "data" / "plugins")
     some = sha256(b"")
     entry = LockEntry(f"{REFERENCE}:1", old, sha256(OLD), some, some, (), None, {})

@@ -41,7 +41,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 
 @pytest.fixture
 def logged_in(registry: Registry) -> dict[str, str]:
-    """The environment of somebody who has the password."""
+    """Returns the environment of somebody who has the password."""
     return {"DOCKER_CONFIG": str(registry.docker_config)}
 
 
@@ -100,7 +100,7 @@ def test_a_core_module_of_another_plugin_system_is_published_as_it_is(
         (["pull", "127.0.0.1:1/a:1", "--plain-http"], 1, "no connection to 127.0.0.1:1"),
     ],
 )
-def test_what_goes_wrong_is_told_in_one_line_with_what_to_do(
+def test_errors_are_one_line_with_a_remedy(
     carrel: CommandLine,
     registry: Registry,
     logged_in: dict[str, str],
@@ -118,7 +118,7 @@ def test_what_goes_wrong_is_told_in_one_line_with_what_to_do(
     assert "Traceback" not in done.err
 
 
-def test_somebody_without_the_password_is_told_how_to_log_in(
+def test_an_unauthorised_request_names_the_login_command(
     carrel: CommandLine, registry: Registry
 ) -> None:
     done = carrel("plugin", "pull", f"{registry.host}/plugins/arxiv:0.1.0", "--plain-http")
@@ -137,7 +137,7 @@ def test_on_a_terminal_a_person_reads_it(
     assert not done.out.lstrip().startswith("{")
 
 
-def test_the_configuration_says_how_a_registry_is_reached(tmp_path: Path) -> None:
+def test_the_configuration_has_the_registrys_settings(tmp_path: Path) -> None:
     carrel = CommandLine(tmp_path, real=True)
     file = carrel.write("module.wasm", MODULE)
     with tiny_registry() as registry:
@@ -183,7 +183,7 @@ def test_a_file_is_published_whatever_is_locked_under_its_name(tmp_path: Path) -
     assert (tmp_path / "got.wasm").read_bytes() == newer
 
 
-def test_what_is_typed_adds_to_what_the_configuration_says() -> None:
+def test_options_extend_the_configured_registry() -> None:
     where = parse_reference("registry.example.org:5000/plugins/a:1")
     base = RegistrySettings(plain_http_hosts=frozenset({"other:1"}), retries=9)
     settings = registry_settings(where, plain_http=False, base=base)
@@ -214,7 +214,7 @@ class Stalling:
 
     @contextmanager
     def stalled(self) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-        """A pull that has stopped in the middle, and the file with what has come."""
+        """Yields a pull that has stopped in the middle, and the file with what has come."""
         self._registry.stall_after = self.STALL
         with self._carrel.start(*self.words) as process:
             try:

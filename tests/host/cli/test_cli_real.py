@@ -31,7 +31,7 @@ FEED = """<?xml version="1.0" encoding="UTF-8"?>
 
 @pytest.fixture(scope="module")
 def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    """One home directory for all tests here, so that the plugin is compiled once."""
+    """Returns one home directory for all tests here, so that the plugin is compiled once."""
     return CommandLine(tmp_path_factory.mktemp("home"), real=True)
 
 

@@ -74,7 +74,7 @@ def denied(grant: str = "") -> SourceError:
     ],
     ids=lambda one: type(one).__name__ if isinstance(one, CarrelError) else "",
 )
-def test_the_reader_is_told_what_to_write_and_where(error: CarrelError, says: str) -> None:
+def test_the_remedy_names_the_setting_and_the_file(error: CarrelError, says: str) -> None:
     assert says in remedy(error)
     assert "operator" not in describe(error)
 
@@ -84,7 +84,7 @@ def test_a_setting_that_is_set_is_said_so() -> None:
     assert change_inside(setting) == f"set {setting}"
 
 
-def test_a_hidden_tool_is_told_with_what_hides_it(tmp_path: Path) -> None:
+def test_a_hidden_tool_is_reported_with_the_setting_that_hides_it(tmp_path: Path) -> None:
     carrel = CommandLine(tmp_path, real=True)
     text = '[plugins.arxiv.runtime_config]\nskip_tools = ["que.*"]\n'
     config = carrel.write("mine.toml", text)

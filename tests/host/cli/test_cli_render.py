@@ -65,7 +65,7 @@ def test_a_paragraph_hangs_under_its_number(
     assert capsys.readouterr().out == "  7  one two three\n     four five\n"
 
 
-def test_a_plain_text_keeps_its_lines_and_loses_what_steers_a_terminal(
+def test_a_plain_text_keeps_its_lines_and_loses_control_characters(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")

@@ -16,7 +16,7 @@ def carrel(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-def test_a_document_goes_out_as_the_plugin_returned_it(carrel: CommandLine) -> None:
+def test_a_resource_is_returned_unchanged(carrel: CommandLine) -> None:
     done = carrel("read-resource", "fake://list")
     assert (done.code, done.err) == (0, "")
     assert done.out == '{"length":1,  "same":"\\u0041"}\n'
@@ -54,7 +54,7 @@ def test_an_unknown_uri_is_misuse_and_names_the_nearest(carrel: CommandLine) -> 
     assert "unknown resource 'fak://list'; did you mean 'fake://list'?" in done.err
 
 
-def test_a_failure_is_told_as_of_a_call(carrel: CommandLine) -> None:
+def test_a_failure_is_reported_as_for_a_call(carrel: CommandLine) -> None:
     done = carrel("read-resource", "fake://denied")
     assert (done.code, done.out) == (3, "")
     assert "example.org is not granted" in done.err
@@ -80,7 +80,7 @@ def test_a_person_gets_tables_and_texts(carrel: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("words", [["read-resource"], ["read-resource", "pubmed-connect://info"]])
-def test_the_real_host_lists_and_reads_what_is_recorded(words: list[str], tmp_path: Path) -> None:
+def test_the_real_host_lists_and_reads_recorded_resources(words: list[str], tmp_path: Path) -> None:
     carrel = CommandLine(tmp_path, real=True)
     (tmp_path / "empty").mkdir()
     done = carrel(*words, "--replay", "empty")

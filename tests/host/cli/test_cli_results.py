@@ -154,7 +154,7 @@ class TestWorks:
             {"abstract_sections": [{"text": "A desk."}]},
         ],
     )
-    def test_a_few_works_that_are_all_there_is_are_shown_with_their_abstracts(
+    def test_a_complete_list_of_few_works_is_shown_with_abstracts(
         self, capsys: pytest.CaptureFixture[str], item: dict[str, Any]
     ) -> None:
         work = {"title": "T", **item}
@@ -271,7 +271,7 @@ class TestFate:
             ({"updates": [NOTICE]}, "", "Notice of retraction: doi:10.5555/n"),
         ],
     )
-    def test_a_work_says_first_that_it_was_retracted_and_names_every_notice(
+    def test_a_retracted_work_is_marked_first_and_lists_every_notice(
         self,
         capsys: pytest.CaptureFixture[str],
         item: dict[str, Any],
@@ -404,7 +404,7 @@ class TestMissing:
             ({"items": [{"title": "T"}], "not_found": "x"}, [], False),
         ],
     )
-    def test_what_a_result_says_is_missing(
+    def test_missing_identifiers_are_read_from_a_result(
         self,
         result: dict[str, Any],
         told: list[tuple[str, str]],

@@ -27,7 +27,7 @@ def test_the_end_of_stdin_ends_the_server_without_a_byte_on_stdout(tmp_path: Pat
     assert (done.code, done.out) == (0, "")
 
 
-def test_a_faulty_configuration_is_told_before_anything_is_served(tmp_path: Path) -> None:
+def test_an_invalid_configuration_is_reported_before_serving(tmp_path: Path) -> None:
     carrel = CommandLine(tmp_path, real=True)
     carrel.write("c.toml", "server.max_inflight = 1")
     done = carrel("serve", "--config", "c.toml")

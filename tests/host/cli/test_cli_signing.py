@@ -56,7 +56,7 @@ def test_a_key_pair_is_made_signs_and_is_verified(line: CommandLine, registry: R
 
 
 @pytest.mark.requirement("plugin:signed:refused")
-def test_what_is_not_signed_by_the_key_ends_with_3(
+def test_a_plugin_not_signed_by_the_key_exits_with_3(
     line: CommandLine, registry: Registry, tmp_path: Path
 ) -> None:
     signing_keys = SigningKeys(tmp_path)
@@ -69,7 +69,7 @@ def test_what_is_not_signed_by_the_key_ends_with_3(
     assert "is not signed" in done.err
 
 
-def test_without_options_the_configuration_says_who_is_accepted(
+def test_without_options_the_configuration_names_the_signers(
     line: CommandLine, registry: Registry
 ) -> None:
     line("plugin", "keys", "generate", env=PASSWORD)
@@ -126,9 +126,7 @@ def trusting(registry: Registry, tmp_path_factory: pytest.TempPathFactory) -> Tr
 
 @pytest.mark.requirement("plugin:signed:own-trust")
 @pytest.mark.parametrize("by_name", [True, False], ids=["name", "reference"])
-def test_a_plugin_with_a_trust_of_its_own_is_verified_with_that(
-    trusting: Trusting, *, by_name: bool
-) -> None:
+def test_a_plugins_own_trust_table_takes_precedence(trusting: Trusting, *, by_name: bool) -> None:
     subject = "lists" if by_name else trusting.reference
     accepted = trusting.verify(subject, top="other", lists="carrel")
     assert accepted.code == 0, accepted.err
@@ -149,7 +147,7 @@ def test_a_plugin_without_one_is_verified_with_the_top_level_trust(
 
 
 @pytest.mark.requirement("plugin:signed:own-trust")
-def test_a_trust_that_names_nobody_asks_for_no_signature_and_so_accepts_none(
+def test_a_trust_table_without_signers_is_refused(
     trusting: Trusting,
 ) -> None:
     done = trusting.verify("lists", top="carrel", lists="")
@@ -157,12 +155,12 @@ def test_a_trust_that_names_nobody_asks_for_no_signature_and_so_accepts_none(
     assert "no signer is given" in done.err
 
 
-def test_options_win_over_a_plugin_s_own_trust(trusting: Trusting) -> None:
+def test_options_take_precedence_over_a_plugins_trust_table(trusting: Trusting) -> None:
     assert trusting.verify("lists", "--key", "carrel.pub", top=None, lists="other").code == 0
     assert trusting.verify("lists", "--key", "other.pub", top=None, lists="carrel").code == 3
 
 
-def test_plugins_of_one_repository_that_trust_differently_are_told_apart_by_name(
+def test_plugins_of_one_repository_with_different_trust_need_a_name(
     trusting: Trusting,
 ) -> None:
     both: dict[str, str | None] = {"lists": "carrel", "strict": "other"}
@@ -175,7 +173,7 @@ def test_plugins_of_one_repository_that_trust_differently_are_told_apart_by_name
     assert trusting.verify(trusting.reference, top=None, **both).code == 0
 
 
-def test_existing_keys_are_left_alone(line: CommandLine) -> None:
+def test_existing_keys_are_not_overwritten(line: CommandLine) -> None:
     line.write("mine.pub", "something")
     done = line("plugin", "keys", "generate", "--output-prefix", "mine", env=PASSWORD)
     assert done.code == 2
@@ -195,7 +193,7 @@ def test_existing_keys_are_left_alone(line: CommandLine) -> None:
         (["sign", "r.example.org/x:1", "--key", "k.key"], "COSIGN_PASSWORD"),
     ],
 )
-def test_misuse_ends_with_2_and_says_what_is_wrong(
+def test_misuse_exits_with_2_and_names_the_fault(
     words: list[str], said: str, line: CommandLine
 ) -> None:
     key = privatekey.new_private_key()
@@ -267,7 +265,7 @@ def test_the_how_to_works_with_a_real_registry_and_cosign(
 
 
 def _parts(text: str) -> tuple[str, str, int]:
-    """A command, what is shown of its output, and its exit code."""
+    """Returns a command, what is shown of its output, and its exit code."""
     lines = text.splitlines()
     words = [lines.pop(0)]
     while words[-1].endswith("\\"):

@@ -46,7 +46,7 @@ class TestOnATerminal:
         assert "Searches nothing." in done.out
         assert "At length." not in done.out
 
-    def test_json_is_printed_when_asked_for(self, carrel: CommandLine) -> None:
+    def test_the_json_option_prints_json(self, carrel: CommandLine) -> None:
         done = carrel.on_terminal("call", "fake_query", "{}", "--json")
         assert json.loads(done.out)["total_results"] == 1
 
@@ -104,13 +104,13 @@ class TestProgress:
             pass
         assert terminal.getvalue() == ""
 
-    def test_nothing_is_written_where_no_person_looks(self) -> None:
+    def test_no_progress_line_is_written_without_a_terminal(self) -> None:
         stream = io.StringIO()
         with Progress("fake_query", stream, patience=0.0) as progress:
             progress.update(1, None, "")
         assert stream.getvalue() == ""
 
-    def test_the_line_has_what_is_known(self) -> None:
+    def test_the_line_has_the_known_fields(self) -> None:
         progress = Progress("fake_query", io.StringIO())
         assert progress.line(2.4) == "fake_query: 2 s"
         progress.update(3, 10, "asking\x1b[2J")

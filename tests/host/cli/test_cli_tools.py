@@ -328,9 +328,7 @@ class TestHelp:
         assert done.code == 2
         assert "'--help': expected a JSON object" in done.err
 
-    def test_tools_with_a_name_is_the_same_list_with_that_tool_alone(
-        self, carrel: CommandLine
-    ) -> None:
+    def test_tools_with_a_name_lists_only_that_tool(self, carrel: CommandLine) -> None:
         assert json.loads(carrel("tools", "fake_query").out) == json.loads(carrel("tools").out)
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -360,9 +358,7 @@ class TestSummaries:
             (["USE:\n  Find a.", "USE:\n  Get b."], ["Find a.", "Get b."]),
         ],
     )
-    def test_what_several_begin_with_is_left_out(
-        self, descriptions: list[str], lines: list[str]
-    ) -> None:
+    def test_a_common_beginning_is_removed(self, descriptions: list[str], lines: list[str]) -> None:
         assert summaries(descriptions) == lines
 
     def test_no_two_built_in_tools_begin_alike(self, built_in: list[Tool]) -> None:

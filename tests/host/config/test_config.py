@@ -29,7 +29,7 @@ from carrel.exchange import Limits
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """An environment whose home directory is empty."""
+    """Returns an environment whose home directory is empty."""
     return {
         "HOME": str(tmp_path),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
@@ -103,7 +103,7 @@ class TestWithoutAFile:
 
         assert set(BUILTIN_PLUGINS) == set(builtin_names())
 
-    def test_it_says_that_there_was_no_file(self, env: dict[str, str]) -> None:
+    def test_the_source_names_no_file(self, env: dict[str, str]) -> None:
         assert load_config(None, env).source_path is None
 
     def test_neither_a_file_reader_nor_platformdirs_is_imported(self, env: dict[str, str]) -> None:

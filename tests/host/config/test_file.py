@@ -65,7 +65,7 @@ def entry(config: Config, name: str) -> PluginConfig:
 
 
 class TestPlugins:
-    def test_the_founding_documents_json_loads_as_it_stands(self, load: Loader) -> None:
+    def test_the_documented_json_loads_unchanged(self, load: Loader) -> None:
         config = load.json(
             {
                 "plugins": {
@@ -82,7 +82,7 @@ class TestPlugins:
         names = sorted(plugin.name for plugin in config.plugins)
         assert names == sorted(DEFAULT_PLUGINS), "the entry takes the built-in plugin's place"
 
-    def test_a_placeholder_registry_is_kept_as_it_is(self, load: Loader) -> None:
+    def test_a_placeholder_registry_is_unchanged(self, load: Loader) -> None:
         config = load.json(
             {"plugins": {"arxiv": {"url": "oci://your-registry/arxiv-plugin:latest"}}}
         )
@@ -125,10 +125,10 @@ class TestPlugins:
     def test_a_built_in_plugin_can_be_switched_off(self, load: Loader) -> None:
         assert not entry(load.toml("plugins.arxiv.enabled = false"), "arxiv").enabled
 
-    def test_path_is_another_word_for_url(self, load: Loader) -> None:
+    def test_path_is_an_alias_of_url(self, load: Loader) -> None:
         assert entry(load.toml('plugins.m.path = "file:///m.wasm"'), "m").url == "file:///m.wasm"
 
-    def test_skipped_tools_match_whole_names(self, load: Loader) -> None:
+    def test_skip_tools_matches_whole_names(self, load: Loader) -> None:
         plugin = entry(load.toml('plugins.arxiv.runtime_config.skip_tools = ["que.*"]'), "arxiv")
         assert plugin.skips("query")
         assert not plugin.skips("requery")
@@ -201,7 +201,7 @@ class TestPlugins:
             ("~/x.wasm", "{home}/x.wasm"),
         ],
     )
-    def test_an_absolute_path_stays_where_it_is(
+    def test_an_absolute_path_is_unchanged(
         self, load: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, found: str
     ) -> None:
         monkeypatch.setenv("HOME", str(tmp_path))
@@ -235,7 +235,7 @@ class TestPlugins:
         assert fault.startswith("plugins.arxiv.runtime_config.allowed_hosts[1]: ")
 
     @pytest.mark.parametrize("key", ["allowed_paths", "memory_limit"])
-    def test_what_hyper_mcp_has_and_carrel_does_not_is_refused_with_the_reason(
+    def test_settings_of_hyper_mcp_without_an_equivalent_are_refused(
         self, load: Loader, key: str
     ) -> None:
         fault = load.fault(f"plugins.arxiv = {{ enabled = true, runtime_config.{key} = [] }}")
@@ -270,7 +270,7 @@ class TestFaults:
             ("plugins.arxiv.runtime_config.allow_hosts = []", "did you mean 'allowed_hosts'?"),
         ],
     )
-    def test_an_unknown_key_is_told_the_nearest_known_one(
+    def test_an_unknown_key_is_refused_with_the_nearest_known_one(
         self, load: Loader, text: str, hint: str
     ) -> None:
         fault = load.fault(text)
@@ -295,7 +295,7 @@ class TestFaults:
             ("limits.memory_bytes = 1", "found 1"),
         ],
     )
-    def test_a_wrong_value_is_told_what_was_expected(
+    def test_a_wrong_value_is_reported_with_the_expected_type(
         self, load: Loader, text: str, found: str
     ) -> None:
         fault = load.fault(text)
@@ -339,7 +339,7 @@ class TestSecretsInTheFile:
             "secret = 'hunter2'",
         ],
     )
-    def test_a_key_that_looks_like_a_secret_is_refused_and_not_shown(
+    def test_a_setting_that_looks_like_a_secret_is_refused_and_not_shown(
         self, load: Loader, text: str
     ) -> None:
         fault = load.fault(text)
@@ -348,7 +348,7 @@ class TestSecretsInTheFile:
         assert "hunter2" not in fault
 
     @pytest.mark.parametrize("key", ["max_tokens", "author", "keyword", "key"])
-    def test_ordinary_words_are_no_secrets(self, load: Loader, key: str) -> None:
+    def test_ordinary_settings_are_not_taken_for_secrets(self, load: Loader, key: str) -> None:
         assert entry(load.toml(f"plugins.arxiv.settings.{key} = 1"), "arxiv").settings == {key: 1}
 
 
@@ -369,7 +369,9 @@ class TestFilesThatCannotBeRead:
             ("c.toml", b"#" * (2**20 + 1), "larger than 1,048,576 bytes"),
         ],
     )
-    def test_the_fault_says_where(self, load: Loader, name: str, data: bytes, says: str) -> None:
+    def test_the_fault_gives_its_position(
+        self, load: Loader, name: str, data: bytes, says: str
+    ) -> None:
         with pytest.raises(ConfigError) as caught:
             load.file(name, data)
         assert says in caught.value.faults[0]
@@ -386,6 +388,6 @@ class TestFilesThatCannotBeRead:
         assert "cannot be read" in caught.value.faults[0]
 
     @pytest.mark.parametrize("name", ["carrel.conf", "carrel"])
-    def test_without_a_known_suffix_the_contents_decide(self, load: Loader, name: str) -> None:
+    def test_without_a_known_suffix_the_content_decides(self, load: Loader, name: str) -> None:
         assert load.file(name, b'\xef\xbb\xbf {"fetch": {"retries": 4}}').fetch.retries == 4
         assert load.file(name, b"\xef\xbb\xbffetch.retries = 5").fetch.retries == 5

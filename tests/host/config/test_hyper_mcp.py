@@ -56,7 +56,7 @@ def load(tmp_path: Path) -> Loader:
 
 class TestTheDocumentedFile:
     @pytest.mark.requirement("plugin:pinned:lock-hyper-file")
-    def test_it_loads_and_serves_everything_but_the_plugin_that_nobody_approved(
+    def test_the_documented_file_serves_all_plugins_but_the_unapproved_one(
         self, load: Loader, code_folder: Path
     ) -> None:
         config = load(DOCUMENTED, CARREL_CACHE_DIR=str(code_folder))
@@ -108,11 +108,11 @@ class TestVariables:
         document = {"plugins": {"one": {"url": text}}}
         assert found(load(document, WHERE="here", EMPTY="")).url == url
 
-    def test_they_fill_in_what_is_no_text(self, load: Loader) -> None:
+    def test_variables_fill_in_values_that_are_no_text(self, load: Loader) -> None:
         text = "dynamic_loading: ${DYNAMIC:-true}\nplugins: {}\n"
         assert "dynamic_loading: not offered" in load(text, "c.yaml").warnings[0]
 
-    def test_every_one_that_is_not_set_is_a_fault_with_its_line(self, load: Loader) -> None:
+    def test_every_unset_variable_is_a_fault_with_its_line(self, load: Loader) -> None:
         with pytest.raises(ConfigError) as caught:
             load('{"plugins": {"one":\n {"url": "${A}", "description": "${B} ${A}"}}}')
         assert [fault[:35] for fault in caught.value.faults] == [
@@ -132,13 +132,13 @@ class TestTranslated:
             ("a|b", ["a", "b"], ["ab", "ax"]),
         ],
     )
-    def test_patterns_hide_what_they_hide_there(
+    def test_patterns_hide_the_same_tools_as_in_hyper_mcp(
         self, load: Loader, pattern: str, hidden: list[str], shown: list[str]
     ) -> None:
         entry = load.granted(skip_tools=[pattern])
         assert [name for name in hidden + shown if entry.skips(name)] == hidden
 
-    def test_what_concerns_modules_is_kept(self, load: Loader) -> None:
+    def test_settings_of_modules_are_kept(self, load: Loader) -> None:
         entry = load.granted(
             skip_prompts=["p"], skip_resources=["r"], skip_resource_templates=["t"],
             env_vars={"KEY": "value", "NUMBER": 3},
@@ -175,12 +175,12 @@ class TestTranslated:
         assert entry.limits == {"memory_bytes": 2**25}
         assert "memory_limit: not used" in entry.notes[0]
 
-    def test_limits_alone_make_no_file_of_hyper_mcps(self, load: Loader) -> None:
+    def test_a_file_with_only_limits_is_not_hyper_mcps(self, load: Loader) -> None:
         entry = load.granted(limits={"fetches": 5}, skip_tools=["^a"])
         assert not entry.skips("also")
 
     @pytest.mark.requirement("sandbox:hosts:grant-hyper-globs")
-    def test_globs_grant_no_more_than_they_say(self, load: Loader) -> None:
+    def test_hyper_mcp_globs_never_widen_a_grant(self, load: Loader) -> None:
         entry = load.granted(allowed_hosts=["a.example.org", "*.b.example.org", "api.*.org", "x*"])
         assert entry.allowed_hosts == ("a.example.org", "*.b.example.org")
         assert [note.partition(" is not granted")[0] for note in entry.notes] == [
@@ -206,13 +206,13 @@ class TestTranslated:
             ({"insecure_skip_signature": False}, ".*", ".*"),
         ],
     )
-    def test_a_signature_that_is_asked_for_there_is_asked_for_here(
+    def test_a_signature_required_by_hyper_mcp_is_required_here(
         self, load: Loader, oci: dict[str, Any], subject: str, issuer: str
     ) -> None:
         identity = Identity(subject, issuer, None, subject_is_pattern=True, issuer_is_pattern=True)
         assert load({"oci": oci, "plugins": {}}).trust == TrustPolicy(identities=(identity,))
 
-    def test_one_that_is_not_asked_for_there_is_not_here(self, load: Loader) -> None:
+    def test_a_signature_not_required_by_hyper_mcp_is_not_required_here(self, load: Loader) -> None:
         assert load({"oci": {"insecure_skip_signature": True}, "plugins": {}}).trust is None
         assert load({"plugins": {}}).trust is None
 
@@ -242,14 +242,14 @@ class TestNotOffered:
             ({"runtime_config": {"memory_limit": "much"}}, ".memory_limit: not a size"),
         ],
     )
-    def test_what_a_plugin_may_miss_stands_in_its_notes(
+    def test_a_plugins_readme_lists_its_limitations(
         self, load: Loader, entry: dict[str, Any], says: str
     ) -> None:
         notes = load.plugin(**entry).notes
         assert len(notes) == 1
         assert re.match(r"plugins\.one(\.runtime_config)?" + re.escape(says), notes[0])
 
-    def test_an_address_that_is_not_offered_fails_that_plugin_alone(
+    def test_an_unsupported_address_fails_only_its_plugin(
         self, load: Loader, code_folder: Path
     ) -> None:
         document = {"plugins": {"one": {"url": "https://example.org/one.wasm"}}}
@@ -277,7 +277,7 @@ class TestNotOneOfThose:
             ({"dynamic_lading": True, "plugins": {}}, "dynamic_lading: unknown key"),
         ],
     )  # fmt: skip
-    def test_what_is_not_offered_is_a_fault(
+    def test_a_reserved_tool_that_is_not_offered_is_a_fault(
         self, load: Loader, document: dict[str, Any], fault: str
     ) -> None:
         with pytest.raises(ConfigError) as caught:
@@ -303,7 +303,7 @@ class TestYaml:
             ("a: [" + "x," * 60_000 + "]", "holds more than"),
         ],
     )
-    def test_what_is_wrong_is_said(self, load: Loader, text: str, says: str) -> None:
+    def test_invalid_yaml_is_reported(self, load: Loader, text: str, says: str) -> None:
         with pytest.raises(ConfigError, match=says):
             load(text, "c.yaml")
 

@@ -16,7 +16,7 @@ Open = Callable[..., Carrel]
 
 
 @pytest.fixture
-def open_desk(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
+def open_api(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
     """Makes a Carrel with plugins of these names; `folders` are granted to the tool."""
     opened: list[Carrel] = []
 
@@ -38,11 +38,11 @@ def open_desk(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
         return opened[-1]
 
     yield make
-    for desk in opened:
-        desk.close()
+    for api in opened:
+        api.close()
 
 
 @pytest.fixture
-def desk(open_desk: Open) -> Carrel:
+def api(open_api: Open) -> Carrel:
     """A Carrel without any plugin of its own: the built-in readers are there all the same."""
-    return open_desk()
+    return open_api()

@@ -27,26 +27,26 @@ from .conftest import Open
 RTF = b"{\\rtf1 words}"
 
 
-def failure(desk: Carrel, data: bytes, **options: str) -> CarrelError:
+def failure(api: Carrel, data: bytes, **options: str) -> CarrelError:
     with pytest.raises(CarrelError) as caught:
-        desk.read(data, **options)  # type: ignore[arg-type]
+        api.read(data, **options)  # type: ignore[arg-type]
     return caught.value
 
 
-def test_an_article_is_read_without_any_configuration(desk: Carrel) -> None:
-    read = desk.read(article())
+def test_an_article_is_read_without_any_configuration(api: Carrel) -> None:
+    read = api.read(article())
     assert (read.format, read.plugin, read.title) == ("jats", "jats", "On stones")
     assert (read.quality, read.identifiers) == ("complete", {"doi": "10.5555/stones.1"})
     assert read.text.startswith("# On stones\n\nDOI: 10.5555/stones.1\n\n## Abstract\n\nIn short.")
     assert [one.heading for one in read.headings] == ["Abstract", "Methods"]
-    assert read.document == desk.parse("jats", "jats", article())
+    assert read.document == api.parse("jats", "jats", article())
 
 
-def test_the_text_is_what_the_renderer_shows_of_the_document(desk: Carrel) -> None:
-    read, plain = desk.read(long_article()), desk.read(long_article(), plain=True)
-    document = desk.parse_text("jats", "jats", long_article())
-    assert read.text == desk.parse("render", "document_markdown", document)["text"]
-    assert plain.text == desk.parse("render", "document_text", document)["text"]
+def test_the_text_is_what_the_renderer_shows_of_the_document(api: Carrel) -> None:
+    read, plain = api.read(long_article()), api.read(long_article(), plain=True)
+    document = api.parse_text("jats", "jats", long_article())
+    assert read.text == api.parse("render", "document_markdown", document)["text"]
+    assert plain.text == api.parse("render", "document_text", document)["text"]
     assert plain.text.startswith("On stones\n\n")
     for one in (read, plain):
         for heading in one.headings:
@@ -54,23 +54,23 @@ def test_the_text_is_what_the_renderer_shows_of_the_document(desk: Carrel) -> No
             assert line.lstrip("# ").replace("\\", "") == heading.heading
 
 
-def test_a_file_is_read_by_its_path(desk: Carrel, tmp_path: Path) -> None:
+def test_a_file_is_read_by_its_path(api: Carrel, tmp_path: Path) -> None:
     path = tmp_path / "misnamed.pdf"
     path.write_bytes(article())
-    assert desk.read(path) == desk.read(str(path)) == desk.read(article())
-    assert failure_of(desk, tmp_path).error_code == "invalid_arguments"
-    assert failure_of(desk, tmp_path / "none").error_code == "invalid_arguments"
+    assert api.read(path) == api.read(str(path)) == api.read(article())
+    assert failure_of(api, tmp_path).error_code == "invalid_arguments"
+    assert failure_of(api, tmp_path / "none").error_code == "invalid_arguments"
 
 
-def failure_of(desk: Carrel, path: Path) -> CarrelError:
+def failure_of(api: Carrel, path: Path) -> CarrelError:
     with pytest.raises(CarrelError) as caught:
-        desk.read(path)
+        api.read(path)
     return caught.value
 
 
-def test_a_document_in_a_gzip_file_is_unpacked(desk: Carrel, config: Config) -> None:
-    assert desk.read(gzip.compress(article())) == desk.read(article())
-    assert failure(desk, gzip.compress(article())[:-30]).error_code == "invalid_document"
+def test_a_document_in_a_gzip_file_is_unpacked(api: Carrel, config: Config) -> None:
+    assert api.read(gzip.compress(article())) == api.read(article())
+    assert failure(api, gzip.compress(article())[:-30]).error_code == "invalid_document"
     small = Carrel(replace(config, limits={"response_bytes": 10_000}))
     with small:
         error = failure(small, gzip.compress(article() + b" " * 10**7))
@@ -78,51 +78,51 @@ def test_a_document_in_a_gzip_file_is_unpacked(desk: Carrel, config: Config) -> 
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF" + bytes(100)], ids=["empty", "a program"])
-def test_what_is_no_document_is_an_error(desk: Carrel, data: bytes) -> None:
-    assert failure(desk, data).error_code == "invalid_document"
+def test_what_is_no_document_is_an_error(api: Carrel, data: bytes) -> None:
+    assert failure(api, data).error_code == "invalid_document"
 
 
-def test_an_unknown_format_is_named_with_what_can_be_read(desk: Carrel) -> None:
-    error = failure(desk, RTF)
+def test_an_unknown_format_is_named_with_what_can_be_read(api: Carrel) -> None:
+    error = failure(api, RTF)
     assert error.message.startswith("found an RTF document, which no plugin reads; what can be")
     assert "jats, " in error.message
     assert error.details()["found"] == "rtf"
 
 
-def test_a_damaged_document_is_an_error_with_its_place(desk: Carrel) -> None:
-    error = failure(desk, article()[:-60])
+def test_a_damaged_document_is_an_error_with_its_place(api: Carrel) -> None:
+    error = failure(api, article()[:-60])
     assert (error.error_code, error.plugin) == ("invalid_document", "jats")
     assert error.details()["position"]["offset"] > 300
 
 
 @pytest.mark.parametrize("takes_bytes", [True, False])
-def test_a_strangers_reader_joins_by_its_manifest(open_desk: Open, takes_bytes: bool) -> None:
-    desk = open_desk(stranger=reader(takes_bytes=takes_bytes))
-    read = desk.read(RTF)
+def test_a_strangers_reader_joins_by_its_manifest(open_api: Open, takes_bytes: bool) -> None:
+    api = open_api(stranger=reader(takes_bytes=takes_bytes))
+    read = api.read(RTF)
     assert (read.plugin, read.format, read.title) == ("stranger", "rtf", "A stranger's")
     assert read.text == "# A stranger's\n\nDOI: 10.5555/9\n\n## Words\n\nRich words.\n"
     assert read.document == DOCUMENT
-    assert "jats" in failure(desk, b"\x89PNG\r\n\x1a\n").message
-    assert "rtf" in failure(desk, b"\x89PNG\r\n\x1a\n").message
+    assert "jats" in failure(api, b"\x89PNG\r\n\x1a\n").message
+    assert "rtf" in failure(api, b"\x89PNG\r\n\x1a\n").message
 
 
-def test_a_format_whose_results_are_no_documents_reads_none(open_desk: Open) -> None:
+def test_a_format_whose_results_are_no_documents_reads_none(open_api: Open) -> None:
     form = {"name": "rtf", "description": "x", "output_schema": {"type": "object"}}
     other = guest(manifest=manifest_text(hosts=[], tools=[], formats=[form]))
-    assert "no plugin reads" in failure(open_desk(other=other), RTF).message
+    assert "no plugin reads" in failure(open_api(other=other), RTF).message
 
 
-def test_a_built_in_reader_comes_first_and_another_when_it_is_off(open_desk: Open) -> None:
+def test_a_built_in_reader_comes_first_and_another_when_it_is_off(open_api: Open) -> None:
     stranger = reader("jats", takes_bytes=False)
-    assert open_desk(stranger=stranger).read(article()).plugin == "jats"
+    assert open_api(stranger=stranger).read(article()).plugin == "jats"
     off = PluginConfig("jats", "builtin:jats", enabled=False)
-    assert open_desk(entries=(off,), stranger=stranger).read(article()).plugin == "stranger"
-    assert "no plugin reads" in failure(open_desk(entries=(off,)), article()).message
+    assert open_api(entries=(off,), stranger=stranger).read(article()).plugin == "stranger"
+    assert "no plugin reads" in failure(open_api(entries=(off,)), article()).message
 
 
-def test_a_reader_that_cannot_be_loaded_is_passed_over(open_desk: Open) -> None:
+def test_a_reader_that_cannot_be_loaded_is_passed_over(open_api: Open) -> None:
     broken = guest(manifest="nonsense")
-    assert open_desk(broken=broken, stranger=reader()).read(RTF).plugin == "stranger"
+    assert open_api(broken=broken, stranger=reader()).read(RTF).plugin == "stranger"
 
 
 @pytest.mark.parametrize(
@@ -136,38 +136,38 @@ def test_a_reader_that_cannot_be_loaded_is_passed_over(open_desk: Open) -> None:
     ],
 )
 def test_what_a_strangers_reader_returns_must_be_a_document(
-    open_desk: Open, document: object
+    open_api: Open, document: object
 ) -> None:
-    error = failure(open_desk(stranger=reader(document=document)), RTF)
+    error = failure(open_api(stranger=reader(document=document)), RTF)
     assert (error.error_code, error.plugin) == ("contract_violation", "stranger")
 
 
-def test_blocks_nest_as_deeply_as_readers_make_them(open_desk: Open) -> None:
+def test_blocks_nest_as_deeply_as_readers_make_them(open_api: Open) -> None:
     block: dict[str, Any] = {"kind": "paragraph", "text": "deep"}
     for number in range(24):
         inner: dict[str, Any] = {"kind": "quote", "blocks": [block]}
         block = {"kind": "list", "items": [{"blocks": [inner]}]} if number % 2 else inner
     document = {**DOCUMENT, "sections": [{"level": 1, "blocks": [block]}]}
-    read = open_desk(stranger=reader(document=document)).read(RTF)
+    read = open_api(stranger=reader(document=document)).read(RTF)
     assert read.text.rstrip().endswith("deep")
 
 
-def test_pages_are_the_readers_own_option(open_desk: Open, desk: Carrel) -> None:
-    assert open_desk(stranger=reader()).read(RTF, pages="3-7").title == "A stranger's"
-    error = failure(desk, article(), pages="3-7")
+def test_pages_are_the_readers_own_option(open_api: Open, api: Carrel) -> None:
+    assert open_api(stranger=reader()).read(RTF, pages="3-7").title == "A stranger's"
+    error = failure(api, article(), pages="3-7")
     assert (error.error_code, "has no pages" in error.message) == ("invalid_arguments", True)
 
 
-def test_the_renderer_is_carrels_own(open_desk: Open) -> None:
+def test_the_renderer_is_carrels_own(open_api: Open) -> None:
     off = PluginConfig("render", "builtin:render", enabled=False)
-    for desk in (open_desk(entries=(off,)), open_desk(render=reader())):
-        error = failure(desk, article())
+    for api in (open_api(entries=(off,)), open_api(render=reader())):
+        error = failure(api, article())
         assert (error.error_code, "plugins.render" in error.message) == ("plugin_unavailable", True)
 
 
-def test_cancelling_interrupts_the_guest(open_desk: Open) -> None:
-    desk = open_desk(slow=reader(body=LOOP))
-    documents = DocumentReader(desk.toolbox.plugin_set, desk.toolbox.config)
+def test_cancelling_interrupts_the_guest(open_api: Open) -> None:
+    api = open_api(slow=reader(body=LOOP))
+    documents = DocumentReader(api.toolbox.plugin_set, api.toolbox.config)
     call = documents.new_call()
     threading.Timer(0.3, call.cancel).start()
     started = time.monotonic()
@@ -177,9 +177,9 @@ def test_cancelling_interrupts_the_guest(open_desk: Open) -> None:
     assert time.monotonic() - started < 8
 
 
-def test_the_wall_clock_of_the_whole_holds_for_its_parts(open_desk: Open) -> None:
-    desk = open_desk(slow=reader(body=LOOP))
-    documents = DocumentReader(desk.toolbox.plugin_set, desk.toolbox.config)
+def test_the_wall_clock_of_the_whole_holds_for_its_parts(open_api: Open) -> None:
+    api = open_api(slow=reader(body=LOOP))
+    documents = DocumentReader(api.toolbox.plugin_set, api.toolbox.config)
     call = documents.new_call()
     call.deadline = time.monotonic() + 0.5
     with pytest.raises(CarrelError) as caught:
@@ -187,41 +187,41 @@ def test_the_wall_clock_of_the_whole_holds_for_its_parts(open_desk: Open) -> Non
     assert caught.value.error_code == "timeout"
 
 
-def test_progress_names_what_is_going_on(desk: Carrel) -> None:
+def test_progress_names_what_is_going_on(api: Carrel) -> None:
     told: list[str] = []
-    desk.read(article(), on_progress=lambda _done, _total, words: told.append(words))
+    api.read(article(), on_progress=lambda _done, _total, words: told.append(words))
     assert told[-2:] == ["reading as jats", "rendering"]
 
 
 def test_it_can_be_awaited(config: Config) -> None:
     async def run() -> str:
-        async with AsyncCarrel(config) as desk:
-            return (await desk.read(article())).text
+        async with AsyncCarrel(config) as api:
+            return (await api.read(article())).text
 
     assert asyncio.run(run()).startswith("# On stones")
 
 
-def test_cancelling_the_task_cancels_the_reading(open_desk: Open, config: Config) -> None:
-    slow = open_desk(slow=reader(body=LOOP)).toolbox.config
+def test_cancelling_the_task_cancels_the_reading(open_api: Open, config: Config) -> None:
+    slow = open_api(slow=reader(body=LOOP)).toolbox.config
 
     async def run() -> None:
-        async with AsyncCarrel(slow) as desk:
+        async with AsyncCarrel(slow) as api:
             with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(desk.read(RTF), 0.5)
+                await asyncio.wait_for(api.read(RTF), 0.5)
 
     started = time.monotonic()
     asyncio.run(run())
     assert time.monotonic() - started < 8
 
 
-def test_a_reader_without_an_entry_is_not_listed_and_can_parse(desk: Carrel) -> None:
-    assert [state.name for state in desk.plugins()] == []
-    assert desk.parse("jats", "jats", article())["title"] == "On stones"
-    assert json.loads(desk.parse_text("render", "document_text", json.dumps(DOCUMENT)))["text"]
+def test_a_reader_without_an_entry_is_not_listed_and_can_parse(api: Carrel) -> None:
+    assert [state.name for state in api.plugins()] == []
+    assert api.parse("jats", "jats", article())["title"] == "On stones"
+    assert json.loads(api.parse_text("render", "document_text", json.dumps(DOCUMENT)))["text"]
 
 
-def test_an_entry_that_is_off_stays_off(open_desk: Open) -> None:
+def test_an_entry_that_is_off_stays_off(open_api: Open) -> None:
     off = replace(builtin("jats"), enabled=False)
     with pytest.raises(CarrelError) as caught:
-        open_desk(entries=(off,)).parse("jats", "jats", article())
+        open_api(entries=(off,)).parse("jats", "jats", article())
     assert caught.value.error_code == "unknown_tool"

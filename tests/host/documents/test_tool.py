@@ -34,29 +34,29 @@ def papers(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def granted(open_desk: Open, papers: Path) -> Carrel:
-    return open_desk(papers)
+def granted(open_api: Open, papers: Path) -> Carrel:
+    return open_api(papers)
 
 
-def read(desk: Carrel, path: str, **arguments: Any) -> dict[str, Any]:
-    result = desk.call("document_read", {"path": path, **arguments})
-    schema = desk.tool("document_read").output_schema
+def read(api: Carrel, path: str, **arguments: Any) -> dict[str, Any]:
+    result = api.call("document_read", {"path": path, **arguments})
+    schema = api.tool("document_read").output_schema
     assert schema is not None
     assert [error.message for error in compile_schema(schema).iter_errors(result.data)] == []
     return result.data
 
 
-def code(desk: Carrel, **arguments: Any) -> str:
+def code(api: Carrel, **arguments: Any) -> str:
     with pytest.raises(CarrelError) as caught:
-        desk.call("document_read", arguments)
+        api.call("document_read", arguments)
     return caught.value.error_code
 
 
 @pytest.mark.requirement("documents:granted:off")
-def test_it_is_offered_only_where_a_folder_is_granted(open_desk: Open, granted: Carrel) -> None:
+def test_it_is_offered_only_where_a_folder_is_granted(open_api: Open, granted: Carrel) -> None:
     tool = granted.tool("document_read")
     assert (tool.plugin, tool.read_only, tool.open_world) == ("carrel", True, True)
-    without = open_desk()
+    without = open_api()
     assert [one.name for one in without.tools()] == []
     assert code(without, path="short.xml") == "unknown_tool"
 
@@ -129,19 +129,19 @@ def test_parts_make_the_whole(granted: Carrel, text_format: str) -> None:
     assert "\n\n".join(pieces) == whole.text.rstrip("\n")
 
 
-def test_a_long_document_without_headings_is_given_in_pieces(open_desk: Open, papers: Path) -> None:
+def test_a_long_document_without_headings_is_given_in_pieces(open_api: Open, papers: Path) -> None:
     words = {"kind": "paragraph", "text": "word " * 300}
     sections = [{"level": 1, "blocks": [words] * 10}]
     document = {"identifiers": {}, "sections": sections, "quality": "complete"}
     (papers / "a.rtf").write_bytes(b"{\\rtf1}")
-    desk = open_desk(papers, stranger=reader(document=document))
-    told = read(desk, "a.rtf")
+    api = open_api(papers, stranger=reader(document=document))
+    told = read(api, "a.rtf")
     assert "outline" not in told
     assert 10_000 < len(told["text"]) <= DEFAULT_CHARS + 1
     assert told["next"] < told["length"]
 
 
-def test_warnings_and_what_is_missing_are_told(open_desk: Open, papers: Path) -> None:
+def test_warnings_and_what_is_missing_are_told(open_api: Open, papers: Path) -> None:
     document = {
         "identifiers": {},
         "sections": [],
@@ -151,7 +151,7 @@ def test_warnings_and_what_is_missing_are_told(open_desk: Open, papers: Path) ->
         "warnings": [{"code": "x", "message": "page is a picture", "place": "page 1"}] * 30,
     }
     (papers / "a.rtf").write_bytes(b"{\\rtf1}")
-    told = read(open_desk(papers, stranger=reader(document=document)), "a.rtf")
+    told = read(open_api(papers, stranger=reader(document=document)), "a.rtf")
     assert (told["quality"], told["quality_reason"], told["pages"]) == ("none", "scanned", 3)
     assert (told["text"], told["tokens"]) == ("", 0)
     assert told["warnings"] == ["page is a picture (page 1)"] * 10
@@ -201,9 +201,9 @@ def test_a_pipe_does_not_hold_a_call_up(granted: Carrel, papers: Path) -> None:
     assert code(granted, path="pipe") == "denied"
 
 
-def test_cancelling_the_task_interrupts_the_guest(open_desk: Open, papers: Path) -> None:
+def test_cancelling_the_task_interrupts_the_guest(open_api: Open, papers: Path) -> None:
     (papers / "a.rtf").write_bytes(b"{\\rtf1}")
-    toolbox = open_desk(papers, slow=reader(body=LOOP)).toolbox
+    toolbox = open_api(papers, slow=reader(body=LOOP)).toolbox
 
     async def run() -> Call:
         started: asyncio.Future[Call] = asyncio.get_running_loop().create_future()

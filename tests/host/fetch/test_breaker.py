@@ -11,7 +11,7 @@ class StillClock(SkippingClock):
         return self.skipped
 
 
-def test_five_failures_in_a_row_leave_the_upstream_alone_for_a_minute_with_jitter() -> None:
+def test_five_consecutive_failures_open_the_circuit_for_a_minute_with_jitter() -> None:
     clock = StillClock()
     breaker = Breaker(5, 60.0, clock, jitter=lambda: 0.5)
     for _ in range(5):
@@ -25,7 +25,7 @@ def test_five_failures_in_a_row_leave_the_upstream_alone_for_a_minute_with_jitte
     assert early.wait < 60.0 < late.wait
 
 
-def test_a_success_in_between_starts_the_count_again() -> None:
+def test_a_success_resets_the_failure_count() -> None:
     breaker = Breaker(2, 60.0, StillClock())
     breaker.failed()
     breaker.succeeded()

@@ -35,7 +35,7 @@ def get(cache: Cache, at: bytes, fresh: float = 60.0) -> Response | None:
     return found.response if found else None
 
 
-def test_an_answer_comes_back_as_it_was_and_says_that_it_is_kept(tmp_path: Path) -> None:
+def test_a_cached_response_is_unchanged_and_marked_as_cached(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "a" / "cache.sqlite3", 2**20, SystemClock())
     assert get(cache, key()) is None
     keep(cache, key(), ANSWER, ["https://export.arxiv.org/a", "https://export.arxiv.org/b"])
@@ -48,7 +48,7 @@ def test_an_answer_comes_back_as_it_was_and_says_that_it_is_kept(tmp_path: Path)
     cache.close()
 
 
-def test_an_answer_is_fresh_for_as_long_as_the_reader_says(tmp_path: Path) -> None:
+def test_a_response_is_fresh_as_long_as_the_manifest_says(tmp_path: Path) -> None:
     clock = SkippingClock()
     cache = Cache(tmp_path / "cache.sqlite3", 2**20, clock)
     keep(cache, key(), ANSWER, ())
@@ -112,7 +112,7 @@ def test_a_changed_byte_is_a_miss_and_never_a_wrong_answer(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("damage", ["whole", "header", "pages"])
-def test_a_damaged_file_is_replaced_and_used_again(
+def test_a_damaged_file_is_replaced(
     tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "cache.sqlite3"
@@ -228,7 +228,7 @@ for number in itertools.count():
 """
 
 
-def test_a_process_killed_while_writing_leaves_whole_answers(tmp_path: Path) -> None:
+def test_a_process_killed_while_writing_leaves_no_partial_response(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite3"
     for _ in range(5):
         child = subprocess.Popen(
@@ -262,7 +262,7 @@ def look_now(cache: Cache) -> None:
         database._look_again = 0.0
 
 
-def test_a_file_that_is_deleted_or_replaced_under_a_running_server_is_made_again(
+def test_a_deleted_or_replaced_database_is_recreated(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "cache.sqlite3"

@@ -41,7 +41,7 @@ def test_an_answer_comes_with_status_headers_text_and_size(
     )
 
 
-def test_what_goes_out_is_the_hosts_own_identity_and_the_guests_three_headers(
+def test_requests_have_the_hosts_identity_and_three_headers_of_the_guest(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", FEED)
@@ -79,7 +79,7 @@ def test_outcomes_come_in_the_order_of_the_requests(
     assert upstream.connections <= 8, "no more connections than the rule's concurrency"
 
 
-def test_connections_are_kept_and_a_lost_one_is_replaced_without_a_failure(
+def test_connections_are_reused_and_a_lost_one_is_replaced(
     harness: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", FEED)
@@ -102,7 +102,7 @@ def test_a_fresh_answer_comes_from_the_cache_until_it_is_refreshed(
     assert again.answer("/a").cached, "another process finds it too"
 
 
-def test_what_should_not_be_kept_is_asked_for_again(
+def test_uncacheable_responses_are_fetched_again(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     page = [("Content-Type", "text/html")]
@@ -152,7 +152,7 @@ def test_identical_requests_at_the_same_time_become_one(
     assert sorted(said) == ["miss", *["shared"] * 5]
 
 
-def test_a_cancelled_leader_does_not_fail_those_who_joined(
+def test_a_cancelled_leader_does_not_fail_coalesced_requests(
     harness: FetchHarness, upstream: Upstream
 ) -> None:
     release = threading.Event()
@@ -244,7 +244,7 @@ def test_too_many_bytes_in_all_end_the_call(
 
 
 @pytest.mark.requirement("sandbox:limits:wall")
-def test_an_upstream_that_never_answers_ends_in_time_for_the_call_to_return(
+def test_a_silent_upstream_ends_in_time_for_the_call_to_return(
     harness: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply(silent=True))
@@ -266,7 +266,7 @@ def test_an_upstream_that_sends_a_byte_at_a_time_ends_in_time_too(
     assert call.remaining > 0
 
 
-def test_a_silent_upstream_is_given_up_and_tried_again_before_the_deadline(
+def test_a_silent_upstream_times_out_and_is_retried_before_the_deadline(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("/once", Reply(silent=True), FEED)
@@ -314,7 +314,7 @@ def test_a_wait_longer_than_the_call_is_refused_at_once_with_the_seconds(
     assert failure.message.startswith(f"{ARXIV} asks for slower requests; try again in ")
 
 
-def test_a_long_wait_says_what_it_waits_for(make_harness: MakeHarness, upstream: Upstream) -> None:
+def test_a_long_wait_reports_its_reason(make_harness: MakeHarness, upstream: Upstream) -> None:
     release = threading.Event()
     said: list[tuple[float, float | None, str]] = []
 
@@ -336,7 +336,7 @@ def test_a_long_wait_says_what_it_waits_for(make_harness: MakeHarness, upstream:
     assert message == f"1 of 2 fetched, waiting for {ARXIV} to answer"
 
 
-def test_what_failed_is_not_counted_as_fetched(
+def test_failed_requests_are_not_counted_as_fetched(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     release = threading.Event()
@@ -402,7 +402,7 @@ def test_many_threads_at_once_get_their_own_answers(
     assert len(upstream.seen) == 80
 
 
-def test_closing_ends_what_is_under_way(make_harness: MakeHarness, upstream: Upstream) -> None:
+def test_closing_ends_pending_requests(make_harness: MakeHarness, upstream: Upstream) -> None:
     upstream.on("*", Reply(silent=True))
     harness = make_harness()
 
@@ -455,7 +455,7 @@ class TestDiscard:
         return request
 
     @pytest.mark.requirement("result:typed:discarded-is-not-kept")
-    def test_a_discarded_answer_is_not_kept_and_the_others_of_the_call_are(
+    def test_only_discarded_responses_of_a_call_are_not_cached(
         self, make_harness: MakeHarness, upstream: Upstream, tmp_path: Path
     ) -> None:
         upstream.on("*", FEED)
@@ -473,7 +473,7 @@ class TestDiscard:
         other.answer("/bad")
         assert len(upstream.seen) == before + 1
 
-    def test_a_better_answer_that_the_same_call_gets_later_is_kept(
+    def test_a_readable_response_after_a_discarded_one_is_cached(
         self, make_harness: MakeHarness, upstream: Upstream, tmp_path: Path
     ) -> None:
         upstream.on("*", FEED)
@@ -485,7 +485,7 @@ class TestDiscard:
         harness.answer("/a")
         assert len(upstream.seen) == 2
 
-    def test_an_answer_that_was_kept_before_the_call_is_forgotten_too(
+    def test_a_response_cached_before_the_call_is_discarded_too(
         self, make_harness: MakeHarness, upstream: Upstream, tmp_path: Path
     ) -> None:
         upstream.on("*", FEED)
@@ -500,7 +500,7 @@ class TestDiscard:
         assert len(upstream.seen) == 2
 
     @pytest.mark.requirement("sandbox:apart:discard")
-    def test_what_a_call_has_not_asked_it_cannot_discard(
+    def test_a_call_cannot_discard_a_response_it_did_not_get(
         self, make_harness: MakeHarness, upstream: Upstream, tmp_path: Path
     ) -> None:
         upstream.on("*", FEED)

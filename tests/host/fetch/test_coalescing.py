@@ -7,7 +7,7 @@ import pytest
 from carrel.fetch.engine import Coalescer
 
 
-def test_those_who_ask_the_same_at_once_share_one_flight() -> None:
+def test_identical_concurrent_requests_are_coalesced() -> None:
     flown = 0
 
     async def fly() -> str:
@@ -27,7 +27,7 @@ def test_those_who_ask_the_same_at_once_share_one_flight() -> None:
     assert flown == 2, "five at once, and one afterwards"
 
 
-def test_a_cancelled_leader_does_not_fail_those_who_joined() -> None:
+def test_a_cancelled_leader_does_not_fail_coalesced_requests() -> None:
     async def work() -> None:
         coalescer: Coalescer[str] = Coalescer()
         landed = asyncio.Event()
@@ -49,7 +49,7 @@ def test_a_cancelled_leader_does_not_fail_those_who_joined() -> None:
     asyncio.run(work())
 
 
-def test_a_flight_nobody_waits_for_ends_and_is_not_joined() -> None:
+def test_a_request_without_waiters_is_cancelled_and_not_joined() -> None:
     async def work() -> None:
         coalescer: Coalescer[str] = Coalescer()
         ended = asyncio.Event()

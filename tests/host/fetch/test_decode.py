@@ -96,7 +96,7 @@ def test_the_cap_holds_for_plain_bodies_and_compressed_bytes_too() -> None:
 @pytest.mark.parametrize(
     "encodings", [["gzip, gzip"], ["gzip", "deflate"], ["br"], ["zstd"], ["compress"], ["gzip;q=1"]]
 )
-def test_stacked_and_unasked_encodings_are_refused(encodings: list[str]) -> None:
+def test_stacked_and_unrequested_encodings_are_refused(encodings: list[str]) -> None:
     with pytest.raises(UndecodableError):
         BodyReader(encodings, CAP)
 

@@ -46,13 +46,13 @@ def test_a_name_or_a_one_label_wildcard_is_accepted(entry: str, parsed: str) -> 
         "arxiv.org\n", "\u0430rxiv.org", "a" * 64 + ".org", "arxiv.org evil.example", "\u212a.org",
     ],
 )  # fmt: skip
-def test_an_entry_that_could_cover_more_than_it_says_is_refused(entry: str) -> None:
+def test_an_ambiguous_host_entry_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         parse_host_entry(entry)
 
 
 @pytest.mark.requirement("sandbox:hosts:wildcard")
-def test_a_star_stands_for_exactly_one_label() -> None:
+def test_a_wildcard_matches_exactly_one_label() -> None:
     entry = "*.ncbi.nlm.nih.gov"
     assert matches(entry, "eutils.ncbi.nlm.nih.gov")
     assert not matches(entry, "ncbi.nlm.nih.gov")
@@ -86,9 +86,7 @@ def test_a_star_stands_for_exactly_one_label() -> None:
         ("*.xn--55qx5d.cn", "xn--55qx5d.cn"),
     ],
 )
-def test_a_wildcard_below_a_name_where_anyone_can_open_one_is_refused(
-    entry: str, shared: str | None
-) -> None:
+def test_a_wildcard_below_a_public_suffix_is_refused(entry: str, shared: str | None) -> None:
     told = refusal(entry)
     if shared is not None:
         assert f"{shared} " in told or told.count(shared) > 1
@@ -108,9 +106,7 @@ def test_a_wildcard_below_a_name_where_anyone_can_open_one_is_refused(
         ("*.azure.com", "cloudapp.azure.com"),
     ],
 )
-def test_a_wildcard_above_a_name_where_anyone_can_open_one_is_refused(
-    entry: str, below: str
-) -> None:
+def test_a_wildcard_above_a_public_suffix_is_refused(entry: str, below: str) -> None:
     told = refusal(entry)
     assert below in told
     assert "write out each host" in told
@@ -201,7 +197,7 @@ def test_a_name_of_a_cluster_or_a_local_network_is_refused(star: str, name: str)
 
 
 def _listed() -> Iterator[str]:
-    """Every name of the list, one label below and one above, in punycode."""
+    """Yields every name of the list, one label below and one above, in punycode."""
     for line in Path(publicsuffixlist.PSLFILE).read_text("utf-8").splitlines():
         if line and not line.startswith("//"):
             name = line.lstrip("!*").lstrip(".").encode("idna").decode()

@@ -68,7 +68,7 @@ def get(method: str = "GET", *headers: tuple[str, str], body: bytes = b"") -> Wi
 def exchange(
     stream: Script, request: WireRequest | None = None, *, read_seconds: float = 10.0
 ) -> tuple[Head, bytes, bool]:
-    """The head, the body, and whether the connection can be used again."""
+    """Returns the head, the body, and whether the connection can be used again."""
 
     async def run() -> tuple[Head, bytes, bool]:
         connection = HTTPConnection(stream, read_seconds=read_seconds)
@@ -180,7 +180,7 @@ def test_a_head_that_comes_byte_by_byte_has_a_time_of_its_own() -> None:
     assert slow.reads < 10
 
 
-def test_what_http_does_not_allow_is_never_sent() -> None:
+def test_invalid_http_is_never_sent() -> None:
     stream = Script(EMPTY)
     with pytest.raises(UnsendableError) as caught:
         exchange(stream, get("GET", ("Accept", "blank at the end ")))
@@ -198,9 +198,7 @@ def test_a_server_that_hangs_up_on_a_body_may_have_said_why() -> None:
 
 @pytest.mark.parametrize("leftover", [b"x", b"\r\n", EMPTY], ids=["byte", "blank-line", "second"])
 @pytest.mark.parametrize("together", [True, False], ids=["read", "unread"])
-def test_a_connection_with_anything_left_on_it_is_not_used_again(
-    leftover: bytes, together: bool
-) -> None:
+def test_a_connection_with_unread_bytes_is_not_reused(leftover: bytes, together: bool) -> None:
     wire = OK + b"Content-Length: 2\r\n\r\nok"
     pieces = [wire + leftover] if together else [wire, leftover]
     assert exchange(Script(*pieces, ends=False))[1:] == (b"ok", False)
@@ -242,7 +240,7 @@ class TestCost:
         ],
         ids=["chunks", "records", "informational"],
     )
-    def test_others_get_their_turns_while_a_costly_answer_is_read(
+    def test_other_plugins_make_progress_while_an_expensive_response_is_read(
         self, pieces: list[bytes]
     ) -> None:
         """All of it is there at once, so that nothing but the reader's own will lets others run."""

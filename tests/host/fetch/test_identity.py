@@ -74,9 +74,7 @@ def test_a_secret_goes_to_the_hosts_it_is_declared_for_and_to_no_other(
         ('token="abcd"', "GenieKey", 'GenieKey token="abcd"'),
     ],
 )
-def test_a_scheme_stands_in_front_of_the_value_once(
-    value: str, scheme: str | None, sent: str
-) -> None:
+def test_a_scheme_is_prefixed_to_a_secret_once(value: str, scheme: str | None, sent: str) -> None:
     secret = Secret("k", value, (NCBI,), header="Authorization", scheme=scheme)
     attached = attach(Target(NCBI, "/", None), [secret], None)
     assert dict(attached.headers)["Authorization"] == sent
@@ -87,7 +85,7 @@ def test_a_scheme_stands_in_front_of_the_value_once(
     assert Redactor([secret]).text(base64.b64encode(sent.encode()).decode()) == REDACTED
 
 
-def test_every_hop_decides_again_what_it_gets(
+def test_every_redirect_hop_gets_only_its_own_secrets(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", Reply(302, [("Location", f"https://{NCBI}/b")]))
@@ -172,13 +170,13 @@ def test_a_repr_shows_no_secret() -> None:
     assert KEY in attachment.resource or quote(KEY, safe="") in attachment.resource
 
 
-def test_the_user_agent_says_what_is_known() -> None:
+def test_the_user_agent_has_version_and_contact() -> None:
     assert user_agent(None, None).startswith("carrel/")
     assert "(" not in user_agent(None, None)
     assert user_agent("https://x.example", "a@b").endswith(" (+https://x.example; mailto:a@b)")
 
 
-def test_redaction_leaves_what_is_too_short_to_be_a_secret() -> None:
+def test_redaction_ignores_values_too_short_for_a_secret() -> None:
     text = "a1 b1"
     assert Redactor([Secret("k", "1", (NCBI,), query="k")]).text(text) == text
 
@@ -230,7 +228,7 @@ class TestSoftware:
         assert upstream.seen[0].path == "/a?x=1&tool=carrel"
         assert response.url == f"https://{NCBI}/a?x=1"
 
-    def test_it_is_not_taken_out_of_what_comes_back(
+    def test_the_software_name_is_not_removed_from_responses(
         self, make_harness: MakeHarness, upstream: Upstream
     ) -> None:
         upstream.on("*", Reply(302, [("Location", "/carrel?q=carrel")]), Reply(body=b"a carrel"))

@@ -93,7 +93,7 @@ class TestPace:
         assert clock.skipped < 1
 
     @pytest.mark.requirement("sandbox:apart:retry-after")
-    def test_a_strangers_429_counts_for_the_stranger_alone_in_new_processes_too(
+    def test_a_429_slows_only_its_plugin_in_new_processes_too(
         self, open_group: Open, upstream: Upstream, clock: SkippingClock
     ) -> None:
         upstream.on("/busy", Reply(429, [("Retry-After", "3600")]))
@@ -106,7 +106,7 @@ class TestPace:
         assert again.kind is FailureKind.RATE_LIMITED, "its own next request waits"
 
     @pytest.mark.requirement("sandbox:apart:retry-after")
-    def test_a_429_to_a_stranger_by_the_same_host_counts_for_the_stranger_alone(
+    def test_a_429_of_a_shared_host_slows_only_the_plugin_that_got_it(
         self, quick: PluginGroup, upstream: Upstream, clock: SkippingClock
     ) -> None:
         upstream.on("/busy", Reply(429, [("Retry-After", "3600")]))
@@ -116,7 +116,7 @@ class TestPace:
         assert clock.skipped <= 3.1, "arXiv's own three seconds, and no more"
 
     @pytest.mark.requirement("sandbox:apart:rate-headers")
-    def test_rate_headers_to_a_stranger_count_for_the_stranger_alone(
+    def test_rate_headers_affect_only_the_plugin_that_got_them(
         self, quick: PluginGroup, upstream: Upstream, clock: SkippingClock
     ) -> None:
         rate = [("X-Rate-Limit-Limit", "1"), ("X-Rate-Limit-Interval", "60s")]
@@ -130,7 +130,7 @@ class TestPace:
         assert clock.skipped - before <= 9.2
 
     @pytest.mark.requirement("sandbox:apart:circuit")
-    def test_a_strangers_failures_open_no_other_plugins_circuit(
+    def test_a_plugins_failures_open_only_its_own_circuit(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on("/broken", Reply(raw=b"not HTTP\r\n\r\n"))
@@ -142,7 +142,7 @@ class TestPace:
         assert "circuit open" in evil.failure(f"https://{ARXIV}/").message
 
     @pytest.mark.requirement("sandbox:apart:shared-pace")
-    def test_a_stranger_at_a_paced_host_keeps_its_pace_together_with_the_built_in_plugin(
+    def test_another_plugin_at_a_host_shares_the_built_in_plugins_rate_limit(
         self, quick: PluginGroup, upstream: Upstream, clock: SkippingClock
     ) -> None:
         hasty = quick.stranger("hasty", {"host": ARXIV, "pace": {"interval_ms": 0, "burst": 50}})
@@ -154,7 +154,7 @@ class TestPace:
         assert clock.skipped >= 8.5, "four requests at one in three seconds"
 
     @pytest.mark.requirement("sandbox:apart:turns")
-    def test_a_flood_at_a_paced_host_delays_another_plugin_by_one_turn(
+    def test_a_flood_at_a_rate_limited_host_delays_another_plugin_by_one_slot(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         release = threading.Event()
@@ -248,7 +248,7 @@ class TestConnections:
         "reply", [Reply(raw=b""), Reply(body=b"x" * 99, cut=9), Reply(raw=b"no HTTP\r\n\r\n")],
         ids=["closed", "cut", "garbage"],
     )  # fmt: skip
-    def test_a_post_that_may_have_arrived_is_not_sent_again(
+    def test_a_post_that_may_have_arrived_is_not_retried(
         self, quick: PluginGroup, upstream: Upstream, reply: Reply, kept: bool
     ) -> None:
         upstream.on("/post", reply)
@@ -284,7 +284,7 @@ class TestConnections:
 
 class TestCache:
     @pytest.mark.requirement("sandbox:apart:cache")
-    def test_an_answer_is_kept_for_the_plugin_that_asked(
+    def test_a_response_is_cached_for_its_plugin_only(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on(API, Reply(body=b"forged"), FEED)
@@ -381,7 +381,7 @@ class TestBytes:
         assert evil.answer(f"https://{EVIL}/big").size == 2**20, "and they are given back"
 
     @pytest.mark.requirement("sandbox:limits:fetched-bytes")
-    def test_kept_answers_are_not_read_past_the_budget(
+    def test_cached_responses_are_not_read_beyond_the_budget(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         upstream.on("*", Reply(body=b"x" * 1000))
@@ -414,9 +414,7 @@ class TestBytes:
 class TestLocalFaults:
     @pytest.mark.requirement("sandbox:apart:local-faults")
     @pytest.mark.parametrize("value", ["text/xml ", " text/xml", "text/xml\t"])
-    def test_a_header_that_http_does_not_allow_counts_for_nobody(
-        self, quick: PluginGroup, value: str
-    ) -> None:
+    def test_an_invalid_rate_header_is_ignored(self, quick: PluginGroup, value: str) -> None:
         harness = quick.stranger("one", {"host": EVIL})
         for _ in range(8):
             failure = harness.failure(f"https://{EVIL}/", headers=(("accept", value),))

@@ -70,7 +70,7 @@ def test_the_rule_with_method_and_path_is_found_among_several_of_a_host() -> Non
         ("/api/a..b", True), ("/api/10.1%2F..x", True), ("/API", False),
     ],
 )  # fmt: skip
-def test_a_path_prefix_holds_on_whole_segments_and_cannot_be_climbed_out_of(
+def test_a_path_prefix_matches_whole_segments_and_resists_dot_segments(
     path: str, allowed: bool
 ) -> None:
     policy = Policy("p", [HostRule("arxiv.org", GET, paths=("/api",))])

@@ -129,7 +129,7 @@ def test_two_processes_together_keep_the_pace_of_one(upstream: Upstream, tmp_pat
     assert early == []
 
 
-def test_a_process_killed_in_its_turn_costs_the_other_one_slot(
+def test_a_process_killed_with_a_slot_costs_others_one_slot(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.write_authority(tmp_path)

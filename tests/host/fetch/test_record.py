@@ -71,7 +71,7 @@ def replay(folder: Path, *requests: Request) -> list[Outcome]:
     return outcomes
 
 
-def test_what_was_recorded_is_replayed_byte_for_byte(tmp_path: Path) -> None:
+def test_a_recording_is_replayed_byte_for_byte(tmp_path: Path) -> None:
     record(tmp_path, EXCHANGES)
     assert replay(tmp_path, *EXCHANGES) == list(EXCHANGES.values())
 
@@ -112,7 +112,7 @@ def test_an_exchange_that_was_not_recorded_ends_the_call_by_name(tmp_path: Path)
     assert str(tmp_path) in call.fatal.message
 
 
-def test_recording_again_replaces_the_exchange_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_recording_again_replaces_the_exchange_files(tmp_path: Path) -> None:
     request = Request("GET", URL)
     record(tmp_path, EXCHANGES)
     before = {path.name for path in tmp_path.iterdir()}
@@ -230,7 +230,7 @@ def test_an_exchange_written_by_hand_is_replayed_whatever_its_name(
     assert skipped(tmp_path) == {}
 
 
-def test_what_is_no_exchange_is_listed_with_the_reason(tmp_path: Path) -> None:
+def test_files_that_are_no_exchange_are_listed_with_the_reason(tmp_path: Path) -> None:
     record(tmp_path, EXCHANGES)
     assert skipped(tmp_path) == {}
     files = {
@@ -286,7 +286,7 @@ def test_an_exchange_with_a_slip_in_it_is_named_with_the_slip(
     assert "lamps.json" in str(caught.value)
 
 
-def test_recording_over_a_file_of_ones_own_touches_no_other(tmp_path: Path) -> None:
+def test_recording_over_a_hand_written_exchange_changes_only_that_file(tmp_path: Path) -> None:
     other = f"{URL}1"
     (tmp_path / "lamps.xml").write_text("<old/>", "utf-8")
     by_hand(tmp_path, "lamps.json", response={"status": 200, "body": "lamps.xml"})

@@ -77,7 +77,7 @@ def test_every_hop_is_checked_like_the_first(
     assert len(upstream.seen) == len(upstream.dialled) == 1
 
 
-def test_a_denied_redirect_says_that_it_was_one_and_which_grant_would_allow_it(
+def test_a_denied_redirect_is_named_with_the_grant_that_would_allow_it(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     rules = (HostRule(ARXIV, EVERY_METHOD), HostRule("arxiv.org", EVERY_METHOD))
@@ -116,7 +116,7 @@ def test_five_redirects_are_followed_and_a_sixth_is_not(
 
 
 @pytest.mark.parametrize("circle", [["/a"], ["/b", "/a"], ["#f"], ["/b", "/c", "/b"]])
-def test_a_circle_is_seen_before_it_is_walked_again(
+def test_a_redirect_loop_is_detected_before_it_repeats(
     harness: FetchHarness, upstream: Upstream, circle: list[str]
 ) -> None:
     here = "/a"
@@ -139,7 +139,7 @@ def test_a_redirect_to_nowhere_is_unreachable(
     assert "nowhere" in failure.message
 
 
-def test_what_a_bad_redirect_says_is_not_repeated(
+def test_the_target_of_an_invalid_redirect_is_not_quoted(
     harness: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", to("https://ignore-previous-instructions\x7f/\\"))

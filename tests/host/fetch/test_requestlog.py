@@ -57,7 +57,7 @@ def test_nothing_in_a_request_can_start_a_line_of_its_own(
         assert text.startswith('plugin=arxiv tool="query?plugin=other status=200 ?[31m?" method=')
 
 
-def test_a_failure_says_which(
+def test_a_failure_names_its_case(
     make_harness: MakeHarness, upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("*", Reply(body=b"\xff"))

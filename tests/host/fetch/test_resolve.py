@@ -74,7 +74,7 @@ def test_no_ipv4_address_becomes_public_by_being_embedded(address: ipaddress.IPv
 
 @pytest.mark.property
 @given(st.ip_addresses())
-def test_what_python_knows_to_be_private_is_refused(
+def test_addresses_that_python_calls_private_are_refused(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     if address.is_private or address.is_multicast or address.is_reserved:

@@ -23,7 +23,7 @@ def test_retry_after_is_read_as_seconds_or_date_and_clamped(
     assert retry_after([("Retry-After", value)], NOW, 3600.0) == seconds
 
 
-def test_without_a_header_nobody_named_a_time() -> None:
+def test_without_a_header_there_is_no_retry_after() -> None:
     assert retry_after([("date", "x")], NOW, 3600.0) is None
 
 

@@ -70,7 +70,7 @@ class TestCoroutines:
 
         run(whole)
 
-    def test_a_timeout_inside_ends_what_waits(self) -> None:
+    def test_a_timeout_ends_the_wait(self) -> None:
         async def whole() -> None:
             async def slow() -> str:
                 try:
@@ -84,7 +84,7 @@ class TestCoroutines:
 
         run(whole)
 
-    def test_one_that_is_cancelled_in_the_queue_holds_up_nobody(self) -> None:
+    def test_a_cancelled_queued_step_does_not_delay_others(self) -> None:
         async def whole() -> None:
             scheduler = FairScheduler()
 
@@ -300,7 +300,7 @@ class TestShare:
 
         run(whole)
 
-    def test_work_beyond_what_is_free_is_paid_with_rest(self) -> None:
+    def test_work_beyond_the_free_share_is_followed_by_a_pause(self) -> None:
         """A plugin that works without end gets its share of the time, and no more."""
 
         async def whole() -> None:
@@ -322,7 +322,7 @@ class TestShare:
 
         run(whole)
 
-    def test_a_long_step_is_not_charged_whole(self) -> None:
+    def test_a_long_step_is_charged_up_to_a_cap(self) -> None:
         """Python's collector of cycles runs in whoever's step it is due."""
 
         async def whole() -> None:

@@ -18,7 +18,7 @@ HOST = "api.example.org"
 
 
 def shake_hands(upstream: Upstream, context: ssl.SSLContext, host: str = HOST) -> str | None:
-    """The protocol version of a handshake with the upstream."""
+    """Returns the protocol version of a handshake with the upstream."""
     with (
         socket.create_connection(("127.0.0.1", upstream.port), timeout=10) as plain,
         context.wrap_socket(plain, server_hostname=host) as connection,
@@ -28,7 +28,7 @@ def shake_hands(upstream: Upstream, context: ssl.SSLContext, host: str = HOST) -
 
 @pytest.fixture
 def key_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The file that SSLKEYLOGFILE names."""
+    """Returns the file that SSLKEYLOGFILE names."""
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.delenv("SSL_CERT_DIR", raising=False)
     path = tmp_path / "keys.log"

@@ -40,7 +40,9 @@ def buckets(
 def waits(
     buckets: TokenBuckets, clock: StillClock, interval: float, burst: int, count: int
 ) -> list[float]:
-    """The waits of someone who takes so many slots one after another, each when it is due."""
+    """Returns the waits of someone who takes so many slots one after another, each when it is
+    due.
+    """
     waited = []
     for _ in range(count):
         wait = buckets.take("a", interval, burst).wait
@@ -85,7 +87,7 @@ def test_a_request_that_leaves_late_moves_its_slot(
     assert buckets.take("a", 3.0, 1).wait == 3.0
 
 
-def test_a_request_that_others_went_by_takes_its_turn_anew(
+def test_a_request_that_others_overtook_gets_a_new_slot(
     buckets: TokenBuckets, clock: StillClock
 ) -> None:
     slot = buckets.take("a", 3.0, 1)
@@ -105,7 +107,7 @@ def test_a_penalty_pushes_the_next_slot_and_leaves_no_burst_after_it(
     assert waits(buckets, clock, 1.0, 3, 3) == [30, 1, 1]
 
 
-def test_a_clock_that_jumps_back_keeps_what_was_left_of_the_wait(
+def test_a_clock_that_jumps_back_keeps_the_remaining_wait(
     buckets: TokenBuckets, clock: StillClock
 ) -> None:
     buckets.take("a", 3.0, 1)
@@ -128,9 +130,7 @@ def test_two_owners_of_one_file_share_a_bucket_across_restarts(
         buckets.close()
 
 
-def test_a_file_that_says_a_bucket_is_full_next_year_is_not_believed(
-    tmp_path: Path, clock: StillClock
-) -> None:
+def test_a_bucket_state_from_the_future_is_ignored(tmp_path: Path, clock: StillClock) -> None:
     first = TokenBuckets(tmp_path / "pace.sqlite3", clock)
     first.take("a", 1.0, 1)
     first.close()
@@ -177,7 +177,7 @@ time.sleep(60)
 
 
 @pytest.mark.requirement("sandbox:limits:pace-after-kill")
-def test_a_process_killed_while_it_holds_the_lock_blocks_nobody(tmp_path: Path) -> None:
+def test_a_process_killed_with_the_lock_blocks_no_other(tmp_path: Path) -> None:
     path = tmp_path / "pace.sqlite3"
     buckets = TokenBuckets(path, SkippingClock())
     buckets.take("a", 0.5, 1)

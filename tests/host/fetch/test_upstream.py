@@ -27,12 +27,12 @@ def clock() -> SkippingClock:
 
 @pytest.fixture
 def quick(make_harness: MakeHarness, clock: SkippingClock) -> FetchHarness:
-    """A desk whose waits end at once."""
+    """Returns a desk whose waits end at once."""
     return make_harness(clock=clock)
 
 
 @pytest.mark.parametrize("bad", [Reply(500), Reply(503), Reply(429), Reply(body=b"x" * 99, cut=9)])
-def test_a_failure_that_may_pass_is_tried_again(
+def test_a_temporary_failure_is_retried(
     quick: FetchHarness, upstream: Upstream, bad: Reply
 ) -> None:
     upstream.on("/a", bad, bad, GOOD)
@@ -50,7 +50,7 @@ class TestPosts:
     @pytest.mark.parametrize(
         "bad", [Reply(500), Reply(502), Reply(503), Reply(504), Reply(body=b"x" * 99, cut=9)]
     )
-    def test_one_that_may_have_been_carried_out_is_not_repeated(
+    def test_a_post_that_may_have_been_processed_is_not_retried(
         self, quick: FetchHarness, upstream: Upstream, bad: Reply
     ) -> None:
         upstream.on("/a", bad, GOOD)
@@ -59,7 +59,7 @@ class TestPosts:
         assert len(upstream.seen) == 1
 
     @pytest.mark.parametrize("bad", [Reply(429), AFTER], ids=["429", "retry-after"])
-    def test_one_that_the_upstream_asks_for_again_is_repeated(
+    def test_a_post_with_a_retry_status_is_retried(
         self, quick: FetchHarness, upstream: Upstream, bad: Reply
     ) -> None:
         upstream.on("/a", bad, GOOD)
@@ -67,7 +67,7 @@ class TestPosts:
         assert len(upstream.seen) == 2
 
     @pytest.mark.parametrize("bad", [Reply(500), Reply(503), Reply(body=b"x" * 99, cut=9)])
-    def test_one_whose_answers_may_be_kept_is_a_read_and_repeated(
+    def test_a_cacheable_post_counts_as_a_read_and_is_retried(
         self, make_harness: MakeHarness, clock: SkippingClock, upstream: Upstream, bad: Reply
     ) -> None:
         upstream.on("/a", bad, bad, GOOD)
@@ -84,7 +84,7 @@ def test_a_status_that_will_not_pass_is_an_answer(
     assert quick.answer("/a").status == status
 
 
-def test_a_part_that_nobody_asked_for_is_no_answer(quick: FetchHarness, upstream: Upstream) -> None:
+def test_an_unrequested_record_is_ignored(quick: FetchHarness, upstream: Upstream) -> None:
     upstream.on("/a", Reply(206, [("Content-Range", "bytes 0-3/9")], body=b"part"))
     failure = quick.failure("/a")
     assert (failure.kind, failure.number) == (FailureKind.UNREACHABLE, 206)
@@ -121,7 +121,7 @@ def test_a_server_error_that_lasts_is_unreachable_with_its_status(
     assert len(upstream.seen) == 3
 
 
-def test_a_server_error_with_the_apis_own_words_reaches_the_plugin(
+def test_an_api_error_body_with_status_500_reaches_the_plugin(
     quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("/a", Reply(500, body=b'{"e": 1}', headers=[("Content-Type", "application/json")]))
@@ -173,7 +173,7 @@ def test_a_429_that_lasts_is_rate_limited(quick: FetchHarness, upstream: Upstrea
     ],
     ids=["cut", "cut-chunk", "nothing", "not-http", "two-lengths", "endless-header"],
 )
-def test_a_broken_answer_is_tried_again_and_then_unreachable(
+def test_a_broken_response_is_retried_then_unreachable(
     quick: FetchHarness, upstream: Upstream, bad: Reply
 ) -> None:
     upstream.on("/a", bad)
@@ -184,7 +184,7 @@ def test_a_broken_answer_is_tried_again_and_then_unreachable(
     assert len(upstream.seen) == 3
 
 
-def test_five_broken_answers_leave_the_upstream_alone_until_a_probe_succeeds(
+def test_five_broken_responses_open_the_circuit_until_a_probe_succeeds(
     quick: FetchHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
     upstream.on("*", *[Reply(raw=b"")] * 6, GOOD)
@@ -231,7 +231,7 @@ def test_a_compressed_body_that_expands_without_end_is_too_large(
         ([("Content-Type", "text/xml; charset=klingon")], b"x", "charset"),
     ],
 )
-def test_a_body_that_is_not_what_it_claims_is_undecodable(
+def test_a_body_in_another_encoding_than_declared_is_undecodable(
     quick: FetchHarness, upstream: Upstream, headers: list[tuple[str, str]], body: bytes, says: str
 ) -> None:
     upstream.on("/a", Reply(body=body, headers=headers))
@@ -269,7 +269,7 @@ def test_no_connection_at_all_is_unreachable(quick: FetchHarness, upstream: Upst
     assert "no connection" in failure.message
 
 
-def test_a_name_without_address_fails_at_once_and_a_lookup_that_fails_is_tried_again(
+def test_a_name_without_address_fails_and_a_failed_dns_lookup_is_retried(
     quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = []
@@ -294,7 +294,7 @@ def test_a_name_is_resolved_once_for_all_attempts_of_a_hop(
 
 
 @pytest.mark.requirement("sandbox:hosts:kept-connection")
-def test_a_kept_connection_is_not_used_for_an_address_that_is_no_longer_the_names(
+def test_an_idle_connection_is_not_reused_after_the_address_changed(
     quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = [[PUBLIC], [SECOND], ["10.0.0.1"]]
@@ -328,7 +328,7 @@ def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_refused(
     assert upstream.seen == []
 
 
-def test_the_upstreams_own_rate_headers_slow_the_pace(
+def test_rate_headers_of_an_upstream_lower_its_rate(
     quick: FetchHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
     rate = [("X-Rate-Limit-Limit", "1"), ("X-Rate-Limit-Interval", "2s")]
@@ -338,7 +338,7 @@ def test_the_upstreams_own_rate_headers_slow_the_pace(
     assert 3.5 < clock.skipped < 6.5
 
 
-def test_redirects_and_retries_wait_for_their_turn_like_every_request(
+def test_redirects_and_retries_are_rate_limited(
     make_harness: MakeHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
     harness = make_harness(rules=(HostRule(ARXIV, EVERY_METHOD, pace=Pace(3.0)),), clock=clock)
@@ -358,7 +358,7 @@ def test_a_lookup_that_hangs_is_given_up(make_harness: MakeHarness, upstream: Up
     assert len(upstream.names.lookups) == 3
 
 
-def test_the_systems_resolver_knows_names_and_says_when_there_is_none() -> None:
+def test_the_system_resolver_resolves_names_and_reports_unknown_ones() -> None:
     assert set(asyncio.run(system_resolver("localhost"))) <= {"127.0.0.1", "::1"}
     try:
         assert asyncio.run(system_resolver("no-such-name.invalid")) == []

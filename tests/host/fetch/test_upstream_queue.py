@@ -40,7 +40,7 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(bounded())
 
 
-def test_calls_take_turns_however_much_one_of_them_asks(
+def test_calls_alternate_regardless_of_their_number_of_requests(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     order: list[str] = []
@@ -130,7 +130,7 @@ def test_a_cancelled_request_gives_its_slot_to_the_next(
     assert clock.skipped <= 10.1, "two hundred cancelled requests cost at most one slot"
 
 
-def test_a_penalty_holds_for_those_who_already_wait(
+def test_a_penalty_delays_requests_that_already_wait(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     queue = make_queue(1.0)
@@ -170,7 +170,7 @@ def test_the_slowest_of_several_rules_holds_and_an_upstream_can_slow_it_further(
     assert clock.skipped == pytest.approx(8.0, abs=0.5)
 
 
-def test_a_request_that_leaves_late_waits_anew_where_others_went_by(
+def test_a_request_that_missed_its_slot_waits_again_after_others(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     queue = make_queue(3.0)
@@ -226,13 +226,13 @@ def test_a_slot_that_is_given_back_is_there_for_the_next_request(
         (0.0, 5, "waiting for arXiv's turn"),
     ],
 )
-def test_the_pace_that_a_request_waits_for_is_told_in_words(
+def test_a_rate_limit_wait_is_reported(
     make_queue: Callable[..., UpstreamQueue], interval: float, concurrency: int, told: str
 ) -> None:
     assert make_queue(interval, concurrency=concurrency).describe("arXiv") == told
 
 
-def test_a_request_that_waits_for_others_to_end_is_told_so(
+def test_a_request_that_waits_for_concurrency_reports_it(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     queue = make_queue(3.0, concurrency=1)
@@ -251,7 +251,7 @@ def test_a_request_that_waits_for_others_to_end_is_told_so(
         (False, "NCBI asked for slower requests; waiting 5 s"),
     ],
 )
-def test_a_pause_is_told_as_long_as_it_lasts(
+def test_a_pause_is_reported_while_it_lasts(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock, asked: bool, told: str
 ) -> None:
     queue = make_queue(1.0)

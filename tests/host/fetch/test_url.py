@@ -92,7 +92,7 @@ def test_a_url_that_parsers_could_read_in_two_ways_is_refused(text: str, expecte
         ("https://arxiv.org", "https://arxiv.org/"),
     ],
 )
-def test_a_redirect_is_read_from_where_it_came(location: str, url: str) -> None:
+def test_a_relative_redirect_is_resolved_against_its_url(location: str, url: str) -> None:
     target = resolve_redirect(BASE, location)
     assert isinstance(target, Target)
     assert target.url == url

@@ -71,7 +71,7 @@ def test_a_bad_record_costs_only_its_own_identifier(open_api: Open) -> None:
     assert "issued" in problem.message
 
 
-def test_a_text_that_is_no_identifier_fails_alone(open_api: Open) -> None:
+def test_an_invalid_identifier_fails_only_its_own_item(open_api: Open) -> None:
     api = open_api(one=source(says([found("doi", "10.1000/A")])))
     bad, good = api.lookup(["what\x1b[2J is this", "10.1000/A"]).items
     assert (bad.outcome, good.outcome) == ("failed", "found")
@@ -80,7 +80,7 @@ def test_a_text_that_is_no_identifier_fails_alone(open_api: Open) -> None:
     assert "\x1b" not in bad.given + bad.problem.message
 
 
-def test_not_found_takes_that_every_source_that_was_asked_says_so(open_api: Open) -> None:
+def test_not_found_requires_that_every_queried_source_says_so(open_api: Open) -> None:
     lacking = source(says(not_found=[A]))
     assert one(open_api(one=lacking).lookup(["10.1000/A"])).outcome == "not_found"
     both = open_api(one=lacking, two=source(body="unreachable"))
@@ -94,7 +94,7 @@ def test_a_wait_that_helps_is_passed_on(open_api: Open) -> None:
 
 
 @pytest.mark.requirement("serve:alive:lookup")
-def test_the_deadline_ends_the_wait_and_keeps_what_came_in_time(open_api: Open) -> None:
+def test_the_deadline_ends_the_wait_and_keeps_earlier_answers(open_api: Open) -> None:
     api = open_api(
         quick=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),
         slow=source(body=LOOP),

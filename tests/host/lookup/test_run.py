@@ -27,7 +27,7 @@ def test_a_work_is_found_by_any_spelling_of_its_identifier(open_api: Open) -> No
     assert result.works[0].work.title == "T"
 
 
-def test_only_plugins_that_resolve_the_kind_are_asked(open_api: Open) -> None:
+def test_only_plugins_that_resolve_the_kind_are_queried(open_api: Open) -> None:
     api = open_api(
         papers=source(says([found("pmid", "7")]), "pmid"),
         eprints=source(body=LOOP),
@@ -39,7 +39,7 @@ def test_only_plugins_that_resolve_the_kind_are_asked(open_api: Open) -> None:
     ]
 
 
-def test_records_of_several_sources_are_merged_and_say_whose_they_are(open_api: Open) -> None:
+def test_records_of_several_sources_are_merged_with_provenance(open_api: Open) -> None:
     api = open_api(
         eutils=source(says([found("doi", "10.1000/A", title="B", ids={"doi": "10.1000/A"})])),
         crossref=source(says([found("doi", "10.1000/A", title="A", ids={"doi": "10.1000/a"})])),
@@ -51,12 +51,12 @@ def test_records_of_several_sources_are_merged_and_say_whose_they_are(open_api: 
 
 
 @pytest.mark.requirement("result:typed:record-source")
-def test_a_plugin_speaks_for_nobody_else(open_api: Open) -> None:
+def test_a_plugin_cannot_answer_for_another_source(open_api: Open) -> None:
     api = open_api(stranger=source(says([found("doi", "10.1000/A", source="crossref")])))
     assert api.lookup(["10.1000/A"]).works[0].sources == ("stranger",)
 
 
-def test_the_second_round_asks_with_what_the_first_one_learnt(open_api: Open) -> None:
+def test_the_second_round_uses_identifiers_of_the_first(open_api: Open) -> None:
     ids = {"arxiv": "2001.00001v2", "doi": "10.1000/A"}
     api = open_api(
         crossref=source(says([found("doi", "10.1000/A", publisher="P")])),
@@ -78,7 +78,7 @@ def test_the_second_round_asks_with_what_the_first_one_learnt(open_api: Open) ->
     assert [work.work.publisher for work in result.works] == ["P"]
 
 
-def test_a_source_without_the_work_is_asked_again_by_another_identifier(open_api: Open) -> None:
+def test_a_source_without_the_work_is_queried_by_another_identifier(open_api: Open) -> None:
     answer = says([found("pmid", "7", title="T")], not_found=[A])
     api = open_api(
         crossref=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),

@@ -24,7 +24,7 @@ def test_sources_are_chosen_by_name_or_prefix(open_api: Open, name: str) -> None
     ]
 
 
-def test_a_source_that_looks_nothing_up_is_named_with_the_nearest(open_api: Open) -> None:
+def test_a_source_without_lookup_is_refused_with_the_nearest_name(open_api: Open) -> None:
     api = open_api(crossref=source(namespace="cr"), plain=guest(manifest=manifest_text()))
     with pytest.raises(ArgumentError, match="did you mean 'crossref'"):
         api.lookup(["10.1000/A"], sources=["crosref"])
@@ -32,7 +32,7 @@ def test_a_source_that_looks_nothing_up_is_named_with_the_nearest(open_api: Open
         api.lookup(["10.1000/A"], sources=["plain"])
 
 
-def test_a_lookup_that_the_operator_switched_off_is_not_asked(open_api: Open) -> None:
+def test_a_disabled_lookup_is_not_queried(open_api: Open) -> None:
     api = open_api(one=source(body=LOOP), entry={"one": {"skip_tools": ("lookup",)}})
     item = one(api.lookup(["10.1000/A"]))
     assert (item.outcome, trace(item)) == ("not_asked", [("one", "not_asked", "switched_off")])

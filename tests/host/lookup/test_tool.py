@@ -18,7 +18,7 @@ from support.manifests import manifest_text
 from .conftest import Open
 
 
-def test_it_is_listed_last_and_only_where_something_can_be_looked_up(open_api: Open) -> None:
+def test_work_lookup_is_listed_last_and_only_with_a_resolving_plugin(open_api: Open) -> None:
     tools = open_api(one=source()).tools()
     assert [tool.name for tool in tools] == ["sample_echo", "work_lookup"]
     assert (tools[1].plugin, tools[1].read_only, tools[1].open_world) == ("carrel", True, True)

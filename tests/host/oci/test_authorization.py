@@ -79,9 +79,7 @@ class TestRealm:
         assert [seen.host for seen in staged.seen] == [REGISTRY, ELSEWHERE, REGISTRY]
         assert BASIC not in [seen.headers.get("authorization") for seen in staged.seen]
 
-    def test_a_realm_elsewhere_that_wants_credentials_is_told_with_the_remedy(
-        self, staged: Staged
-    ) -> None:
+    def test_a_realm_on_another_host_is_refused_with_the_remedy(self, staged: Staged) -> None:
         staged.log_in()
         staged.on(TAG_PATH, bearer_only(f"https://{ELSEWHERE}/token"))
         staged.on("/token", Reply(401))
@@ -89,7 +87,7 @@ class TestRealm:
         assert f"were not sent to {ELSEWHERE}" in told
         assert "realm_hosts" in told
 
-    def test_a_realm_elsewhere_that_the_operator_named_gets_them(self, staged: Staged) -> None:
+    def test_a_configured_realm_on_another_host_gets_credentials(self, staged: Staged) -> None:
         staged.log_in()
         staged.configure(realm_hosts=frozenset({(REGISTRY, ELSEWHERE)}))
         staged.on(TAG_PATH, bearer_only(f"https://{ELSEWHERE}/token"))
@@ -97,7 +95,7 @@ class TestRealm:
         assert read(staged) == sha256(MANIFEST)
         assert staged.seen[1].headers["authorization"] == BASIC
 
-    def test_a_realm_that_nobody_named_may_not_be_private_though_the_registry_is(
+    def test_an_unconfigured_realm_may_not_be_private_even_for_a_private_registry(
         self, staged: Staged
     ) -> None:
         staged.log_in()
@@ -131,7 +129,7 @@ class TestRealm:
             (f"https://u:p@{REGISTRY}/token", "user name or password"),
         ],
     )
-    def test_a_realm_where_nobody_should_go_is_refused(
+    def test_a_realm_with_a_private_address_is_refused(
         self, staged: Staged, realm: str, says: str
     ) -> None:
         staged.log_in()
@@ -167,7 +165,7 @@ class TestRealm:
         assert "refuses the credentials" in refusal(staged)
         assert len(staged.seen) == 3
 
-    def test_a_token_that_ran_out_is_fetched_again(self, staged: Staged) -> None:
+    def test_an_expired_token_is_fetched_again(self, staged: Staged) -> None:
         accepted = ["first"]
 
         def handler(seen: Seen) -> Reply:
@@ -192,14 +190,12 @@ class TestRealm:
         assert b"grant_type=refresh_token&refresh_token=refresh-me" in asked.body
         assert "authorization" not in asked.headers
 
-    def test_without_credentials_the_error_says_how_to_log_in(self, staged: Staged) -> None:
+    def test_without_credentials_the_error_names_the_login_command(self, staged: Staged) -> None:
         staged.on(TAG_PATH, Reply(401, headers=(("WWW-Authenticate", 'Basic realm="x"'),)))
         assert f"`docker login {REGISTRY}`" in refusal(staged)
 
     @pytest.mark.parametrize("header", ["", "Negotiate", "Digest realm=x", "Bearer", '"' * 9000])
-    def test_a_challenge_that_nobody_understands_is_an_error(
-        self, staged: Staged, header: str
-    ) -> None:
+    def test_an_unknown_challenge_is_an_error(self, staged: Staged, header: str) -> None:
         staged.log_in()
         staged.on(TAG_PATH, Reply(401, headers=(("WWW-Authenticate", header),)))
         assert "cannot read the manifest" in refusal(staged)
@@ -242,7 +238,7 @@ class TestDockerConfiguration:
         path.chmod(path.stat().st_mode | stat.S_IEXEC)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
-    def test_no_configuration_means_nobody_is_logged_in(self, tmp_path: Path) -> None:
+    def test_without_docker_configuration_there_are_no_credentials(self, tmp_path: Path) -> None:
         assert self.find(tmp_path) is None
 
     @pytest.mark.parametrize("key", [REGISTRY, f"https://{REGISTRY}", f"https://{REGISTRY}/v1/"])
@@ -266,14 +262,14 @@ class TestDockerConfiguration:
             ({"credsStore": "none-of-this-name"}, "cannot be started"),
         ],
     )
-    def test_a_configuration_that_cannot_be_used_is_told(
+    def test_an_invalid_configuration_is_reported(
         self, tmp_path: Path, config: object, says: str
     ) -> None:
         self.write(tmp_path, config)
         with pytest.raises(RegistryError, match=says):
             self.find(tmp_path)
 
-    def test_a_helper_is_asked_for_this_registry_only(
+    def test_a_credential_helper_is_called_for_its_registry_only(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         said = '{"Username": "me", "Secret": "from-helper"}'
@@ -298,7 +294,7 @@ class TestDockerConfiguration:
         self.write(tmp_path, {"credsStore": "test", "auths": {REGISTRY: {"username": "me"}}})
         assert self.find(tmp_path) == Credential("me")
 
-    def test_a_helper_that_fails_is_told_without_its_words(
+    def test_a_failing_credential_helper_is_reported_without_its_output(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self.helper(tmp_path, monkeypatch, "echo secret-in-error >&2; exit 3")
@@ -307,7 +303,7 @@ class TestDockerConfiguration:
             self.find(tmp_path)
         assert "secret-in-error" not in caught.value.message
 
-    def test_secrets_are_not_in_what_is_printed(self) -> None:
+    def test_secrets_are_not_printed(self) -> None:
         assert "hidden" not in repr(Credential("me", "hidden", "hidden", "hidden"))
 
 
@@ -320,7 +316,7 @@ class TestRealRegistries:
             got = pull(where, repository, PluginStore(folder / "store"), max_bytes=2**20)
         assert got.wasm == COMPONENT
 
-    def test_a_password_opens_and_nothing_else_does(self, tmp_path: Path) -> None:
+    def test_a_private_key_opens_only_with_its_password(self, tmp_path: Path) -> None:
         with docker_registry(tmp_path, with_login=True) as registry:
             self.round_trip(registry, tmp_path)
             registry.run("oras", "repo", "ls", "--plain-http", registry.host)

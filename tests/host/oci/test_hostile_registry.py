@@ -71,7 +71,7 @@ class TestManifests:
             ((*TYPED, ("Content-Encoding", "gzip")), gzip.compress(MANIFEST, mtime=0), "encoding"),
         ],
     )
-    def test_what_is_no_manifest_is_one_clear_error(
+    def test_an_invalid_manifest_is_one_clear_error(
         self, staged: Staged, headers: tuple[tuple[str, str], ...], body: bytes, says: str
     ) -> None:
         staged.on(TAG_PATH, Reply(headers=headers, body=body))
@@ -81,9 +81,7 @@ class TestManifests:
     def test_a_tag_that_is_not_there_is_no_error(self, staged: Staged) -> None:
         assert manifest_at(staged) is None
 
-    def test_a_page_of_referrers_elsewhere_is_asked_for_without_credentials(
-        self, staged: Staged
-    ) -> None:
+    def test_a_referrers_page_on_another_host_gets_no_credentials(self, staged: Staged) -> None:
         staged.log_in()
         listed = json.dumps({"schemaVersion": 2, "manifests": []}).encode()
         link = ("Link", f'<https://{ELSEWHERE}/more>; rel="next"')
@@ -126,14 +124,12 @@ class TestBlobs:
             (Reply(404), "it answered 404"),
         ],
     )
-    def test_what_is_not_the_blob_is_one_clear_error(
-        self, staged: Staged, reply: Reply, says: str
-    ) -> None:
+    def test_a_wrong_blob_is_one_clear_error(self, staged: Staged, reply: Reply, says: str) -> None:
         staged.on(BLOB_PATH, reply)
         assert says in blob_refusal(staged)
         assert len(staged.seen) == 1
 
-    def test_a_blob_that_is_announced_too_large_is_never_asked_for(self, staged: Staged) -> None:
+    def test_a_blob_with_too_large_a_size_is_not_requested(self, staged: Staged) -> None:
         large = Descriptor("application/wasm", BLOB.digest, 2**40)
         assert "at most 1048576 are taken" in blob_refusal(staged, large)
         assert staged.seen == []
@@ -143,7 +139,7 @@ class TestBlobs:
         staged.on(BLOB_PATH, Reply(raw=head + (b"1000\r\n" + b"x" * 4096 + b"\r\n") * 1000))
         assert "more than the 16384 bytes" in blob_refusal(staged)
 
-    def test_a_broken_transfer_goes_on_where_it_ended(self, staged: Staged) -> None:
+    def test_a_broken_transfer_is_resumed(self, staged: Staged) -> None:
         rest = Reply(
             206,
             headers=(("Content-Range", f"bytes 5000-{len(DATA) - 1}/{len(DATA)}"),),
@@ -163,7 +159,7 @@ class TestBlobs:
         ],
         ids=["whole", "refused", "another part"],
     )
-    def test_a_registry_that_cannot_resume_sends_it_all_again(
+    def test_a_registry_without_ranges_sends_the_whole_blob(
         self, staged: Staged, second: Reply
     ) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA, cut=5000), second, Reply(body=DATA))
@@ -181,7 +177,7 @@ class TestBlobs:
         assert "did not answer in time" in blob_refusal(staged)
         assert time.monotonic() - started < 3
 
-    def test_a_registry_that_says_nothing_is_left(self, staged: Staged) -> None:
+    def test_a_silent_registry_times_out(self, staged: Staged) -> None:
         staged.configure(read_seconds=0.2, retries=1)
         staged.on(TAG_PATH, Reply(silent=True))
         assert "did not answer in time" in refusal(staged)
@@ -189,7 +185,7 @@ class TestBlobs:
 
 
 class TestRetries:
-    def test_a_busy_registry_is_asked_again_after_the_time_it_names(self, staged: Staged) -> None:
+    def test_a_busy_registry_is_retried_after_its_retry_after(self, staged: Staged) -> None:
         busy = Reply(429, headers=(("Retry-After", "7"),))
         staged.on(TAG_PATH, busy, Reply(503), Reply(headers=TYPED, body=MANIFEST))
         assert manifest_at(staged) == sha256(MANIFEST)
@@ -201,20 +197,20 @@ class TestRetries:
         assert "asks for slower requests" in refusal(staged)
         assert (staged.waits, len(staged.seen)) == ([], 1)
 
-    def test_a_name_without_address_is_told(self, staged: Staged) -> None:
+    def test_a_name_without_address_is_reported(self, staged: Staged) -> None:
         staged.upstream.names.table[REGISTRY] = []
         assert "has no address" in refusal(staged)
 
-    def test_a_dead_network_is_told(self, staged: Staged) -> None:
+    def test_a_network_failure_is_reported(self, staged: Staged) -> None:
         staged.upstream.names.failing = True
         assert "cannot be looked up; check the network" in refusal(staged)
         assert len(staged.waits) == 2
 
-    def test_nobody_listening_is_told(self, staged: Staged) -> None:
+    def test_a_refused_connection_is_reported(self, staged: Staged) -> None:
         staged.upstream.refusing.add(PUBLIC)
         assert f"no connection to {REGISTRY} could be made" in refusal(staged)
 
-    def test_a_certificate_of_nobody_we_trust_is_refused(self, staged: Staged) -> None:
+    def test_a_certificate_of_an_untrusted_authority_is_refused(self, staged: Staged) -> None:
         staged.configure(ca_bundle=None)
         assert "is not trusted for that name" in refusal(staged)
         assert (staged.seen, staged.waits) == ([], [])
@@ -222,7 +218,7 @@ class TestRetries:
 
 @pytest.mark.requirement("registry:secrets:redirects")
 class TestRedirects:
-    def test_a_blob_elsewhere_is_fetched_and_the_credentials_stay(self, staged: Staged) -> None:
+    def test_credentials_are_not_sent_to_another_host_of_a_blob(self, staged: Staged) -> None:
         staged.log_in()
         there = f"https://{ELSEWHERE}/blobs/1?signature=abc"
         staged.on(BLOB_PATH, basic_then(Reply(307, headers=(("Location", there),))))
@@ -258,7 +254,7 @@ class TestRedirects:
             ("", "the URL is empty"),
         ],
     )
-    def test_a_redirect_to_where_nobody_should_go_is_refused(
+    def test_a_redirect_to_a_private_address_is_refused(
         self, staged: Staged, location: str, says: str
     ) -> None:
         staged.upstream.names.table["inside.example.org"] = ["10.0.0.1"]
@@ -268,7 +264,7 @@ class TestRedirects:
         assert len(staged.seen) == 1
         assert set(staged.upstream.dialled) == {PUBLIC}
 
-    def test_a_public_registry_leads_nobody_to_a_private_one(self, staged: Staged) -> None:
+    def test_a_public_registry_cannot_redirect_to_a_private_address(self, staged: Staged) -> None:
         there = f"https://{ELSEWHERE}/blob"
         staged.upstream.names.table[ELSEWHERE] = ["10.0.0.2"]
         staged.on(BLOB_PATH, Reply(307, headers=(("Location", there),)))
@@ -293,9 +289,7 @@ class TestRedirects:
 
 @pytest.mark.requirement("registry:secrets:uploads")
 class TestUploads:
-    def test_the_place_of_an_upload_may_be_elsewhere_but_gets_no_credentials(
-        self, staged: Staged
-    ) -> None:
+    def test_an_upload_location_on_another_host_gets_no_credentials(self, staged: Staged) -> None:
         staged.log_in()
         place = ("Location", f"https://{ELSEWHERE}/upload?state=1")
         staged.on(BLOB_PATH, basic_then(Reply(404)))
@@ -335,7 +329,7 @@ class TestUploads:
             repository.put_blob(data, "application/wasm")
         assert [done for done, _ in staged.progress[:3]] == [2**20, 2 * 2**20, 3 * 2**20]
 
-    def test_an_upload_that_breaks_is_begun_again(self, staged: Staged) -> None:
+    def test_a_broken_upload_is_restarted(self, staged: Staged) -> None:
         place = ("Location", "/place")
         staged.on("/v2/plugins/demo/blobs/uploads/", Reply(202, headers=(place,)))
         staged.on("/place", Reply(raw=b""), Reply(201))

@@ -63,7 +63,7 @@ class TestLayers:
         repository = MemoryRepository()
         assert read(repository, repository.put_layers((COMPONENT, kind))).wasm == COMPONENT
 
-    def test_a_policy_beside_the_component_is_told_and_not_used(self) -> None:
+    def test_a_policy_layer_is_reported_and_ignored(self) -> None:
         repository = MemoryRepository()
         digest = repository.put_layers((b"allow: all", POLICY), (COMPONENT, "application/wasm"))
         found = read(repository, digest)
@@ -83,7 +83,9 @@ class TestLayers:
             ([(b"", "text/plain")] * 40, "at most 32 are read"),
         ],
     )
-    def test_what_is_no_plugin_is_told(self, layers: list[tuple[bytes, str]], says: str) -> None:
+    def test_an_artifact_without_plugin_is_reported(
+        self, layers: list[tuple[bytes, str]], says: str
+    ) -> None:
         repository = MemoryRepository()
         assert says in refusal(repository, repository.put_layers(*layers))
 
@@ -99,7 +101,7 @@ class TestLayers:
             {"config": []},
         ],
     )
-    def test_a_manifest_of_the_wrong_shape_is_told(self, change: dict[str, Any]) -> None:
+    def test_a_malformed_manifest_is_reported(self, change: dict[str, Any]) -> None:
         repository = MemoryRepository()
         digest = repository.put_layers((COMPONENT, "application/wasm"))
         body = {**read_object(repository.manifests[digest].data, "it"), **change}
@@ -145,7 +147,7 @@ class TestIndexes:
         assert found.digest == digest
         assert found.manifest_digest != digest
 
-    def test_an_index_without_a_fitting_manifest_is_told(self) -> None:
+    def test_an_index_without_a_matching_manifest_is_refused(self) -> None:
         repository = MemoryRepository()
         digest = self.index(
             repository,
@@ -284,7 +286,7 @@ class TestWriting:
             "component": {"exports": ["d:e/f@1.0.0"], "imports": ["a:b/c@1.0.0"]},
         }
 
-    def test_a_core_module_says_that_it_is_one(self) -> None:
+    def test_a_core_module_is_reported_as_a_core_module(self) -> None:
         config = json.loads(write_plugin(MODULE, name="demo").blobs[0][0])
         assert config["os"] == "wasip1"
         assert "component" not in config

@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> PluginStore:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where the partial file of the blob is."""
+    """Returns where the partial file of the blob is."""
     return tmp_path / "plugins" / "partial" / HEX
 
 
@@ -59,7 +59,7 @@ def leave(file: Path, data: bytes) -> None:
 
 
 def pulled(staged: Staged, store: PluginStore, descriptor: Descriptor = BLOB) -> bytes:
-    """The blob as a process of its own gets it: with a client, and nothing in memory."""
+    """Returns the blob as a process of its own gets it: with a client, and nothing in memory."""
     with staged.repository(partial_blobs=store.partial_blobs) as repository:
         return repository.blob(descriptor, max_bytes=2**20)
 
@@ -76,7 +76,7 @@ def ranges(staged: Staged) -> list[str | None]:
 
 @pytest.mark.requirement("registry:store:resumed")
 class TestGoingOn:
-    def test_only_the_rest_is_asked_for_and_the_whole_is_kept(
+    def test_only_the_rest_of_a_blob_is_requested_and_the_whole_is_stored(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         staged.configure(retries=0)
@@ -120,7 +120,7 @@ class TestGoingOn:
         assert ranges(staged) == ["bytes=5000-", None][: len(answers)]
         assert store.read(BLOB.digest) == DATA
 
-    def test_a_registry_that_refuses_every_range_is_asked_without_one_once(
+    def test_a_refused_range_is_requested_once_without_a_range(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         leave(file, DATA[:5000])
@@ -128,7 +128,7 @@ class TestGoingOn:
         assert "it answered 416" in refusal(staged, store)
         assert ranges(staged) == ["bytes=5000-", None]
 
-    def test_what_had_come_whole_is_not_asked_for(
+    def test_complete_blobs_are_not_requested_again(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         leave(file, DATA)
@@ -145,7 +145,7 @@ class TestGoingOn:
         refusal(staged, store)
         assert file.read_bytes() == DATA[:5000]
 
-    def test_what_has_come_is_its_owner_s_alone(
+    def test_only_the_owner_can_read_a_partial_download(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         staged.configure(retries=0)
@@ -173,7 +173,7 @@ class TestTrust:
         assert store.read(BLOB.digest) == DATA
         assert not file.exists()
 
-    def test_a_registry_that_lies_as_well_is_asked_twice_and_no_more(
+    def test_a_wrong_range_is_requested_at_most_twice(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         leave(file, b"x" + DATA[1:5000])
@@ -191,7 +191,7 @@ class TestTrust:
         ],
         ids=["announced", "sent"],
     )
-    def test_a_rest_that_is_too_long_is_begun_again(
+    def test_a_partial_download_that_grows_too_long_is_restarted(
         self, staged: Staged, store: PluginStore, file: Path, answer: Reply
     ) -> None:
         leave(file, DATA[:5000])
@@ -199,7 +199,7 @@ class TestTrust:
         assert pulled(staged, store) == DATA
         assert ranges(staged) == ["bytes=5000-", None]
 
-    def test_what_is_larger_than_the_blob_is_dropped(
+    def test_a_partial_download_larger_than_the_blob_is_dropped(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         leave(file, DATA + b"x")
@@ -217,7 +217,7 @@ class TestTrust:
         ],
         ids=["other bytes", "announced longer", "longer", "encoded"],
     )
-    def test_nothing_is_kept_of_what_is_not_the_blob(
+    def test_nothing_is_kept_of_a_wrong_blob(
         self, staged: Staged, store: PluginStore, file: Path, answer: Reply
     ) -> None:
         staged.on(BLOB_PATH, answer)
@@ -257,7 +257,7 @@ HOLDER = (
 @pytest.mark.requirement("registry:store:one-writer")
 class TestSeveral:
     def holder(self, file: Path) -> subprocess.Popen[bytes]:
-        """A process that is in the middle of the same blob."""
+        """Returns a process that is in the middle of the same blob."""
         words = [sys.executable, "-c", HOLDER, str(file.parents[1]), BLOB.digest, str(BLOB.size)]
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdout is not None
@@ -271,7 +271,7 @@ class TestSeveral:
             assert pipe is not None
             pipe.close()
 
-    def test_who_comes_second_gets_the_blob_and_leaves_the_file_alone(
+    def test_a_second_downloader_gets_the_blob_without_the_partial_file(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA))
@@ -318,7 +318,7 @@ class TestPruning:
         then = time.time() - days * 86_400
         os.utime(file, (then, then))
 
-    def test_what_nobody_went_on_with_for_a_week_goes(self, store: PluginStore, file: Path) -> None:
+    def test_week_old_partial_downloads_are_removed(self, store: PluginStore, file: Path) -> None:
         leave(file, DATA[:5000])
         self.age(file, 6.9)
         assert prune(store) == 0
@@ -326,7 +326,7 @@ class TestPruning:
         assert prune(store) == 5000
         assert not file.exists()
 
-    def test_every_pull_looks_for_it(self, store: PluginStore, file: Path) -> None:
+    def test_every_pull_fetches_signatures(self, store: PluginStore, file: Path) -> None:
         leave(file, DATA[:5000])
         self.age(file, 8)
         repository = MemoryRepository()
@@ -335,7 +335,7 @@ class TestPruning:
         pull(where, repository, store, max_bytes=2**20)
         assert not file.exists()
 
-    def test_what_is_being_written_stays_whatever_its_age(
+    def test_a_download_in_progress_is_kept_at_any_age(
         self, store: PluginStore, file: Path
     ) -> None:
         leave(file, DATA[:5000])
@@ -346,7 +346,7 @@ class TestPruning:
             assert partial.read() == DATA[:5000]
         assert file.exists()
 
-    def test_what_somebody_went_on_with_meanwhile_stays(
+    def test_a_resumed_partial_download_is_kept(
         self, store: PluginStore, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         leave(file, DATA[:5000])

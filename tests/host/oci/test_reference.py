@@ -68,7 +68,7 @@ def test_a_reference_is_read(text: str, reference: ImageReference) -> None:
         ("ghcr.io/\x1b[31m", "lower-case words"),
     ],
 )
-def test_what_is_no_reference_is_told_with_what_to_write(text: str, says: str) -> None:
+def test_an_invalid_reference_is_refused_with_an_example(text: str, says: str) -> None:
     with pytest.raises(RegistryError) as caught:
         parse_reference(text)
     assert says in caught.value.message

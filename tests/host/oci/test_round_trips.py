@@ -54,7 +54,7 @@ def fetch(registry: Registry, name: str, store: PluginStore) -> PluginArtifact:
 
 
 def put_image(repository: RepositoryWriter, tag: str, *layers: bytes) -> str:
-    """An image as `docker build` makes it of a Dockerfile that starts from scratch."""
+    """Returns an image as `docker build` makes it of a Dockerfile that starts from scratch."""
     kind = "application/vnd.docker.image.rootfs.diff.tar.gzip"
     config = repository.put_blob(
         b'{"architecture":"amd64","os":"linux"}', "application/vnd.docker.container.image.v1+json"
@@ -83,7 +83,9 @@ def tar_of(**files: bytes) -> bytes:
 
 
 class TestWithOurselves:
-    def test_what_was_pushed_is_what_is_pulled(self, registry: Registry, tmp_path: Path) -> None:
+    def test_a_pulled_plugin_equals_the_pushed_one(
+        self, registry: Registry, tmp_path: Path
+    ) -> None:
         digest = publish(registry, "plugins/demo:1")
         artifact = fetch(registry, "plugins/demo:1", PluginStore(tmp_path))
         assert artifact.wasm == COMPONENT
@@ -93,7 +95,7 @@ class TestWithOurselves:
         assert artifact.annotations["org.opencontainers.image.version"] == "1.2.3"
         assert artifact.annotations["org.opencontainers.image.licenses"] == "Apache-2.0"
 
-    def test_what_was_pulled_answers_without_the_registry(
+    def test_pulled_plugins_work_without_the_registry(
         self, registry: Registry, tmp_path: Path
     ) -> None:
         digest = publish(registry, "plugins/offline:1")

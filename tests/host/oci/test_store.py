@@ -46,9 +46,7 @@ def files(folder: Path) -> list[Path]:
 
 @pytest.mark.requirement("registry:store:damage")
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "swap"])
-def test_content_that_was_changed_is_a_miss_and_is_fetched_again(
-    tmp_path: Path, damage: str
-) -> None:
+def test_changed_content_is_a_cache_miss(tmp_path: Path, damage: str) -> None:
     store = PluginStore(tmp_path)
     digest = pulled(store)
     path = tmp_path / "blobs" / "sha256" / sha256(COMPONENT).removeprefix("sha256:")
@@ -94,7 +92,7 @@ def test_a_name_that_was_moved_to_another_is_a_miss(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-def test_the_store_is_its_owner_s_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_store(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         pulled(PluginStore(tmp_path / "plugins"))
@@ -104,7 +102,7 @@ def test_the_store_is_its_owner_s_alone(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_plugin_that_is_there_is_not_fetched_again(tmp_path: Path) -> None:
+def test_a_stored_plugin_is_not_pulled_again(tmp_path: Path) -> None:
     store = PluginStore(tmp_path)
     repository, _ = published()
     pull(REFERENCE, repository, store, max_bytes=MAX)
@@ -176,7 +174,7 @@ class TestSignatures:
         assert kept.referrers(digest) == []
         assert kept.manifest(f"sha256-{digest.removeprefix('sha256:')}.sig") is None
 
-    def test_what_is_too_large_for_a_signature_is_left_out(self, tmp_path: Path) -> None:
+    def test_oversized_signatures_are_left_out(self, tmp_path: Path) -> None:
         repository, digest = published()
         repository.attach(digest, b"x" * (5 * 2**20))
         small = repository.attach(digest, b"bundle")
@@ -200,7 +198,7 @@ class TestPruning:
         for path in files(folder):
             os.utime(path, (long_ago, long_ago))
 
-    def test_what_no_tag_leads_to_goes_and_the_rest_stays(self, tmp_path: Path) -> None:
+    def test_untagged_plugins_are_removed_and_tagged_ones_kept(self, tmp_path: Path) -> None:
         store = PluginStore(tmp_path)
         first, second = pulled(store), pulled(store, OTHER)
         self.age(tmp_path)
@@ -211,7 +209,7 @@ class TestPruning:
         assert store.read(sha256(COMPONENT)) is None
         assert prune(store) == 0
 
-    def test_what_a_lock_names_stays_with_its_signatures(self, tmp_path: Path) -> None:
+    def test_plugins_in_a_lock_are_kept_with_their_signatures(self, tmp_path: Path) -> None:
         store = PluginStore(tmp_path)
         repository, first = published()
         bundle = repository.attach(first, b"bundle")
@@ -226,7 +224,7 @@ class TestPruning:
         assert store.read(sha256(b"bundle")) == b"bundle"
         assert store.read(sha256(b"legacy")) == b"legacy"
 
-    def test_what_is_young_may_belong_to_a_pull_under_way(self, tmp_path: Path) -> None:
+    def test_recent_blobs_are_kept_for_a_running_pull(self, tmp_path: Path) -> None:
         store = PluginStore(tmp_path)
         store.put(b"not named yet")
         (tmp_path / "blobs" / "sha256" / "half.tmp").write_bytes(b"half")

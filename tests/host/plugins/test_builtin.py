@@ -40,7 +40,7 @@ def change_manifest(component: Path) -> None:
 
 @pytest.fixture
 def components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the components that takes the place of the package's own."""
+    """Returns a copy of the components that takes the place of the package's own."""
     folder = tmp_path / "components"
     shutil.copytree(PACKAGE / "components", folder)
     monkeypatch.setattr(source, "_COMPONENTS", folder)

@@ -30,7 +30,7 @@ def config(tmp_path: Path, code_folder: Path) -> Config:
 
 
 def plugin(tmp_path: Path, name: str, data: bytes | None) -> PluginConfig:
-    """A plugin of a file that holds `data`; there is none when it is None."""
+    """Returns a plugin of a file that holds `data`; there is none when it is None."""
     path = tmp_path / f"{name}.wasm"
     if data is not None:
         path.write_bytes(data)
@@ -56,7 +56,7 @@ def approve(config: Config, entry: PluginConfig) -> None:
 
 
 def both_ways(toolbox: Toolbox, tool: str) -> CarrelError:
-    """The error of a call, the same from threads and on an event loop."""
+    """Returns the error of a call, the same from threads and on an event loop."""
     with pytest.raises(CarrelError) as waited:
         toolbox.call_sync(tool, {})
     with pytest.raises(CarrelError) as awaited:
@@ -73,7 +73,7 @@ def both_ways(toolbox: Toolbox, tool: str) -> CarrelError:
         (b"", "broken: .*empty"),
     ],
 )
-def test_a_tool_with_the_name_of_a_broken_plugin_is_told_its_reason(
+def test_a_missing_tool_of_a_broken_plugin_is_reported_with_the_reason(
     config: Config, tmp_path: Path, data: bytes | None, says: str
 ) -> None:
     toolbox = box_of(config, builtin("arxiv"), plugin(tmp_path, "broken", data))
@@ -84,7 +84,7 @@ def test_a_tool_with_the_name_of_a_broken_plugin_is_told_its_reason(
     toolbox.close()
 
 
-def test_the_lock_says_which_tools_a_changed_plugin_has(config: Config, tmp_path: Path) -> None:
+def test_the_lock_names_the_tools_of_a_changed_plugin(config: Config, tmp_path: Path) -> None:
     entry = plugin(tmp_path, "mine", sample("lists", namespace="reading"))
     approve(config, entry)
     plugin(tmp_path, "mine", sample("lists", namespace="reading", version="0.2.0"))
@@ -114,14 +114,14 @@ def test_any_other_unknown_tool_names_the_plugins_that_failed(
     toolbox.close()
 
 
-def test_a_hidden_tool_is_still_told_as_hidden(config: Config, tmp_path: Path) -> None:
+def test_a_hidden_tool_is_still_reported_as_hidden(config: Config, tmp_path: Path) -> None:
     hidden = replace(plugin(tmp_path, "sample", sample()), skip_tools=("echo",))
     toolbox = box_of(config, hidden, plugin(tmp_path, "broken", None))
     assert isinstance(both_ways(toolbox, "sample_echo"), HiddenToolError)
     toolbox.close()
 
 
-def test_a_plugin_that_can_be_read_again_is_called(config: Config, tmp_path: Path) -> None:
+def test_a_plugin_that_loads_again_is_called(config: Config, tmp_path: Path) -> None:
     entry = plugin(tmp_path, "sample", None)
     toolbox = box_of(config, entry)
     assert [tool.name for tool in toolbox.tools()] == []
@@ -133,7 +133,9 @@ def test_a_plugin_that_can_be_read_again_is_called(config: Config, tmp_path: Pat
 
 @pytest.mark.requirement("result:typed:missing-plugin")
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
-def test_a_client_is_told_without_paths(tmp_path: Path, code_folder: Path, revision: str) -> None:
+def test_errors_for_a_client_have_no_local_paths(
+    tmp_path: Path, code_folder: Path, revision: str
+) -> None:
     settings = tmp_path / "carrel.json"
     folders = {"cache_dir": str(code_folder), "data_dir": str(tmp_path)}
     plugins = {"missing": {"url": (tmp_path / "missing.wasm").as_uri()}}

@@ -11,7 +11,7 @@ from support.guests import guest
 from support.manifests import manifest_text
 
 
-def test_manifests_go_on_past_a_plugin_that_cannot_be_read(tmp_path: Path) -> None:
+def test_manifests_continue_after_an_unreadable_plugin(tmp_path: Path) -> None:
     entries = []
     for name in ("first", "lost", "off", "last"):
         path = tmp_path / f"{name}.wasm"

@@ -63,7 +63,7 @@ def test_a_plugin_whose_file_changed_is_loaded_anew(config: Config, make: Make) 
     new.close()
 
 
-def test_a_change_of_what_all_share_makes_all_of_it_anew(config: Config, make: Make) -> None:
+def test_a_change_of_shared_settings_recreates_shared_resources(config: Config, make: Make) -> None:
     entry = make("sample")
     old = PluginSet(replace(config, plugins=(entry,)))
     before = old.plugin("sample")

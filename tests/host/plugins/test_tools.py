@@ -30,7 +30,7 @@ MakeToolbox = Callable[..., Toolbox]
 
 @pytest.fixture
 def make_toolbox(tmp_path: Path, code_folder: Path) -> MakeToolbox:
-    """A toolbox with one plugin made of WAT."""
+    """Returns a toolbox with one plugin made of WAT."""
 
     def make(one: Guest, **entry: object) -> Toolbox:
         path = tmp_path / "plugin.wasm"
@@ -115,7 +115,9 @@ def test_a_result_outside_its_schema_is_a_contract_violation(
 
 
 @pytest.mark.requirement("result:typed:output")
-def test_a_parse_result_of_a_stranger_is_checked_too(make_toolbox: MakeToolbox) -> None:
+def test_a_parse_result_of_a_plugin_that_is_not_built_in_is_validated(
+    make_toolbox: MakeToolbox,
+) -> None:
     with pytest.raises(ContractViolation):
         make_toolbox(sample(result='{"n":"x"}')).parse_text("sample", "note", "text")
 
@@ -201,7 +203,7 @@ def test_a_plugin_that_cannot_be_loaded_leaves_the_others_on_offer(
         ("oci://registry.example.org/plugin:1", "not in the lock"),
     ],
 )
-def test_a_plugin_that_is_not_there_says_where_it_was_looked_for(
+def test_a_missing_plugin_file_is_named_with_its_path(
     tmp_path: Path, code_folder: Path, url: str, words: str
 ) -> None:
     config = Config(

@@ -54,7 +54,7 @@ READ = [
 
 
 @pytest.mark.parametrize(("text", "kind", "canonical"), READ)
-def test_what_people_paste_becomes_canonical(text: str, kind: str, canonical: str) -> None:
+def test_pasted_identifiers_become_canonical(text: str, kind: str, canonical: str) -> None:
     found = parse_id(text)
     assert (found.type, found.id) == (kind, canonical)
 
@@ -87,7 +87,7 @@ def test_what_people_paste_becomes_canonical(text: str, kind: str, canonical: st
         "10.1000/" + "x" * 3000,
     ],
 )
-def test_other_texts_are_refused_with_what_was_expected(text: str) -> None:
+def test_invalid_identifiers_are_refused_with_the_expected_forms(text: str) -> None:
     with pytest.raises(IdFault, match="expected a DOI such as") as caught:
         parse_id(text)
     assert len(str(caught.value)) < 400
@@ -125,7 +125,7 @@ def test_different_identifiers_are_not_equal(one: str, other: str) -> None:
     assert parse_id(one) != parse_id(other)
 
 
-def test_case_is_kept_for_showing() -> None:
+def test_the_case_of_a_doi_is_kept_for_display() -> None:
     found = parse_id("https://doi.org/10.1103/PhysRevD.61.084004")
     assert str(found) == "10.1103/PhysRevD.61.084004"
     assert found.folded == "10.1103/physrevd.61.084004"

@@ -64,7 +64,7 @@ def test_two_works(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def sets(records: list[Work]) -> list[set[str]]:
-    """The groups, each as the set of its records' publishers, which name them here."""
+    """Returns the groups, each as the set of its records' publishers, which name them here."""
     return [{str(record.publisher) for record in one.records} for one in group(records)]
 
 
@@ -89,7 +89,7 @@ def test_a_record_that_two_works_could_claim_joins_neither() -> None:
     assert sorted(map(sorted, sets([alike[0], alike[2]]))) == [["1", "3"]]
 
 
-def test_titles_join_what_identifiers_joined_before() -> None:
+def test_titles_join_works_that_identifiers_joined() -> None:
     records = [
         work("eutils", pmid="1", pmcid="PMC1", publisher="1"),
         work("other", **LIKE, pmcid="PMC1", publisher="2"),
@@ -98,7 +98,7 @@ def test_titles_join_what_identifiers_joined_before() -> None:
     assert sets(records) == [{"1", "2", "3"}]
 
 
-def test_what_is_known_to_be_one_work_is_joined_whatever_it_says() -> None:
+def test_records_known_to_be_one_work_are_joined_regardless_of_content() -> None:
     alias, canonical = work("arxiv", doi="10.1000/old"), work("crossref", doi="10.1000/new")
     assert len(group([alias, canonical])) == 2
     [merged] = group([alias, canonical], same=[[alias, canonical]])

@@ -37,7 +37,7 @@ def test_an_abstract_comes_from_the_index_first() -> None:
     assert merged.alternatives["abstract"] == (Alternative("short", ("crossref",)),)
 
 
-def test_what_one_source_leaves_out_another_fills_in() -> None:
+def test_missing_fields_are_filled_from_another_source() -> None:
     merged = merge([work("crossref", title="A"), work("eutils", pages="1-2", pmid="7")])
     assert (merged.work.title, merged.work.pages, merged.work.ids.pmid) == ("A", "1-2", "7")
     assert merged.provenance["pages"] == ("eutils",)
@@ -57,7 +57,7 @@ def test_the_case_of_a_doi_is_no_difference_and_the_registry_spells_it() -> None
     assert "ids.doi" not in merged.alternatives
 
 
-def test_a_retraction_that_one_source_knows_is_in_the_whole() -> None:
+def test_a_retraction_known_to_one_source_is_in_the_merged_work() -> None:
     retraction = Update("retraction", "10.1000/N")
     merged = merge(
         [
@@ -70,7 +70,7 @@ def test_a_retraction_that_one_source_knows_is_in_the_whole() -> None:
     assert Alternative((retraction,), ("eutils",)) in merged.alternatives["updated_by"]
 
 
-def test_an_item_of_a_union_stands_once_whatever_the_case_of_its_doi() -> None:
+def test_a_union_has_each_doi_once_regardless_of_case() -> None:
     merged = merge(
         [
             work("crossref", updated_by=(Update("retraction", "10.1000/N"),)),
@@ -81,7 +81,7 @@ def test_an_item_of_a_union_stands_once_whatever_the_case_of_its_doi() -> None:
     assert "updated_by" not in merged.alternatives
 
 
-def test_authors_are_taken_whole_from_one_source() -> None:
+def test_all_authors_are_taken_from_one_source() -> None:
     spelled, short = (person("Müller", "Anna"),), (person("Mueller", "A."), person("X"))
     merged = merge([work("eutils", authors=short), work("crossref", authors=spelled)])
     assert merged.work.authors == spelled
@@ -94,7 +94,7 @@ def test_no_authors_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize("newest", ["2001.00001v10", "2001.00001"])
-def test_the_newest_version_of_an_eprint_speaks_for_it(newest: str) -> None:
+def test_the_newest_version_of_an_eprint_takes_precedence(newest: str) -> None:
     merged = merge(
         [
             work("arxiv", arxiv="2001.00001v2", title="Draft"),
@@ -119,7 +119,7 @@ def test_a_merged_work_is_a_record_of_the_contract() -> None:
 
 
 def test_nothing_cannot_be_merged() -> None:
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="no records"):
         merge([])
 
 

@@ -100,7 +100,7 @@ def test_a_record_with_every_member_goes_both_ways() -> None:
     assert Work.from_json(WHOLE).to_json() == WHOLE
 
 
-def test_what_is_unknown_is_left_out_of_the_json() -> None:
+def test_unknown_members_are_omitted_from_the_json() -> None:
     bare = {"ids": {}, "type": "article", "source": "arxiv"}
     assert Work.from_json(bare).to_json() == bare
     assert Work.from_json({**bare, "authors": [], "updates": []}).to_json() == bare

@@ -24,7 +24,7 @@ def signing_keys(tmp_path_factory: pytest.TempPathFactory) -> SigningKeys:
 
 @pytest.fixture(scope="session")
 def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Registry]]:
-    """A registry without the referrers API and one with it, by kind."""
+    """Yields a registry without the referrers API and one with it, by kind."""
     with ExitStack() as stack:
         yield {
             kind: stack.enter_context(start(tmp_path_factory.mktemp(kind)))
@@ -36,12 +36,14 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str
 def repository(
     request: pytest.FixtureRequest, registries: Mapping[str, Registry]
 ) -> HttpRepository:
-    """A repository of a test's own, in a registry of the kind that the test is parametrised by."""
+    """Returns a repository of a test's own, in a registry of the kind that the test is parametrised
+    by.
+    """
     kind = getattr(request, "param", "docker-registry")
     return HttpRepository(registries[kind].host, f"plugins/{next(_numbers)}")
 
 
 @pytest.fixture(scope="session")
 def cosign_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home for cosign, so that it neither reads nor writes the tester's."""
+    """Returns a home for cosign, so that it neither reads nor writes the tester's."""
     return tmp_path_factory.mktemp("cosign")

@@ -36,7 +36,9 @@ ROWS = {
 
 
 def cases() -> list[Any]:
-    """Each cell on both kinds of registry; certificates on one each, as no registry reads them."""
+    """Returns each cell on both kinds of registry; certificates on one each, as no registry reads
+    them.
+    """
     kinds = sorted(KINDS)
     return [
         pytest.param(cell, kind, id=f"{kind}: {name}: {cell.name}")
@@ -49,7 +51,7 @@ def cases() -> list[Any]:
 def ours(
     registry: Registry, repository: HttpRepository, reference: str, policy: TrustPolicy
 ) -> str:
-    """What this verifier says by its own client: nothing when it accepts, else why not."""
+    """Returns what this verifier says by its own client: nothing when it accepts, else why not."""
     document = repository.manifest(reference)
     assert document is not None
     name = registry.reference(f"{repository.name}@{document.digest}")

@@ -149,7 +149,7 @@ def test_a_bundle_for_another_digest_is_refused(
         (r".*@example\.com", r".*", False),
     ],
 )
-def test_patterns_are_for_the_whole_name(
+def test_patterns_match_the_whole_name(
     subject: str,
     issuer: str,
     *,
@@ -170,7 +170,7 @@ def test_patterns_are_for_the_whole_name(
             verify(repository, digest, TrustPolicy(identities=(identity,)))
 
 
-def test_the_public_instance_does_not_take_another_s_word(
+def test_the_public_instance_does_not_accept_another_instances_bundle(
     instance: SigstoreInstance,
     repository: HttpRepository,
     monkeypatch: pytest.MonkeyPatch,

@@ -118,7 +118,7 @@ def test_a_chain_with_an_intermediate_is_verified_by_cosign_3(
 @pytest.mark.requirement("plugin:signed:as-cosign")
 @on_both
 @pytest.mark.parametrize("version", [2, 3])
-def test_what_cosign_signs_with_its_own_key_is_verified(
+def test_signatures_of_cosign_with_its_key_are_verified(
     version: int,
     signing_keys: SigningKeys,
     repository: HttpRepository,
@@ -138,7 +138,7 @@ def test_what_cosign_signs_with_its_own_key_is_verified(
 
 @pytest.mark.requirement("plugin:signed:as-cosign")
 @pytest.mark.parametrize("version", [2, 3])
-def test_what_cosign_signs_with_a_certificate_is_verified(
+def test_signatures_of_cosign_with_a_certificate_are_verified(
     version: int,
     signing_keys: SigningKeys,
     repository: HttpRepository,
@@ -202,7 +202,7 @@ def test_plain_keys_are_read_without_a_password() -> None:
 
 
 @pytest.mark.requirement("sandbox:secrets:signing-key")
-def test_no_error_tells_anything_of_a_key_or_its_password() -> None:
+def test_no_error_reveals_a_key_or_its_password() -> None:
     secret = b"hunter-two-and-more"
     key = authority.p256()
     pem = write_private_key(key, secret)

@@ -91,7 +91,7 @@ def test_each_signature_is_named_with_its_reason(
     assert "\n" not in error.message
 
 
-def test_it_is_told_that_the_older_layout_does_not_count_beside_a_bundle(
+def test_verify_reports_that_a_legacy_signature_is_ignored_beside_a_bundle(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
@@ -115,7 +115,7 @@ def test_an_attestation_does_not_take_the_place_of_the_older_layout(
     assert not any("not read" in one for one in told)
 
 
-def test_a_wrong_identity_is_told_what_the_certificate_says(
+def test_a_wrong_identity_is_refused_with_the_certificates_identity(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
@@ -124,7 +124,7 @@ def test_a_wrong_identity_is_told_what_the_certificate_says(
     assert f"it is by {WHO} of {ISSUER}, not other@example.org of {ISSUER}" in error.message
 
 
-def test_what_a_signature_says_of_itself_cannot_steer_a_terminal(
+def test_texts_of_a_signature_cannot_control_a_terminal(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
@@ -169,7 +169,7 @@ def test_only_a_digest_is_verified(memory: MemoryRepository, signing_keys: Signi
     assert "only a digest can be verified" in error.message
 
 
-def test_a_registry_that_cannot_say_what_there_is_is_no_verdict(signing_keys: SigningKeys) -> None:
+def test_a_registry_without_referrers_is_an_error_and_no_verdict(signing_keys: SigningKeys) -> None:
     class Down(MemoryRepository):
         def referrers(self, digest: str) -> list[Descriptor]:
             raise RegistryError("no route to it", status=503)
@@ -202,7 +202,7 @@ def test_halves_of_characters_are_refused(
     assert len(refusal(memory, digest, signing_keys.by_key().policy).tried) == 2
 
 
-def test_a_pattern_is_not_tried_on_a_name_that_nobody_answers_for(
+def test_a_pattern_is_not_matched_against_an_unlisted_name(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     """A stranger's certificate could hold a name on which the pattern takes for ever."""

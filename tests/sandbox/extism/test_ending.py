@@ -21,7 +21,7 @@ def test_a_text_set_as_error_is_the_modules_report(run: Run) -> None:
     assert caught.value.text == "alas!"
 
 
-def test_a_text_set_as_error_is_a_failure_even_when_zero_is_returned(run: Run) -> None:
+def test_an_error_text_is_a_failure_even_with_return_code_zero(run: Run) -> None:
     body = "(call $error_set (call $put (i32.const 0) (i32.const 5)))"
     with pytest.raises(PluginReport):
         run(module(body, data=text_at(0, "alas!")))
@@ -78,7 +78,7 @@ def test_nothing_of_one_call_is_there_in_the_next(runtime: Runtime) -> None:
     loaded.close()
 
 
-def test_a_failing_host_function_is_an_internal_error_without_its_words(run: Run) -> None:
+def test_a_failing_host_function_is_an_internal_error_without_its_message(run: Run) -> None:
     def broken(_what: str) -> None:
         raise RuntimeError("secret detail")
 

@@ -63,7 +63,7 @@ def test_a_forged_handle_is_an_empty_text(run: Run, body: str) -> None:
 
 
 @pytest.mark.requirement("sandbox:parse:handles")
-def test_overwritten_headers_spoil_only_the_modules_own_call(run: Run) -> None:
+def test_overwritten_heap_headers_affect_only_the_modules_call(run: Run) -> None:
     body = """
     (local.set $h (call $put (i32.const 0) (i32.const 5)))
     (loop $again

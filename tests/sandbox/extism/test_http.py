@@ -83,7 +83,7 @@ def test_an_empty_body_is_the_handle_zero(run: Run) -> None:
         (Failure(FailureKind.UNDECODABLE, "u", "bytes"), "upstream_invalid"),
     ],
 )
-def test_a_request_without_an_answer_ends_the_call_and_says_why(
+def test_a_failed_request_of_a_module_ends_the_call_with_the_reason(
     run: Run, failure: Failure, code: str
 ) -> None:
     goes_on = asking({"url": "https://example.org/"}, then=ECHO)
@@ -136,7 +136,7 @@ def test_other_methods_are_refused_before_the_fetcher(
         "[" * 300,
     ],
 )
-def test_what_is_no_request_is_a_contract_violation(run: Run, request_json: str) -> None:
+def test_an_invalid_request_is_a_contract_violation(run: Run, request_json: str) -> None:
     with pytest.raises(ContractViolation, match="no HTTP request"):
         run(asking(request_json), fetcher=Answers())
 

@@ -22,7 +22,7 @@ from .conftest import Run
         ("list_roots", {"roots": []}),
     ],
 )
-def test_what_is_not_offered_is_refused_in_hyper_mcps_own_way(
+def test_unsupported_host_functions_return_hyper_mcps_error(
     run: Run, name: str, answer: dict[str, object] | None
 ) -> None:
     argument = "" if name == "list_roots" else "(call $put (i32.const 0) (i32.const 2))"

@@ -82,7 +82,7 @@ def test_a_module_that_cannot_be_called_is_refused_with_the_reason(
         b"",
     ],
 )
-def test_what_is_no_module_is_refused(runtime: Runtime, wasm: bytes) -> None:
+def test_bytes_that_are_no_module_are_refused(runtime: Runtime, wasm: bytes) -> None:
     with pytest.raises(LoadError):
         runtime.load_module("guest", wasm, hashlib.sha256(wasm).hexdigest())
 

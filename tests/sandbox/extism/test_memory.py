@@ -12,12 +12,12 @@ from .conftest import Run
 
 
 def numbers(run: Run, *expressions: str) -> list[int]:
-    """What i64 expressions give, each in an instance of its own."""
+    """Returns what i64 expressions give, each in an instance of its own."""
     return [int(run(module(f"(call $number {one})"))) for one in expressions]
 
 
 @pytest.mark.parametrize("text", ["", "a", "seven77", "eightyyy", "Grüße, 図書館 🏛", "x" * 300_000])
-def test_the_input_is_what_was_given_and_the_output_what_was_set(run: Run, text: str) -> None:
+def test_a_module_reads_its_input_and_sets_its_output(run: Run, text: str) -> None:
     assert run(module(ECHO), text) == text
 
 
@@ -32,7 +32,7 @@ def test_the_input_can_be_read_by_bytes_and_by_words(run: Run) -> None:
     assert run(module(body), "0123456789abcdef") == "f123456789abcdef"
 
 
-def test_a_block_has_the_length_that_was_asked_for(run: Run) -> None:
+def test_a_block_has_the_requested_length(run: Run) -> None:
     assert numbers(
         run,
         "(call $length (call $alloc (i64.const 1)))",
@@ -41,7 +41,7 @@ def test_a_block_has_the_length_that_was_asked_for(run: Run) -> None:
     ) == [1, 12345, 0]
 
 
-def test_what_is_no_handle_has_no_length(run: Run) -> None:
+def test_an_invalid_handle_has_no_length(run: Run) -> None:
     assert numbers(
         run,
         "(call $length (i64.add (call $alloc (i64.const 40)) (i64.const 8)))",
@@ -52,7 +52,7 @@ def test_what_is_no_handle_has_no_length(run: Run) -> None:
     ) == [0, 0, 0, 0, 0]
 
 
-def test_a_freed_block_has_no_length_and_is_used_again(run: Run) -> None:
+def test_a_freed_block_has_no_length_and_is_reused(run: Run) -> None:
     free = "(local.set $h (call $alloc (i64.const 100))) (call $free (local.get $h))"
     assert int(run(module(free + "(call $number (call $length (local.get $h)))"))) == 0
     again = (
@@ -76,7 +76,7 @@ def test_freeing_and_allocating_for_long_takes_no_more_memory(run: Run) -> None:
     assert int(run(module(body))) <= 2 * 65536
 
 
-def test_freeing_what_is_no_handle_or_twice_changes_nothing(run: Run) -> None:
+def test_freeing_an_invalid_or_freed_handle_does_nothing(run: Run) -> None:
     body = """
     (local.set $h (call $put (i32.const 0) (i32.const 5)))
     (call $free (i64.const 0)) (call $free (i64.const 7)) (call $free (i64.const -1))

@@ -32,7 +32,7 @@ def test_there_are_no_arguments_no_environment_no_files_and_no_sockets(run: Run)
     assert int(run(module(body))) == 8_00_00 + 76_00 + 52
 
 
-def test_what_is_written_to_stdout_and_stderr_is_logged(
+def test_stdout_and_stderr_of_a_guest_are_logged(
     run: Run, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = """

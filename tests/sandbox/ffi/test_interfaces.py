@@ -261,7 +261,7 @@ def _data(at: int, content: bytes) -> str:
     )
 
 
-def test_a_discarded_request_is_read_when_it_is_asked_for(interface: ModuleType) -> None:
+def test_a_request_to_discard_is_read_from_the_guest(interface: ModuleType) -> None:
     discarded: list[Request] = []
     readers: list[object] = []
 
@@ -335,7 +335,7 @@ def test_headers_beyond_the_first_are_not_read(interface: ModuleType) -> None:
     assert [len(one.headers) for one in upstream.requests] == [64]
 
 
-def test_what_a_guest_reports_arrives_cut(interface: ModuleType) -> None:
+def test_long_reports_of_a_guest_are_cut(interface: ModuleType) -> None:
     told: list[tuple[object, ...]] = []
 
     def define(root: Any) -> None:
@@ -444,7 +444,7 @@ def test_a_host_function_that_raises_fails_its_call_only(interface: ModuleType) 
     assert _enter.LAST_EXCEPTION is None
 
 
-def test_a_linker_that_nobody_closed_is_freed_with_its_functions(interface: ModuleType) -> None:
+def test_an_unclosed_linker_is_freed_with_its_functions(interface: ModuleType) -> None:
     upstream = Upstream()
     run = Run(interface, guest(GET, fetching=True, data=URL), upstream.define)
     run.call()

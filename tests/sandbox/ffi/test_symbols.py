@@ -39,7 +39,7 @@ print(INTERFACE.reason, file=sys.stderr)
 
 
 def used_names() -> set[str]:
-    """The names of wasmtime-py's bindings in the source of `direct`."""
+    """Returns the names of wasmtime-py's bindings in the source of `direct`."""
     found = {f"wasmtime_pooling_allocation_config_{name}_set" for name in _ROOM}
     found.add("wasmtime_pooling_allocation_config_linear_memory_keep_resident_set")
     for path in DIRECT.glob("*.py"):
@@ -56,7 +56,7 @@ def used_names() -> set[str]:
 
 
 def parts_of_structs(names: set[str]) -> set[str]:
-    """The structs that a struct's fields have as their values, and so on."""
+    """Returns the structs that a struct's fields have as their values, and so on."""
     found = set(names)
     for name in names:
         inner = {

@@ -70,7 +70,7 @@ class Deployment:
         return proposal
 
     def call(self, **changes: Any) -> dict[str, Any]:
-        """What the plugin's tool gives in a host that has just started."""
+        """Returns what the plugin's tool gives in a host that has just started."""
         toolbox = Toolbox(replace(self.config, **changes))
         try:
             toolbox._registry.plugin("sample")  # so that its error comes up
@@ -128,9 +128,7 @@ class TestLoading:
         assert deployment.call() == {"n": 2}
 
     @pytest.mark.requirement("plugin:pinned:lock-offline")
-    def test_what_is_on_the_machine_is_loaded_without_a_network(
-        self, deployment: Deployment
-    ) -> None:
+    def test_stored_plugins_are_loaded_without_a_network(self, deployment: Deployment) -> None:
         deployment.publish(sample())
         deployment.approve()
         deployment.registry.requests.clear()
@@ -139,7 +137,7 @@ class TestLoading:
 
     @pytest.mark.skipif(os.name != "posix", reason="flock is POSIX's")
     @pytest.mark.requirement("registry:store:resumed")
-    def test_what_had_come_of_it_before_is_gone_on_with(self, deployment: Deployment) -> None:
+    def test_a_partial_download_is_resumed_when_loading(self, deployment: Deployment) -> None:
         wasm = sample().wasm
         deployment.publish(sample())
         partial = deployment.config.data_dir / "plugins" / "partial"
@@ -150,7 +148,7 @@ class TestLoading:
         assert deployment.call() == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-pull-by-digest")
-    def test_what_is_missing_on_the_machine_is_fetched_by_its_digest(
+    def test_a_missing_plugin_is_pulled_by_its_digest(
         self, deployment: Deployment, tmp_path: Path
     ) -> None:
         deployment.publish(sample(1))
@@ -159,7 +157,7 @@ class TestLoading:
         assert deployment.call(data_dir=tmp_path / "another machine") == {"n": 1}
 
     @pytest.mark.requirement("plugin:pinned:lock-background")
-    def test_a_server_fetches_in_the_background_and_is_told_when_it_is_there(
+    def test_a_server_pulls_in_the_background_and_is_notified(
         self, deployment: Deployment, tmp_path: Path
     ) -> None:
         deployment.publish(sample())
@@ -209,7 +207,7 @@ class TestLoading:
         assert "carrel plugin lock sample" in refusal.message
 
     @pytest.mark.requirement("plugin:pinned:lock-signature-each-load")
-    def test_a_policy_for_signatures_is_asked_at_every_load_and_offline(
+    def test_the_signature_policy_is_checked_at_every_load_offline(
         self, deployment: Deployment, tmp_path: Path
     ) -> None:
         from carrel.trust.policy import TrustPolicy
@@ -277,7 +275,7 @@ class TestFiles:
         registry.close()
 
     @pytest.mark.requirement("plugin:pinned:lock-nothing-runs")
-    def test_bytes_that_were_not_approved_are_not_run_to_be_asked_what_they_are(
+    def test_unapproved_bytes_are_not_run_to_read_their_manifest(
         self, tmp_path: Path, code_folder: Path
     ) -> None:
         config = self.config(tmp_path, code_folder, sample())
@@ -290,7 +288,9 @@ class TestFiles:
         registry.close()
 
     @pytest.mark.requirement("plugin:pinned:lock-module")
-    def test_a_module_is_bound_by_what_it_lists(self, tmp_path: Path, code_folder: Path) -> None:
+    def test_a_module_is_locked_to_its_listed_tools(
+        self, tmp_path: Path, code_folder: Path
+    ) -> None:
         def module(description: str) -> Guest:
             tool = {"name": "ask", "description": description, "inputSchema": {"type": "object"}}
             return answering_module({"list_tools": {"tools": [tool]}, "call_tool": {"content": []}})
@@ -333,7 +333,7 @@ class TestChanges:
         ],
         ids=lambda value: value if isinstance(value, str) else "",
     )  # fmt: skip
-    def test_a_change_of_what_the_plugin_says_is_told(
+    def test_a_changed_manifest_is_reported(
         self, tmp_path: Path, code_folder: Path, after: dict[str, Any], says: str
     ) -> None:
         before = self.entry(tmp_path, code_folder, sample())
@@ -367,7 +367,7 @@ class TestFile:
         ["", "[]", "{", '{"version": 2, "plugins": {}}', '{"version": 1}',
          '{"version": 1, "plugins": {"a": {}}}', '{"version": 1, "plugins": {"a": 1}}'],
     )  # fmt: skip
-    def test_a_file_that_is_no_lock_is_refused_and_left_alone(
+    def test_an_invalid_lock_file_is_refused_and_not_overwritten(
         self, tmp_path: Path, text: str
     ) -> None:
         path = tmp_path / "carrel.lock"
@@ -387,7 +387,7 @@ class TestFile:
 
     @pytest.mark.requirement("plugin:pinned:lock-killed")
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are POSIX's")
-    def test_a_writer_that_is_killed_anywhere_leaves_a_whole_file(self, tmp_path: Path) -> None:
+    def test_a_killed_writer_leaves_a_complete_file(self, tmp_path: Path) -> None:
         path = tmp_path / "carrel.lock"
         change_lock(path, {"first": entry(0)})
         done = subprocess.run(
@@ -439,7 +439,9 @@ for lines in range(1, 100_000):
 
 
 def writer(path: Path, start: int, count: int) -> subprocess.Popen[str]:
-    """A process that writes entries one after the other, and each one's name when it is kept."""
+    """Returns a process that writes entries one after the other, and each one's name when it is
+    kept.
+    """
     code = (
         "import sys; from pathlib import Path\n"
         "from carrel.plugins.approval.lock import LockEntry\n"

@@ -89,14 +89,14 @@ def open_harness(
 
 
 def cache_hits_of(caplog: pytest.LogCaptureFixture) -> int:
-    """How many calls were answered without an instance since the last look."""
+    """Returns how many calls were answered without an instance since the last look."""
     count = sum("result cache hit" in record.getMessage() for record in caplog.records)
     caplog.clear()
     return count
 
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
-def test_a_result_is_cache_hits_of_once_every_answer_came_from_the_cache(
+def test_a_result_is_cached_once_every_response_was_a_cache_hit(
     open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
@@ -151,7 +151,7 @@ def test_an_answer_that_another_process_replaced_ends_it(
     assert cache_hits_of(caplog) == 0
 
 
-def test_what_others_keep_besides_does_not_end_it(
+def test_responses_of_other_calls_do_not_invalidate_a_cached_result(
     open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
@@ -164,7 +164,7 @@ def test_what_others_keep_besides_does_not_end_it(
     assert cache_hits_of(caplog) == 1
 
 
-def test_nothing_is_kept_where_the_operator_says_so(
+def test_nothing_is_cached_if_the_operator_disables_it(
     open_harness: Callable[..., CacheHarness], upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.on("/api/query", feed("One"))
@@ -174,7 +174,7 @@ def test_nothing_is_kept_where_the_operator_says_so(
     assert cache_hits_of(caplog) == 0
 
 
-def test_nothing_is_kept_while_exchanges_are_recorded(
+def test_nothing_is_cached_while_recording(
     open_harness: Callable[..., CacheHarness],
     upstream: Upstream,
     tmp_path: Path,
@@ -202,7 +202,7 @@ def test_a_call_without_requests_runs_every_time(
     assert cache_hits_of(caplog) == 0
 
 
-def test_a_result_is_data_of_its_own_each_time(
+def test_a_cached_result_is_decoded_for_each_call(
     open_harness: Callable[..., CacheHarness], upstream: Upstream
 ) -> None:
     upstream.on("/api/query", feed("One"))

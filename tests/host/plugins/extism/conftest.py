@@ -20,7 +20,7 @@ TOOL: dict[str, Any] = {"name": "ask", "inputSchema": {"type": "object"}}
 
 @pytest.fixture
 def open_toolbox(tmp_path: Path, code_folder: Path) -> Open:
-    """A toolbox of modules and components, by name."""
+    """Returns a toolbox of modules and components, by name."""
 
     def make(entry: dict[str, Any] | None = None, /, **guests: Guest) -> Toolbox:
         plugins = []
@@ -34,7 +34,7 @@ def open_toolbox(tmp_path: Path, code_folder: Path) -> Open:
 
 
 def listing(*tools: dict[str, Any], answer: Any = None, **more: Any) -> Guest:
-    """A module that lists tools, and answers every call with `answer`."""
+    """Returns a module that lists tools, and answers every call with `answer`."""
     answers = {"list_tools": {"tools": list(tools)}, "call_tool": answer or {"content": []}}
     return answering_module({**answers, **more})
 

@@ -22,7 +22,7 @@ HEAD, TAIL = '{"content":[],"structuredContent":', "}"
 
 
 def repeating(schema: dict[str, Any]) -> Guest:
-    """A module whose tool returns, as structured content, what `call_tool` was given."""
+    """Returns a module whose tool returns, as structured content, what `call_tool` was given."""
     body = f"""
     (local.set $h (call $alloc (i64.add (call $input_length)
       (i64.const {len(HEAD) + len(TAIL)}))))
@@ -97,7 +97,7 @@ def test_absent_arguments_are_checked_as_an_empty_object(open_toolbox: Open) -> 
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
-def test_a_module_behind_a_server_is_given_what_the_client_sent(
+def test_a_module_gets_the_clients_arguments_unchanged(
     tmp_path: Path, code_folder: Path, revision: str
 ) -> None:
     (tmp_path / "one.wasm").write_bytes(repeating(OPEN).wasm)
@@ -121,13 +121,13 @@ def test_a_module_behind_a_server_is_given_what_the_client_sent(
         assert client.finish() == 0
 
 
-def test_a_closed_schema_is_what_refuses_an_unknown_argument(open_toolbox: Open) -> None:
+def test_only_a_closed_schema_refuses_an_unknown_argument(open_toolbox: Open) -> None:
     toolbox = open_toolbox(one=repeating({**OPEN, "additionalProperties": False}))
     with pytest.raises(ArgumentError, match="Additional properties are not allowed"):
         toolbox.call_sync("one_ask", {"queri": "x"})
 
 
-def test_null_is_refused_where_the_schema_refuses_it(open_toolbox: Open) -> None:
+def test_null_is_refused_if_the_schema_refuses_it(open_toolbox: Open) -> None:
     with pytest.raises(ArgumentError, match='query: null is not of type "string"'):
         open_toolbox(one=repeating(OPEN)).call_sync("one_ask", {"query": None})
 

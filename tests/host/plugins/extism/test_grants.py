@@ -51,7 +51,7 @@ def test_only_keyring_entries_that_the_operator_names_are_read(
             open_toolbox({"allowed_secrets": granted}, one=one).call_sync("one_ask", {})
 
 
-def test_only_what_may_be_a_module_is_waited_for(tmp_path: Path) -> None:
+def test_the_first_response_waits_only_for_possible_modules(tmp_path: Path) -> None:
     files = {"component": guest().wasm, "module": listing(TOOL).wasm, "empty": b""}
     for name, wasm in files.items():
         (tmp_path / name).write_bytes(wasm)

@@ -142,7 +142,7 @@ def test_only_the_annotations_that_a_module_gave_are_listed(open_toolbox: Open) 
 
 
 @pytest.mark.requirement("result:typed:tool-names")
-def test_names_of_tools_that_some_client_refuses_are_changed_and_told(
+def test_tool_names_that_clients_refuse_are_changed_and_logged(
     open_toolbox: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = {"content": [{"type": "text", "text": "here"}]}
@@ -163,7 +163,7 @@ def test_a_module_may_fetch_once_for_each_of_a_hundred_entries(open_toolbox: Ope
 
 
 @pytest.mark.parametrize("kind", ["module", "component"])
-def test_a_plugin_that_takes_a_built_in_ones_place_is_told(
+def test_replacing_a_built_in_plugin_is_reported(
     open_toolbox: Open, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
     toolbox = open_toolbox(

@@ -75,7 +75,7 @@ def test_completion_is_cut_at_mcps_cap(open_toolbox: Open) -> None:
         )
 
 
-def test_news_of_a_list_is_told_at_most_once_a_second(open_toolbox: Open) -> None:
+def test_list_changes_are_announced_at_most_once_a_second(open_toolbox: Open) -> None:
     news = "(call $notify_tool_list_changed) " * 5 + (
         "(call $say (call $put (i32.const 0) (i32.const 2)))"
     )

@@ -70,7 +70,7 @@ def test_content_that_mcp_does_not_know_is_a_contract_violation(
 
 
 @pytest.mark.requirement("result:typed:module-structured")
-def test_structured_content_is_held_against_the_output_schema(open_toolbox: Open) -> None:
+def test_structured_content_is_validated_against_the_output_schema(open_toolbox: Open) -> None:
     good = open_toolbox(one=listing(TYPED, answer={"structuredContent": {"n": 1}, "content": []}))
     result = good.call_sync("one_ask", {})
     assert (result.data, result.structured) == ({"n": 1}, True)
@@ -82,7 +82,7 @@ def test_structured_content_is_held_against_the_output_schema(open_toolbox: Open
 
 
 @pytest.mark.requirement("result:typed:module-error")
-def test_a_result_that_says_it_failed_is_an_error_with_its_words(open_toolbox: Open) -> None:
+def test_a_result_with_is_error_is_an_error_with_its_text(open_toolbox: Open) -> None:
     answer = {"isError": True, "content": [{"type": "text", "text": "no\x1b such paper"}]}
     with pytest.raises(CarrelError, match="no  such paper") as caught:
         open_toolbox(one=listing(TYPED, answer=answer)).call_sync("one_ask", {})

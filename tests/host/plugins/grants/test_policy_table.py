@@ -48,7 +48,7 @@ Ask = Callable[..., HostRule | Failure]
 
 @pytest.fixture
 def ask(config: Config) -> Ask:
-    """What the effective policy of a grant says to a request."""
+    """Returns what the effective policy of a grant says to a request."""
 
     def ask(url: str, *granted: str | HostGrant, method: str = "GET") -> HostRule | Failure:
         policy, _ = effective_policy(config, entry(allowed_hosts=granted), read())
@@ -147,7 +147,7 @@ class TestSecrets:
             ("builtin:arxiv", {"secrets": ()}, []),
         ],
     )
-    def test_a_stranger_gets_only_the_secrets_that_are_named(
+    def test_a_plugin_that_is_not_built_in_gets_only_named_secrets(
         self, config: Config, monkeypatch: pytest.MonkeyPatch,
         url: str, given: dict[str, Any], attached: list[str],
     ) -> None:  # fmt: skip
@@ -171,14 +171,14 @@ class TestPace:
         return read(hosts=[one]).hosts[0]
 
     @pytest.mark.requirement("sandbox:hosts:grant-pace")
-    def test_the_operator_slows_and_quickens_a_host_that_nobody_knows(self) -> None:
+    def test_the_operator_sets_the_rate_limit_of_an_unknown_host(self) -> None:
         for milliseconds in (50, 5000):
             given = entry(pace={"api.example.org": PaceGrant(milliseconds, burst=2)})
             pace = paced(given, self.rule()).pace
             assert (pace.interval, pace.burst) == (milliseconds / 1000, 2)
 
     @pytest.mark.requirement("sandbox:hosts:grant-pace-upstream-rule")
-    def test_nobody_is_quicker_than_a_known_upstream_allows_unless_it_is_said(self) -> None:
+    def test_a_known_upstreams_rate_limit_applies_unless_configured(self) -> None:
         known = paced(entry(), self.rule("export.arxiv.org", 0))
         assert (known.pace.interval, known.pace.burst) == (3.0, 1)
         assert known.upstream == paced_builtin("export.arxiv.org").upstream
@@ -349,7 +349,7 @@ class TestReview:
             "one per 0.2 s, 5 at once, bucket arxiv.org",
         }
 
-    def test_what_is_granted_and_not_asked_for_is_named(self) -> None:
+    def test_unused_grants_are_named(self) -> None:
         given = entry(
             allowed_hosts=("b.example.org", HostGrant("c.example.org")),
             secrets=("nothing",),

@@ -34,13 +34,13 @@ def described_as(text: str) -> Guest:
 
 
 def forged(embedded: str, one: Guest | None = None) -> bytes:
-    """A component whose embedded manifest is another than its own."""
+    """Returns a component whose embedded manifest is another than its own."""
     one = one or described_as(manifest_text())
     return with_sections(one.wasm, contract="1.0", manifest=embedded)
 
 
 def running(body: str) -> Guest:
-    """A component whose `describe` does something else first."""
+    """Returns a component whose `describe` does something else first."""
     text = guest_wat(manifest=manifest_text())
     head = '(func (export "describe") (result i32)'
     assert head in text
@@ -52,7 +52,7 @@ FORGED = forged(manifest_text(version="9.9.9"))
 
 @pytest.fixture
 def configured(tmp_path: Path, code_folder: Path) -> Callable[..., Config]:
-    """A configuration of components that are files, by name."""
+    """Returns a configuration of components that are files, by name."""
 
     def make(**components: bytes) -> Config:
         entries = []
@@ -168,7 +168,7 @@ class TestLoading:
         assert [tool.name for tool in toolbox.tools()] == ["sample_echo"]
         toolbox.close()
 
-    def test_a_component_that_was_found_equal_is_not_run_again(
+    def test_a_component_that_was_compared_is_not_run_again(
         self, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         text = manifest_text(version="0.0.1")

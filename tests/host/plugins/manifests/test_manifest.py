@@ -112,7 +112,7 @@ def test_a_secret_goes_into_a_query_or_a_header_with_or_without_a_scheme(
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", "3", "{", "null", '{"a":' * 300])
-def test_what_is_no_json_object_is_a_contract_violation(text: str) -> None:
+def test_a_result_that_is_no_json_object_is_a_contract_violation(text: str) -> None:
     with pytest.raises(ContractViolation):
         parse_manifest(text, "sample")
 

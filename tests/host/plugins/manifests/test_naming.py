@@ -11,7 +11,7 @@ from carrel.plugins.manifests.naming import client_names
 FIT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def test_a_name_that_all_clients_take_is_kept() -> None:
+def test_a_valid_name_is_unchanged() -> None:
     assert client_names("ror", ("search", "get-one", "A_1")) == {
         "search": "ror_search",
         "get-one": "ror_get-one",

@@ -62,9 +62,7 @@ def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_one_that_cannot_be_read_is_tried_again_after_a_reload(
-    config: Config, tmp_path: Path
-) -> None:
+def test_an_unreadable_plugin_is_retried_after_a_reload(config: Config, tmp_path: Path) -> None:
     (tmp_path / "sample.wasm").write_bytes(guest(manifest="not JSON").wasm)
     ready = threading.Event()
     old = PluginSet(config, on_pulled=ready.set)
@@ -79,7 +77,7 @@ def test_one_that_cannot_be_read_is_tried_again_after_a_reload(
     new.close()
 
 
-def test_a_changed_entry_is_asked_anew(config: Config) -> None:
+def test_a_changed_entry_is_loaded_again(config: Config) -> None:
     old = PluginSet(config, on_pulled=lambda: None)
     assert old.manifest("sample").name == "sample"
     entry = replace(config.plugins[0], allowed_hosts=("api.example.org",))
@@ -91,7 +89,7 @@ def test_a_changed_entry_is_asked_anew(config: Config) -> None:
     new.close()
 
 
-def test_without_a_server_whoever_asks_waits(config: Config) -> None:
+def test_without_a_server_the_caller_waits_for_the_pull(config: Config) -> None:
     registry = PluginSet(config)
     assert registry.manifest("sample").name == "sample"
     assert registry._readings == {}

@@ -114,7 +114,7 @@ def test_every_allowed_value_of_an_enumeration_is_named(
     assert validation_faults(compile_schema(whole), {"kind": value}) == [f"kind: {says}"]
 
 
-def test_an_enumeration_is_told_alike_wherever_it_is() -> None:
+def test_an_enumeration_is_shown_alike_at_every_level() -> None:
     [alone] = validation_faults(compile_schema(COLOURS), "pink")
     [beside] = validation_faults(compile_schema({"anyOf": [{"type": "null"}, COLOURS]}), "pink")
     number = {"type": "integer"}
@@ -130,7 +130,7 @@ def test_a_choice_between_other_schemas_is_no_enumeration() -> None:
     assert fault == '3 is not of type "string" and 3 is not one of 1 or 2'
 
 
-def test_allowed_values_are_cut_where_nobody_reads_on() -> None:
+def test_a_long_list_of_allowed_values_is_cut() -> None:
     [fault] = validation_faults(compile_schema({"enum": [f"{n:050}" for n in range(500)]}), "x")
     assert fault.endswith(" others")
     assert len(fault) < 2_200
@@ -146,7 +146,7 @@ def test_allowed_values_are_cut_where_nobody_reads_on() -> None:
         ({"maximum": 50}, 51, "pmids: 51 is greater than the maximum of 50"),
     ],
 )
-def test_a_fault_says_the_limit_and_every_allowed_value(
+def test_a_fault_names_the_limit_and_the_allowed_values(
     rule: dict[str, Any], value: Any, words: str
 ) -> None:
     validator = compile_schema({"type": "object", "properties": {"pmids": rule}})
