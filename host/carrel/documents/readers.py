@@ -9,7 +9,6 @@ from carrel.errors import CarrelError, SourceError
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.manifests.manifest import Format, Manifest
     from carrel.plugins.plugin_set import PluginSet
 
     from .sniff import Kind
@@ -19,10 +18,19 @@ _OF_A_DOCUMENT = {"identifiers", "sections", "quality"}
 
 
 class ReaderFormat(NamedTuple):
-    """A format that documents are read in, and the plugin that has it."""
+    """A format that documents are read in, and the plugin that has it.
+
+    Attributes:
+        plugin: its name in the configuration.
+        format: the format's name.
+        media_types: of documents in it.
+        takes_bytes: whether documents are bytes, and not text.
+    """
 
     plugin: str
-    format: Format
+    format: str
+    media_types: tuple[str, ...]
+    takes_bytes: bool
 
 
 def find_reader(plugins: PluginSet, config: Config, kind: Kind) -> ReaderFormat:
@@ -36,9 +44,9 @@ def find_reader(plugins: PluginSet, config: Config, kind: Kind) -> ReaderFormat:
     """
     found: dict[str, ReaderFormat] = {}
     for reader in _readers(plugins, config):
-        if _reads(reader.format, kind):
+        if _reads(reader, kind):
             return reader
-        found.setdefault(reader.format.name, reader)
+        found.setdefault(reader.format, reader)
     known = ", ".join(sorted(found)) or "nothing: no plugin that reads documents is on"
     raise SourceError(
         "invalid_document",
@@ -49,8 +57,8 @@ def find_reader(plugins: PluginSet, config: Config, kind: Kind) -> ReaderFormat:
     )
 
 
-def _reads(one: Format, kind: Kind) -> bool:
-    return one.name == kind.name or (bool(kind.media_type) and kind.media_type in one.media_types)
+def _reads(one: ReaderFormat, kind: Kind) -> bool:
+    return one.format == kind.name or (bool(kind.media_type) and kind.media_type in one.media_types)
 
 
 def _readers(plugins: PluginSet, config: Config) -> Iterator[ReaderFormat]:
@@ -68,9 +76,10 @@ def _readers(plugins: PluginSet, config: Config) -> Iterator[ReaderFormat]:
 
 def _of_plugin(plugins: PluginSet, name: str) -> Iterator[ReaderFormat]:
     try:
-        manifest: Manifest = plugins.manifest(name)
+        formats = plugins.formats(name)
     except CarrelError:
         return
-    for one in manifest.formats:
-        if set(one.output_schema.get("required", ())) >= _OF_A_DOCUMENT:
-            yield ReaderFormat(name, one)
+    for one in formats:
+        if set(one["output_schema"].get("required", ())) >= _OF_A_DOCUMENT:
+            media_types = tuple(one.get("media_types", ()))
+            yield ReaderFormat(name, one["name"], media_types, bool(one.get("bytes")))

@@ -124,7 +124,7 @@ class DocumentReader:
         document = _decoded(raw, reader)
         call.explain("rendering")
         text, headings = self._rendered(raw, reader, call, plain=plain)
-        return ReadDocument(reader.format.name, reader.plugin, document, text, headings)
+        return ReadDocument(reader.format, reader.plugin, document, text, headings)
 
     def _parsed(
         self, data: bytes, call: Call, pages: str | None
@@ -134,15 +134,15 @@ class DocumentReader:
         data, kind = _unpacked(data, self.max_bytes)
         reader = find_reader(self._plugins, self._config, kind)
         name, one = reader.plugin, reader.format
-        if pages is not None and not one.takes_bytes:
-            raise ArgumentError([f"pages: {kind.what} has no pages"], plugin=name, tool=one.name)
+        if pages is not None and not reader.takes_bytes:
+            raise ArgumentError([f"pages: {kind.what} has no pages"], plugin=name, tool=one)
         plugin = self._plugin(name, call)
-        call.explain(f"reading as {one.name}")
-        if one.takes_bytes:
+        call.explain(f"reading as {one}")
+        if reader.takes_bytes:
             options = {"pages": pages} if pages is not None else None
-            return reader, plugin.parse_bytes(one.name, data, options, whole=call)
-        text = as_utf8(data, name="document", plugin=name, document_format=one.name)
-        return reader, plugin.parse(one.name, text, whole=call)
+            return reader, plugin.parse_bytes(one, data, options, whole=call)
+        text = as_utf8(data, name="document", plugin=name, document_format=one)
+        return reader, plugin.parse(one, text, whole=call)
 
     def _rendered(
         self, raw: memoryview, reader: ReaderFormat, call: Call, *, plain: bool
@@ -162,9 +162,9 @@ class DocumentReader:
             if error.error_code != "invalid_document":
                 raise
             raise ContractViolation(
-                f"{reader.plugin}: {reader.format.name} returned {error.message}",
+                f"{reader.plugin}: {reader.format} returned {error.message}",
                 plugin=reader.plugin,
-                tool=reader.format.name,
+                tool=reader.format,
             ) from None
         return told["text"], tuple(SectionHeading(**one) for one in told["headings"])
 
@@ -203,9 +203,9 @@ def _decoded(raw: memoryview, reader: ReaderFormat) -> dict[str, Any]:
     fits = isinstance(value, dict) and isinstance(value.get("quality"), str)
     if not fits or not isinstance(value.get("identifiers"), dict):
         raise ContractViolation(
-            f"{reader.plugin}: {reader.format.name} returned no document",
+            f"{reader.plugin}: {reader.format} returned no document",
             plugin=reader.plugin,
-            tool=reader.format.name,
+            tool=reader.format,
         )
     return dict(value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, UnknownNameError
 from carrel.runtime.sections import custom_section
@@ -18,7 +18,13 @@ from .approval.pinning import Pins
 from .plugin import Plugin
 from .plugin_loader import PluginLoader
 from .shared_resources import SharedResources
-from .sources.source import MANIFEST_SECTION, PluginSource, builtin_names, read_source
+from .sources.source import (
+    MANIFEST_SECTION,
+    PluginSource,
+    builtin_names,
+    embedded_format_list,
+    read_source,
+)
 from .state import PluginState, notes_of
 
 if TYPE_CHECKING:
@@ -175,6 +181,18 @@ class PluginSet:
                 self._pins.require(entry, source, manifest)
                 self._manifests[name] = manifest
             return self._manifests[name]
+
+    def formats(self, name: str) -> Sequence[Mapping[str, Any]]:
+        """Returns the formats of a plugin, as in its manifest; that of a built-in one is unchecked.
+
+        Raises as `manifest`.
+        """
+        entry = self._entry(name)
+        with self._loading(name):
+            if name not in self._manifests and entry.is_builtin:
+                return embedded_format_list(self._source(entry).wasm)
+        formats: Sequence[Mapping[str, Any]] = self.manifest(name).raw.get("formats", ())
+        return formats
 
     def manifests(
         self, on_unreadable: Callable[[str, CarrelError], None] | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -225,3 +227,19 @@ def test_an_entry_that_is_off_stays_off(open_api: Open) -> None:
     with pytest.raises(CarrelError) as caught:
         open_api(entries=(off,)).parse("jats", "jats", article())
     assert caught.value.error_code == "unknown_tool"
+
+
+def test_reading_checks_no_schema(tmp_path: Path, code_folder: Path) -> None:
+    """Importing what checks manifests would take longer than reading most documents."""
+    path = tmp_path / "article.xml"
+    path.write_bytes(article())
+    code = (
+        "import sys; from pathlib import Path; from carrel.api import Carrel; "
+        "from carrel.config import Config; "
+        "config = Config(cache_dir=Path(sys.argv[1]), data_dir=Path(sys.argv[1])); "
+        "print(Carrel(config).read(sys.argv[2]).title, *sys.modules)"
+    )
+    words = [sys.executable, "-c", code, str(code_folder), str(path)]
+    run = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("On stones ")
+    assert not {"jsonschema_rs", "pydantic_core", "click", "mcp"} & set(run.stdout.split())

@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from carrel.errors import LoadError
 from carrel.runtime.sections import custom_section
@@ -78,6 +79,16 @@ def read_source(name: str, url: str) -> PluginSource:
 def builtin_names() -> tuple[str, ...]:
     """Returns the names of the plugins that come with Carrel."""
     return tuple(json.loads(_LOCK.read_text("utf-8"))["components"])
+
+
+def embedded_format_list(wasm: bytes) -> list[dict[str, Any]]:
+    """Returns the formats in a component's embedded manifest, unchecked; empty without one.
+
+    For built-in components: checking the manifest would take longer than parsing most documents.
+    """
+    section = custom_section(wasm, MANIFEST_SECTION)
+    formats: list[dict[str, Any]] = json.loads(section)["formats"] if section is not None else []
+    return formats
 
 
 def embedded_formats(wasm: bytes) -> dict[str, bool] | None:
