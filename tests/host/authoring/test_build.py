@@ -12,6 +12,7 @@ import pytest
 from carrel.authoring import python as python_builder
 from carrel.authoring import rust
 from carrel.authoring.build import build_plugin
+from carrel.authoring.check import check_plugin
 from carrel.authoring.componentiser import componentiser
 from carrel.authoring.new import new_project
 from carrel.authoring.project import find_project
@@ -274,6 +275,19 @@ class TestSecondProject:
         ours = compiled(tmp_path / "deep/er/two", "carrel_pdk")
         assert ours > compiled(tmp_path / "one", "carrel_pdk")
 
+    def test_a_project_of_bytes_passes_its_fixtures(
+        self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        require_wasm_toolchain()
+        monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+        kept = replace(config, cache_dir=ROOT / "target" / "tutorial" / "cache")
+        folder = tmp_path / "files"
+        new_project("my_files", folder, reads_bytes=True)
+        built = build_plugin(folder, kept, lambda _: None)
+        assert built.manifest.contract == "1.1"
+        report = check_plugin(built.path.read_bytes(), "my_files", folder / "fixtures", config)
+        assert [one.state for one in report.outcomes] == ["passed"] * 5
+
 
 def compiled(project: Path, crate: str) -> list[int]:
     """When the libraries of a crate were compiled for the target."""
@@ -289,6 +303,11 @@ class TestPython:
         with pytest.raises(BuildError) as caught:
             build(write(tmp_path, pyproject__toml="", app__py=""), config)
         assert caught.value.advice.endswith("pip install componentize-py")
+
+    def test_whether_it_reads_bytes_is_true_or_false(self, config: Config, tmp_path: Path) -> None:
+        folder = write(tmp_path, pyproject__toml='[tool.carrel]\nbytes = "yes"\n', app__py="")
+        with pytest.raises(ArgumentError, match=r"tool\.carrel\.bytes is neither true nor false"):
+            build(folder, config)
 
     def test_a_missing_module_is_named_with_its_setting(
         self, config: Config, tmp_path: Path

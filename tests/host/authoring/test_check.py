@@ -351,6 +351,7 @@ BUILT = {
     "examples/python-plugin/fixtures",
     "examples/javascript-plugin/fixtures",
     "host/carrel/authoring/templates/rust/fixtures",
+    "host/carrel/authoring/templates/rust-bytes/fixtures",
 }
 
 
