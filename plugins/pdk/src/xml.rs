@@ -11,6 +11,7 @@ use crate::Error;
 use crate::scan;
 use crate::text::{self, excerpt};
 
+mod fast_path;
 mod flow;
 mod namespaces;
 mod path;

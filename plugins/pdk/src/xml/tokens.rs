@@ -3,15 +3,18 @@
 //!
 //! Written for the project because the general reader, quick-xml, spends most of its time on what is
 //! known here: that the document is one valid `str`. A test compares the two on damaged documents.
+//!
+//! This is the plain reader, which takes any document. [`fast_path`](super::fast_path) reads what most
+//! tags and texts look like; another test compares these two.
 
 use memchr::{memchr, memchr2, memchr3};
 
 use super::MAX_ATTRIBUTES;
 use crate::scan::{self, Lanes};
-use crate::text::{excerpt, may_be_whitespace};
+use crate::text::excerpt;
 
 /// Bytes that end a name; beyond ASCII all belong to it.
-fn ends_name(here: Lanes) -> Lanes {
+pub(super) fn ends_name(here: Lanes) -> Lanes {
     let letters = here.with_bits(0x20).in_range(b'a', 26);
     let digits_and_colon = here.in_range(b'0', 11);
     let hyphen_and_stop = here.in_range(b'-', 2);
@@ -72,8 +75,8 @@ pub(super) struct Flaw {
 /// The document and how far it has been read.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens<'d> {
-    text: &'d str,
-    at: usize,
+    pub(super) text: &'d str,
+    pub(super) at: usize,
 }
 
 impl<'d> Tokens<'d> {
@@ -91,35 +94,6 @@ impl<'d> Tokens<'d> {
     #[inline]
     pub(super) fn skip_whitespace(&mut self) {
         self.at = self.behind_whitespace(self.at);
-    }
-
-    /// Passes over the end tag of `name`, if that is what comes next and it has no space in it.
-    #[inline]
-    pub(super) fn closes(&mut self, name: &str) -> bool {
-        let rest = &self.text.as_bytes()[self.at..];
-        let closes = is_end_tag(rest, name);
-        if closes {
-            self.at += name.len() + 3;
-        }
-        closes
-    }
-
-    /// Passes over a text and the end tag of `name` behind it, if nothing else comes first. Also says
-    /// whether the text is known to be tidy: whether there is nothing in it to collapse or to trim.
-    #[inline]
-    pub(super) fn leaf(&mut self, name: &str) -> Option<(&'d str, bool)> {
-        let rest = &self.text.as_bytes()[self.at..];
-        let ends = |here: Lanes| here.is(b'<').or(here.is(b'&'));
-        let (length, plain) = match scan::find_soon(rest, ends, may_be_whitespace, b' ') {
-            Some(found) => found,
-            None => (memchr2(b'<', b'&', rest)?, false),
-        };
-        if !is_end_tag(&rest[length..], name) {
-            return None;
-        }
-        let text = self.take(self.at, length, self.at + length + name.len() + 3);
-        let spaces = matches!(text.as_bytes(), [b' ', ..] | [.., b' ']);
-        Some((text, plain && !spaces))
     }
 
     /// The next token. A start tag's attributes replace what is in `attributes`.
@@ -142,31 +116,6 @@ impl<'d> Tokens<'d> {
         }
     }
 
-    /// The name in the start tag that comes next, if it is a short one as most are. The tag comes next
-    /// still.
-    #[inline(always)]
-    pub(super) fn usual_name(&self) -> Option<Name<'d>> {
-        let (b"<", rest) = self.text.as_bytes().get(self.at..)?.split_first_chunk()? else {
-            return None;
-        };
-        if !rest.first()?.is_ascii_alphabetic() {
-            return None;
-        }
-        let (length, colon) = scan::find_with_first(rest, ends_name, |here| here.is(b':'))?;
-        Some(Name { whole: self.piece(self.at + 1, self.at + 1 + length), colon })
-    }
-
-    /// Passes over the start tag that comes next, whose name is known, if there is nothing else in it.
-    #[inline(always)]
-    pub(super) fn bare(&mut self, name: Name<'d>) -> bool {
-        let end = self.at + 1 + name.whole.len();
-        let bare = self.byte(end) == Some(b'>');
-        if bare {
-            self.at = end + 1;
-        }
-        bare
-    }
-
     /// The start tag that comes next: its name, and whether it closes itself. Its attributes replace
     /// what is in `attributes`.
     pub(super) fn start_tag(
@@ -179,7 +128,7 @@ impl<'d> Tokens<'d> {
     }
 
     /// The name in the start tag that comes next.
-    fn name(&self) -> Result<Name<'d>, Flaw> {
+    pub(super) fn name(&self) -> Result<Name<'d>, Flaw> {
         let from = self.at + 1;
         let end = self.behind_name(from);
         if end == from {
@@ -200,11 +149,21 @@ impl<'d> Tokens<'d> {
         name: Name<'d>,
         attributes: &mut Vec<Attribute<'d>>,
     ) -> Result<bool, Flaw> {
+        self.attributes::<true>(name, attributes)
+    }
+
+    /// As [`rest_of_tag`](Self::rest_of_tag), by way of the fast path or without.
+    #[inline(always)]
+    pub(super) fn attributes<const FAST: bool>(
+        &mut self,
+        name: Name<'d>,
+        attributes: &mut Vec<Attribute<'d>>,
+    ) -> Result<bool, Flaw> {
         attributes.clear();
         let (tag, name) = (self.at, name.whole);
         let mut at = tag + 1 + name.len();
         loop {
-            if let Some((attribute, next)) = self.usual_attribute(at) {
+            if FAST && let Some((attribute, next)) = self.usual_attribute(at) {
                 self.add(attribute, tag, attributes)?;
                 at = next;
                 continue;
@@ -266,34 +225,6 @@ impl<'d> Tokens<'d> {
         };
         self.add(attribute, tag, attributes)?;
         Ok(open + 1 + length + 1)
-    }
-
-    /// The attribute at `at` and the place behind it, if it is written as most are: behind one space, with
-    /// a short name and a short value, and nothing else between them than `="`.
-    #[inline(always)]
-    fn usual_attribute(&self, at: usize) -> Option<(Attribute<'d>, usize)> {
-        let (b" ", rest) = self.text.as_bytes().get(at..)?.split_first_chunk()? else {
-            return None;
-        };
-        let length = scan::find_at_once(rest, ends_name)?;
-        if !rest.first()?.is_ascii_alphabetic() {
-            return None;
-        }
-        let (&[b'=', quote @ (b'"' | b'\'')], value) = rest.get(length..)?.split_first_chunk()?
-        else {
-            return None;
-        };
-        let ends_value = |here: Lanes| here.is(quote).or(here.is(b'<'));
-        let odd = |here: Lanes| may_be_whitespace(here).or(here.is(b'&'));
-        let (value_length, plain) = scan::find_soon(value, ends_value, odd, b' ')?;
-        if *value.get(value_length)? != quote {
-            return None;
-        }
-        let open = at + 1 + length + 2;
-        let name = self.piece(at + 1, at + 1 + length);
-        let raw = self.piece(open, open + value_length);
-        let plain = plain && !matches!(raw.as_bytes(), [] | [b' ', ..] | [.., b' ']);
-        Some((Attribute { name, raw, plain }, open + value_length + 1))
     }
 
     /// Adds an attribute to those of the tag that begins at `tag`.
@@ -420,7 +351,7 @@ impl<'d> Tokens<'d> {
 
     /// The `length` bytes from `from` on, `next` being where the token ends. Both ends are next to
     /// ASCII characters, so they are boundaries.
-    fn take(&mut self, from: usize, length: usize, next: usize) -> &'d str {
+    pub(super) fn take(&mut self, from: usize, length: usize, next: usize) -> &'d str {
         self.at = next;
         self.piece(from, from + length)
     }
@@ -429,7 +360,7 @@ impl<'d> Tokens<'d> {
     /// end.
     #[inline]
     #[allow(unsafe_code)]
-    fn piece(&self, from: usize, to: usize) -> &'d str {
+    pub(super) fn piece(&self, from: usize, to: usize) -> &'d str {
         debug_assert!(self.text.is_char_boundary(from) && self.text.is_char_boundary(to));
         // SAFETY: what is between boundaries of a `str` is UTF-8, and next to an ASCII character is a
         // boundary. Asking the text, as its own slices do, is a tenth of reading a tag.
@@ -437,7 +368,7 @@ impl<'d> Tokens<'d> {
     }
 
     #[inline]
-    fn byte(&self, at: usize) -> Option<u8> {
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.text.as_bytes().get(at).copied()
     }
 
@@ -470,14 +401,6 @@ impl<'d> Tokens<'d> {
     fn malformed_attribute(&self, tag: usize, name: &str) -> Flaw {
         self.flaw(tag, format!("malformed attribute in <{}>", excerpt(name)))
     }
-}
-
-/// Whether `text` starts with the end tag of `name`, written without a space.
-#[inline]
-fn is_end_tag(text: &[u8], name: &str) -> bool {
-    let Some((b"</", rest)) = text.split_first_chunk() else { return false };
-    let Some((found, rest)) = rest.split_at_checked(name.len()) else { return false };
-    rest.first() == Some(&b'>') && scan::same(found, name.as_bytes())
 }
 
 /// Where `needle`, which is ASCII, first stands in `text`. Linear: every byte is looked at once.
