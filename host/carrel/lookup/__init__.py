@@ -1,11 +1,11 @@
-"""Identifiers → works: which plugins can answer, what each said, and one work of it all.
+"""Looks up works by identifier in every source that resolves them, and merges the records.
 
-In the order of a lookup: `question` reads what was asked, `sources` finds who can be asked, `ask`
-asks them, `answer` checks what came back, `run` goes over it twice and merges, `result` is what
-the caller gets. `tool` offers it as the tool `work_lookup`, `command` as `carrel lookup`.
+In the order of a lookup: `run` parses the identifiers, `sources` finds the plugins, `ask` queries
+them, `answer` validates their answers, `run` queries again with new identifiers and merges,
+`result` is the outcome. `tool` offers it as the tool `work_lookup`, `command` as `carrel lookup`.
 
-From Python it is `Carrel.lookup`. How it is used: `docs/how-to/look-up-works.md`; arguments, fields
-and outcomes: `docs/reference/tools.md`; how records become one work: decision 0013.
+In Python: `Carrel.lookup`. Usage: `docs/how-to/look-up-works.md`; arguments, fields and outcomes:
+`docs/reference/tools.md`; merging of records: decision 0013.
 """
 
 from __future__ import annotations

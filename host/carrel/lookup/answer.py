@@ -1,7 +1,6 @@
-"""What a plugin's `lookup` returned, checked: one answer for each identifier it was asked for.
+"""Validates what a plugin's `lookup` returned: one answer for each requested identifier.
 
-A plugin's mistake costs the identifiers it concerns and no other: a bad record that record, a bad
-envelope the batch.
+An invalid record affects only its identifier; an invalid envelope affects the batch.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .sources import LOOKUP
 
 @dataclass(frozen=True, slots=True)
 class LookupAnswer:
-    """One source's answer about one identifier: a work, that it has none, or a problem."""
+    """One source's answer for one identifier: a work, no work, or a problem."""
 
     outcome: Outcome
     work: Work | None = None
@@ -34,15 +33,15 @@ class LookupAnswer:
 
     @classmethod
     def failed(cls, problem: Problem) -> LookupAnswer:
-        """Returns the answer of a source that could not say."""
+        """Returns the answer of a source that failed."""
         return cls("failed", problem=problem)
 
 
 def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, LookupAnswer]:
     """Returns the answers in `text`, one for each identifier in `asked`.
 
-    The source of a record is the plugin's name in the configuration, whatever the record says: no
-    plugin speaks for another.
+    The source of a record is the plugin's name in the configuration, whatever the record says: a
+    plugin cannot answer for another source.
 
     Raises:
         ContractViolation: the text is not what `contract/v1/lookup.schema.json` describes.

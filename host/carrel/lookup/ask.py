@@ -1,4 +1,6 @@
-"""Asks several plugins at once, in batches, until all have answered or the time is up."""
+"""Queries several plugins concurrently, in batches, until all have answered or the deadline has
+passed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ Answers = dict[tuple[str, "Id"], LookupAnswer]
 
 
 class Round:
-    """One round of questions, all under way at the same time.
+    """One round of queries, made concurrently.
 
     Args:
         registry: the plugins.
@@ -34,7 +36,7 @@ class Round:
     def __init__(self, registry: PluginSet, call: Call) -> None:
         self._registry = registry
         self._call = call
-        # No SimpleQueue: see `Places` in `runtime/turns.py`.
+        # No SimpleQueue: see `PermitPool` in `runtime/cpu_permits.py`.
         self._news: Queue[_Batch | None] = Queue()
 
     def ask(self, wanted: Mapping[str, tuple[LookupSource, Sequence[Id]]]) -> Answers:
@@ -98,7 +100,9 @@ class _Batch:
         self._running: RunningCall[bytes] | None = None
 
     def start(self, registry: PluginSet, whole: Call, news: Queue[_Batch | None]) -> Problem | None:
-        """Starts the call and tells `news` when it has ended; a problem when it cannot start."""
+        """Starts the call and notifies `news` when it has ended; records a problem if it cannot
+        start.
+        """
         try:
             tell = partial(self._tell, whole)
             plugin = registry.plugin(self.source, on_compile=partial(tell, COMPILING))
@@ -113,11 +117,11 @@ class _Batch:
         return None
 
     def _tell(self, whole: Call, message: str) -> None:
-        """Tells the client of the lookup what this source waits for."""
+        """Reports to the lookup's client what this source waits for."""
         whole.explain(f"{self.source}: {message}")
 
     def answers(self) -> Answers:
-        """Returns what the call that has ended says about each identifier."""
+        """Returns the answers of the ended call, one for each identifier."""
         assert self._running is not None, "started"
         try:
             found = read_answers(self._running.result().decode(), self._ids, self.source)
@@ -141,7 +145,7 @@ def _parts(ids: Sequence[Id], size: int) -> Iterator[Sequence[Id]]:
 
 
 def require_patience(call: Call) -> None:
-    """Goes on if somebody still waits for the lookup.
+    """Raises if the lookup was cancelled.
 
     Raises:
         Cancelled: the client gave up.

@@ -1,4 +1,4 @@
-"""What a lookup returns: works, and for every identifier how each source was asked and ended."""
+"""Defines a lookup's result: works, and for every identifier the outcome at each source."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One source, asked or not, and how that ended.
+    """One source and its outcome, queried or not.
 
     Attributes:
         source: the plugin, as the configuration calls it.

@@ -1,4 +1,6 @@
-"""A lookup from end to end: read, ask, ask once more with what was learnt, merge."""
+"""Runs a lookup: parses identifiers, queries sources, queries again with new identifiers,
+merges.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,7 @@ class Lookup:
 
 @dataclass(slots=True)
 class _Question:
-    """One identifier, and what has been asked and answered about it so far."""
+    """One identifier, with its queries and answers so far."""
 
     given: str
     id: Id | None
@@ -115,7 +117,7 @@ class _Question:
         self.open = {}
 
     def steps(self, sources: Iterable[LookupSource], late: Reason) -> tuple[Step, ...]:
-        """Returns what was asked of whom and how it ended, source by source.
+        """Returns the queries and their outcomes, source by source.
 
         Args:
             sources: in the order of the trace.
@@ -147,8 +149,8 @@ def _question(text: str) -> _Question:
 def _wanted(
     questions: Iterable[_Question], sources: Iterable[LookupSource]
 ) -> dict[str, tuple[LookupSource, Sequence[Id]]]:
-    """Returns what to ask of whom, each identifier once; the questions remember what they wait
-    for.
+    """Returns the identifiers to query at each source, each once; the questions record what they
+    wait for.
     """
     wanted: dict[str, tuple[LookupSource, dict[Id, None]]] = {}
     for source in sources:
@@ -168,7 +170,7 @@ def _result(
     notices: Sequence[str],
     late: Reason,
 ) -> LookupResult:
-    """Merges, and tells every question which work is its own."""
+    """Merges the records, and assigns each question its work."""
     found = [work for question in questions for work in question.works]
     merged = group(found, same=[question.works for question in questions if question.works])
     home: dict[Work, MergedWork] = {record: one for one in merged for record in one.records}

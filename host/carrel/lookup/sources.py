@@ -1,4 +1,4 @@
-"""The plugins that can be asked: those whose manifests say so, whichever they are."""
+"""Finds the plugins whose manifests declare a lookup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool `work_lookup`: the lookup as clients see it."""
+"""Implements the tool `work_lookup`."""
 
 from __future__ import annotations
 
