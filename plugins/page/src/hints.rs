@@ -136,12 +136,28 @@ pub(crate) struct Shown {
     pub(crate) hidden_chars: usize,
 }
 
-/// Finds scripts, forms' fields and what the page hides.
+/// Finds scripts, forms' fields and what the page hides. Where most of the text is for readers without
+/// scripts, that is shown.
 pub(crate) fn shown(tree: &Tree) -> Shown {
+    let mut shown = shown_with(tree, false);
+    let chars = |shown: &Shown| {
+        let alive = (0..tree.len()).filter(|&id| !shown.gone[id]);
+        alive.filter_map(|id| tree.text(id)).map(|text| text.trim().len()).sum::<usize>()
+    };
+    if tree.descendants(0).any(|id| tree.name(id) == "noscript" && tree.end(id) > id + 8) {
+        let without = shown_with(tree, true);
+        if chars(&shown) * 2 < chars(&without) {
+            shown = without;
+        }
+    }
+    shown
+}
+
+fn shown_with(tree: &Tree, noscript: bool) -> Shown {
     let mut shown = Shown { gone: vec![false; tree.len()], hidden: 0, hidden_chars: 0 };
     let mut at = 0;
     while at < tree.len() {
-        let gone = is_machinery(tree, at);
+        let gone = is_machinery(tree, at) && !(noscript && tree.name(at) == "noscript");
         let hides = !gone && is_hidden(tree, at);
         if gone || hides {
             shown.gone[at..tree.end(at)].fill(true);

@@ -1,29 +1,76 @@
 //! A web page as a document.
 
 use carrel_pdk::Error;
-use carrel_pdk::document::Document;
+use carrel_pdk::document::{Document, Quality, Reason};
 
 use crate::blocks::{self, Blocks};
 use crate::content;
 use crate::dom::Tree;
 use crate::hints;
+use crate::kind::{self, View, Wall};
+use crate::meta::{self, Meta};
 
 /// Reads a page.
 pub(crate) fn read(page: &str) -> Result<Document, Error> {
     let mut document = Document::default();
     let Ok(tree) = Tree::parse(page) else { return Ok(document) };
-    let title = tree.find(0, "title").map(|id| tree.all_text(id)).unwrap_or_default();
+    let meta = meta::read(&tree);
+    let in_head = tree.find(0, "title").map(|id| tree.all_text(id)).unwrap_or_default();
+    let title = title(&tree, &meta, &in_head);
     let shown = hints::shown(&tree);
-    if let Some(selection) = content::choose(&tree, &shown, &title) {
-        let mut reader =
-            Blocks { tree: &tree, gone: &selection.gone, document: &mut document };
-        let mut pieces = Vec::new();
-        for &root in &selection.roots {
-            pieces.extend(reader.pieces(root, tree.end(root), 0));
+    let view = View::new(&tree, &shown, &in_head);
+    let language = tree.find(0, "html").and_then(|html| tree.attribute(html, "lang"));
+    let language = language.map(str::trim).filter(|language| !language.is_empty());
+    document.language =
+        language.or_else(|| meta.first(&["language"])).map(|one| one.replace('_', "-"));
+    let wall = kind::wall(page, &view, &meta);
+    if view.is_empty() && wall.is_none() {
+        document.kind = Some("empty".to_owned());
+    }
+    if wall.is_none_or(|wall| wall == Wall::Paywall) && !view.is_empty() {
+        let content = content::choose(&tree, &shown, &title, &meta);
+        document.kind = Some(content.kind.to_owned());
+        if let Some(selection) = content.selection {
+            let mut reader =
+                Blocks { tree: &tree, gone: &selection.gone, document: &mut document };
+            let mut pieces = Vec::new();
+            for &root in &selection.roots {
+                pieces.extend(reader.pieces(root, tree.end(root), 0));
+            }
+            document.sections = blocks::sections(pieces, Some(&title));
         }
-        document.sections = blocks::sections(pieces, Some(&title));
     }
     document.title = Some(title).filter(|title| !title.is_empty());
+    if let Some(wall) = wall {
+        document.kind = Some(wall.kind().to_owned());
+        document.warn(wall.kind(), wall.message(), None);
+        let some = wall == Wall::Paywall && !document.sections.is_empty();
+        (document.quality, document.quality_reason) = if some {
+            (Quality::Partial, Some(Reason::Truncated))
+        } else {
+            (Quality::None, Some(Reason::Empty))
+        };
+    }
+    if shown.hidden > 0 {
+        let message = format!(
+            "{} hidden elements with {} characters of text were left out",
+            shown.hidden, shown.hidden_chars
+        );
+        document.warn("hidden_text", message, None);
+    }
+    meta.state(&mut document);
     document.finish();
     Ok(document)
+}
+
+/// The title: of the tags, else the heading that the page's title begins or ends with, else that title.
+fn title(tree: &Tree, meta: &Meta, in_head: &str) -> String {
+    if let Some(title) = meta.title() {
+        return title;
+    }
+    let headings = tree.descendants(0).filter(|&id| tree.name(id) == "h1").take(5);
+    let mut texts = headings.map(|id| tree.all_text(id));
+    texts
+        .find(|text| text.chars().count() > 3 && in_head.contains(text.as_str()))
+        .unwrap_or_else(|| in_head.to_owned())
 }
