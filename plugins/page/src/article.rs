@@ -181,6 +181,11 @@ impl<'t> Measured<'t> {
         }
     }
 
+    /// Whether there are paragraphs without a tag directly in an element.
+    pub(crate) fn has_runs(&self, id: Id) -> bool {
+        self.runs.get(id).is_some_and(|runs| !runs.is_empty())
+    }
+
     /// Figures of every element, without what is left out.
     pub(crate) fn stats(&self, gone: &[bool]) -> Vec<Stat> {
         let tree = self.tree;

@@ -56,7 +56,12 @@ fn select(
                 "article" => 0.1,
                 _ => 0.45,
             };
-            Some(if part < least { cleared } else { article })
+            if part < least {
+                return Some(cleared);
+            }
+            let mut article = article;
+            clear::trim(measured, &mut article);
+            Some(article)
         }
         (article, cleared) => article.or(cleared),
     }

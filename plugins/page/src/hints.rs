@@ -18,6 +18,10 @@ pub(crate) struct Hint {
     pub(crate) share: bool,
     /// Named like navigation, advertisement or another box that is never text.
     pub(crate) boilerplate: bool,
+    /// Named like a box that lies over the page or asks for something.
+    pub(crate) overlay: bool,
+    /// Named like what is said about the text: its date, its writer, its place on the site.
+    pub(crate) about: bool,
     /// Named like a reader's comment or a list of them.
     pub(crate) comment: bool,
 }
@@ -47,8 +51,14 @@ const BOILERPLATE: &[&str] = &[
     "recommendations", "advert", "advertisement", "advertising", "ads", "ad", "sponsored",
     "promo", "promotion", "popup", "modal", "pagination", "pager", "paging", "skip", "toolbar",
     "outbrain", "taboola", "disqus", "masthead", "dropdown", "offcanvas", "overlay", "lightbox",
-    "toc", "login", "signin", "widget", "tags", "tagcloud",
+    "toc", "login", "signin", "tags", "tagcloud",
 ];
+const OVERLAYS: &[&str] = &[
+    "cookie", "cookies", "consent", "gdpr", "modal", "popup", "lightbox", "offcanvas", "cookiebot",
+    "onetrust", "cookiebanner", "cookieconsent",
+];
+const ABOUT: &[&str] =
+    &["meta", "metadata", "date", "dateline", "timestamp", "bio", "byline", "published", "posted", "pubdate", "disclosure", "disclaimer", "credit", "copyright"];
 const COMMENTS: &[&str] = &["comment", "comments", "commentlist", "disqus", "respond", "replies"];
 
 /// Hints by element.
@@ -100,6 +110,8 @@ fn read(class: &str, id: &str) -> Hint {
         byline: any(&both, &["byline", "author", "dateline", "writtenby", "p-author"]),
         share: named(&["share", "sharedaddy"]),
         boilerplate: named(BOILERPLATE),
+        overlay: named(OVERLAYS),
+        about: named(ABOUT),
         comment: named(COMMENTS),
     }
 }

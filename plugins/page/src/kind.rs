@@ -213,7 +213,7 @@ fn contains_any(page: &str, words: &[&str]) -> bool {
 pub(crate) const ARTICLES: &[&str] = &[
     "article", "newsarticle", "blogposting", "scholarlyarticle", "reportagenewsarticle", "report",
     "opinionnewsarticle", "analysisnewsarticle", "medicalscholarlyarticle", "liveblogposting",
-    "socialmediaposting", "review", "recipe", "howto", "advertisercontentarticle", "posting",
+    "review", "recipe", "howto", "advertisercontentarticle", "posting",
 ];
 const FORUMS: &[&str] = &["discussionforumposting", "qapage", "question", "answer", "discussionforum"];
 const PRODUCTS: &[&str] = &["product", "productgroup", "individualproduct", "vehicle", "book.product"];
@@ -229,7 +229,9 @@ pub(crate) fn of_content(tree: &Tree, stats: &[Stat], meta: &Meta, posts: &[Id])
     };
     let generator = meta.first(&["generator"]).unwrap_or_default().to_ascii_lowercase();
     let forums = ["discourse", "phpbb", "vbulletin", "xenforo", "mybb", "flarum", "nodebb", "invision", "smf"];
-    if meta.is_a(FORUMS) || posts.len() > 1 || forums.iter().any(|one| generator.contains(one)) {
+    let articles = meta.is_a(ARTICLES);
+    let asked = meta.is_a(FORUMS) && !meta.is_a(&["faqpage"]) && !articles;
+    if asked || (posts.len() > 1 && !articles) || forums.iter().any(|one| generator.contains(one)) {
         return "forum";
     }
     if meta.is_a(DOCUMENTATION)
@@ -237,7 +239,6 @@ pub(crate) fn of_content(tree: &Tree, stats: &[Stat], meta: &Meta, posts: &[Id])
     {
         return "documentation";
     }
-    let articles = meta.is_a(ARTICLES);
     if meta.is_a(PRODUCTS) && !articles {
         return "product";
     }
