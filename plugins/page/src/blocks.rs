@@ -118,6 +118,11 @@ impl Blocks<'_> {
             "blockquote" => self.quote(id, depth),
             "table" => return self.table(id, depth, out),
             "figure" => return self.figure(id, depth, out),
+            "p" | "div" | "figcaption" | "dd" | "td" if is_caption(tree, id) => {
+                let mut block = Block::empty(Kind::Figure);
+                block.caption = self.text(id);
+                block.caption.is_some().then_some(block)
+            }
             _ => return false,
         };
         out.extend(block.map(Piece::Block));
@@ -306,6 +311,19 @@ impl Blocks<'_> {
         inline::read(self, id + 1, self.tree.end(id), &mut line);
         line.take()
     }
+}
+
+/// Whether an element without inner blocks is named as the words below a picture.
+fn is_caption(tree: &Tree, id: Id) -> bool {
+    let class = tree.attribute(id, "class").unwrap_or_default();
+    let named = tree.name(id) == "figcaption"
+        || class.split(|one: char| !one.is_ascii_alphanumeric()).any(|one| {
+            matches!(
+                one.to_ascii_lowercase().as_str(),
+                "caption" | "figcaption" | "imagecaption" | "bildunterschrift" | "bu" | "legende"
+            )
+        });
+    named && !tree.descendants(id).any(|inner| matches!(tree.name(inner), "p" | "div" | "img" | "table"))
 }
 
 /// Where a picture is, data in the address left out.

@@ -84,7 +84,7 @@ const LEADS: &[&str] = &[
     "das thema könnte", "auch interessant", "ähnliche", "mehr zum thema", "lesen sie auch", "anzeige",
     "werbung", "teilen", "lire aussi", "à lire", "articles similaires", "pour lire la suite", "partager",
     "leggi anche", "condividi", "te puede interesar", "compartir", "lees ook", "leia também",
-    "tags:", "filed under", "posted in", "schlagw", "comments", "kommentare",
+    "weiterführend", "kommentar verfassen", "bewertung", "rate this", "tags:", "filed under", "posted in", "schlagw", "comments", "kommentare",
 ];
 
 /// Whether an element is a short line that leads elsewhere, or links behind one.
