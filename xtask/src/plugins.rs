@@ -45,6 +45,10 @@ pub(crate) const ALL: &[Shipped] = &[
         folder: "plugins/render",
         module: "carrel_render",
         manifest: manifest::<carrel_render::Render>,
+        name: "page",
+        folder: "plugins/page",
+        module: "carrel_page",
+        manifest: manifest::<carrel_page::Page>,
     },
 ];
 

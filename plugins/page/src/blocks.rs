@@ -4,11 +4,15 @@ use carrel_pdk::document::{Block, Document, Item, Kind, Section};
 
 use crate::dom::{Id, Tree, is_inline};
 use crate::inline::{self, Line};
+use crate::latexml;
 use crate::math;
 use crate::table;
 
 /// Blocks inside each other; what is deeper is read as one paragraph.
 pub(crate) const DEEPEST: u32 = 24;
+
+/// Bytes of a heading; what has more and holds blocks is none.
+const LONGEST_HEADING: usize = 300;
 
 /// What a walk finds.
 #[derive(Debug)]
@@ -24,9 +28,16 @@ pub(crate) struct Blocks<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) gone: &'t [bool],
     pub(crate) document: &'t mut Document,
+    /// Notes inside the text that was read last, which follow its paragraph.
+    pub(crate) notes: Vec<Block>,
 }
 
-impl Blocks<'_> {
+impl<'t> Blocks<'t> {
+    /// Reads from a page what is not gone; links and warnings go into the document.
+    pub(crate) fn new(tree: &'t Tree, gone: &'t [bool], document: &'t mut Document) -> Self {
+        Self { tree, gone, document, notes: Vec::new() }
+    }
+
     /// The pieces of a run of nodes.
     pub(crate) fn pieces(&mut self, from: Id, to: Id, depth: u32) -> Vec<Piece> {
         let tree = self.tree;
@@ -38,7 +49,7 @@ impl Blocks<'_> {
         while at < to {
             while open.last().is_some_and(|&end| end <= at) {
                 open.pop();
-                flush(&mut line, &mut out);
+                self.flush(&mut line, &mut out);
             }
             if self.gone.get(at).copied().unwrap_or_default() {
                 at = tree.end(at);
@@ -51,7 +62,7 @@ impl Blocks<'_> {
                 continue;
             }
             if let Some(formula) = math::display(tree, at) {
-                flush(&mut line, &mut out);
+                self.flush(&mut line, &mut out);
                 out.push(Piece::Block(formula));
                 at = tree.end(at);
                 continue;
@@ -63,7 +74,7 @@ impl Blocks<'_> {
             }
             if name == "br" {
                 if line.line_break() {
-                    flush(&mut line, &mut out);
+                    self.flush(&mut line, &mut out);
                 }
                 at += 1;
                 continue;
@@ -75,7 +86,7 @@ impl Blocks<'_> {
                 at += 1;
                 continue;
             }
-            flush(&mut line, &mut out);
+            self.flush(&mut line, &mut out);
             if depth >= DEEPEST && is_nesting(name) {
                 let text = self.text(at);
                 if let Some(text) = text {
@@ -97,18 +108,35 @@ impl Blocks<'_> {
                 }
             }
         }
-        flush(&mut line, &mut out);
+        self.flush(&mut line, &mut out);
         out
+    }
+
+    fn flush(&mut self, line: &mut Line, out: &mut Vec<Piece>) {
+        if let Some(text) = line.take() {
+            out.push(Piece::Block(Block::new(Kind::Paragraph, text)));
+        }
+        out.extend(std::mem::take(&mut self.notes).into_iter().map(Piece::Block));
     }
 
     /// Reads an element that is a block of its own; false for one that only divides.
     fn block(&mut self, id: Id, depth: u32, out: &mut Vec<Piece>) -> bool {
         let tree = self.tree;
+        if let Some(pieces) = latexml::block(self, id, depth) {
+            out.extend(pieces);
+            return true;
+        }
         let block = match tree.name(id) {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 let level = tree.name(id).as_bytes().get(1).map_or(1, |byte| byte - b'0');
-                if let Some(text) = self.text(id) {
-                    out.push(Piece::Heading(u32::from(level), None, text.replace('\n', " ")));
+                let (label, text) = self.labelled(id);
+                if text.as_ref().is_some_and(|text| text.len() > LONGEST_HEADING && text.contains('\n')) {
+                    // A heading that was never closed holds what follows it.
+                    return false;
+                }
+                if let Some(text) = text.or(label.clone()) {
+                    let label = label.filter(|label| *label != text);
+                    out.push(Piece::Heading(u32::from(level), label, text.replace('\n', " ")));
                 }
                 return true;
             }
@@ -270,7 +298,7 @@ impl Blocks<'_> {
         let caption = tree
             .descendants(id)
             .find(|&inner| tree.name(inner) == "figcaption" || tree.has_class(inner, "ltx_caption"));
-        let text = caption.and_then(|caption| self.text(caption));
+        let (label, text) = caption.map_or((None, None), |caption| self.labelled(caption));
         let mut blocks = Vec::new();
         let mut from = id + 1;
         let mut cuts: Vec<(Id, Id)> = Vec::new();
@@ -284,25 +312,37 @@ impl Blocks<'_> {
             blocks.extend(nested(self.pieces(from, to, depth + 1)));
         }
         let image = tree.descendants(id).find(|&inner| tree.name(inner) == "img");
-        if image.is_none() && text.is_none() {
+        if image.is_none() && text.is_none() && label.is_none() {
             out.extend(blocks.into_iter().map(Piece::Block));
             return true;
         }
         if let [only] = &mut blocks[..] {
             if matches!(only.kind, Kind::Table | Kind::Code | Kind::Quote) && only.caption.is_none() {
-                only.caption = text;
+                (only.label, only.caption) = (label.or(only.label.take()), text);
                 out.extend(blocks.into_iter().map(Piece::Block));
                 return true;
             }
         }
         let mut block = Block::empty(Kind::Figure);
-        block.caption = text;
+        (block.label, block.caption) = (label, text);
         block.href = image.and_then(|image| source(tree, image)).map(str::to_owned);
         block.blocks = blocks;
         if block.caption.is_some() || !block.blocks.is_empty() || block.href.is_some() {
             out.push(Piece::Block(block));
         }
         true
+    }
+
+    /// The label that an element's text begins with, if it is marked, and the text.
+    fn labelled(&mut self, id: Id) -> (Option<String>, Option<String>) {
+        let tree = self.tree;
+        let tag = tree.elements(id).next().filter(|&first| tree.has_class(first, "ltx_tag"));
+        let Some(tag) = tag else { return (None, self.text(id)) };
+        let label = tree.all_text(tag);
+        let label = label.trim_end_matches([':', '.', ' ']).to_owned();
+        let mut line = Line::default();
+        inline::read(self, tree.end(tag), tree.end(id), &mut line);
+        (Some(label).filter(|label| !label.is_empty()), line.take())
     }
 
     /// All text in an element, as lines.
@@ -337,12 +377,6 @@ fn source(tree: &Tree, image: Id) -> Option<&str> {
 
 fn is_nesting(name: &str) -> bool {
     matches!(name, "ul" | "ol" | "menu" | "dir" | "dl" | "blockquote" | "figure" | "table")
-}
-
-fn flush(line: &mut Line, out: &mut Vec<Piece>) {
-    if let Some(text) = line.take() {
-        out.push(Piece::Block(Block::new(Kind::Paragraph, text)));
-    }
 }
 
 /// The language of code: `language-rust`, `lang-py`, `brush: js`, `highlight-source-c`, or `data-lang`.

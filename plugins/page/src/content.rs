@@ -1,7 +1,7 @@
 //! Which part of a page is its text: several ways are tried, and the kind of page and what each way finds
 //! decide.
 
-use crate::article::{Measured, Selection, Stat};
+use crate::article::{Measured, Selection};
 use crate::clear;
 use crate::dom::{Id, Tree};
 use crate::hints::{Hints, Shown};
@@ -22,7 +22,7 @@ pub(crate) fn choose(tree: &Tree, shown: &Shown, title: &str, meta: &Meta) -> Co
     let stats = measured.stats(&shown.gone);
     let posts = posts::find(&measured, &shown.gone, &stats);
     let kind = kind::of_content(tree, &stats, meta, &posts);
-    let selection = select(&measured, shown, title, kind, &posts, &stats);
+    let selection = select(&measured, shown, title, kind, &posts);
     Content { selection, kind }
 }
 
@@ -32,16 +32,9 @@ fn select(
     title: &str,
     kind: &str,
     posts: &[Id],
-    _stats: &[Stat],
 ) -> Option<Selection> {
     let forum = kind == "forum";
     let cleared = clear::clear(measured, &shown.gone, forum);
-    if let Ok(how) = std::env::var("HOW") {
-        return match how.as_str() {
-            "B" => cleared,
-            _ => measured.article(&shown.gone, title),
-        };
-    }
     if forum && posts.len() > 1 {
         return posts::select(measured, &shown.gone, posts);
     }

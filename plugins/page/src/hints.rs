@@ -173,7 +173,7 @@ fn shown_with(tree: &Tree, noscript: bool) -> Shown {
         let hides = !gone && is_hidden(tree, at);
         if gone || hides {
             shown.gone[at..tree.end(at)].fill(true);
-            if hides {
+            if hides && !tree.has_class(at, "katex-html") {
                 let chars = text_chars(tree, at);
                 shown.hidden += usize::from(chars > 0);
                 shown.hidden_chars += chars;

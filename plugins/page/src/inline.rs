@@ -1,5 +1,6 @@
 //! Lines of text: words, formulas between dollars, sub- and superscripts, links.
 
+use carrel_pdk::document::{Block, Kind};
 use carrel_pdk::text::{Script, write_script};
 
 use crate::blocks::Blocks;
@@ -70,7 +71,7 @@ pub(crate) fn is_atom(tree: &Tree, id: Id) -> bool {
     match tree.name(id) {
         "math" | "sub" | "sup" | "img" | "rp" => true,
         "script" => is_math_script(tree, id),
-        "span" | "mjx-container" => math::is_rendered(tree, id),
+        "span" | "mjx-container" => math::is_rendered(tree, id) || tree.has_class(id, "ltx_note"),
         _ => false,
     }
 }
@@ -86,6 +87,7 @@ pub(crate) fn atom(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
             }
         }
         "rp" => {}
+        "span" if tree.has_class(id, "ltx_note") => note(blocks, id, line),
         "sub" | "sup" => {
             let script = if tree.name(id) == "sub" { Script::Sub } else { Script::Super };
             let mut inner = Line::default();
@@ -106,6 +108,37 @@ pub(crate) fn atom(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
                 line.push(&text);
             }
         }
+    }
+}
+
+/// A footnote inside a line: its mark stays, the note follows the paragraph.
+fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
+    let tree = blocks.tree;
+    let part = |class: &str| tree.descendants(id).find(|&one| tree.has_class(one, class));
+    let mark = part("ltx_note_mark").map(|mark| tree.all_text(mark));
+    let mark = mark.filter(|mark| !mark.is_empty());
+    if let Some(mark) = &mark {
+        line.push(&format!("[{mark}]"));
+    }
+    let Some(content) = part("ltx_note_content") else { return };
+    // The mark, and a label for those who do not see it, stand in front.
+    let from = tree
+        .elements(content)
+        .take_while(|&one| tree.has_class(one, "ltx_note_mark") || tree.has_class(one, "ltx_tag"))
+        .last()
+        .map_or(content + 1, |last| tree.end(last));
+    let text = carrel_pdk::text::collapse(&{
+        let mut text = String::new();
+        for one in from..tree.end(content) {
+            text.push_str(tree.text(one).unwrap_or_default());
+        }
+        text
+    })
+    .into_owned();
+    if !text.is_empty() {
+        let mut block = Block::new(Kind::Footnote, text);
+        block.label = mark;
+        blocks.notes.push(block);
     }
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct View {
     chars: usize,
     /// Fields for passwords.
     passwords: usize,
+    /// Characters of long texts that say nothing of consent.
+    other: usize,
 }
 
 /// Characters of the text that are looked at.
@@ -63,20 +65,15 @@ impl View {
     /// Measures a page.
     pub(crate) fn new(tree: &Tree, shown: &Shown, title: &str) -> Self {
         let mut view =
-            Self { head: format!("{title}\n").to_lowercase(), text: String::new(), chars: 0, passwords: 0 };
+            Self { head: format!("{title}\n").to_lowercase(), text: String::new(), chars: 0, passwords: 0, other: 0 };
         let mut raw = String::new();
         let mut headings = 0;
         let mut at = 0;
         while at < tree.len() {
-            if tree.name(at) == "input" && tree.attribute(at, "type") == Some("password") {
-                view.passwords += 1;
-            }
-            if shown.gone[at] && !tree.descendants(at).any(|one| tree.name(one) == "input") {
-                at = tree.end(at);
-                continue;
-            }
             if shown.gone[at] {
-                at += 1;
+                let secret = tree.name(at) == "input" && tree.attribute(at, "type") == Some("password");
+                view.passwords += usize::from(secret);
+                at = tree.end(at);
                 continue;
             }
             if matches!(tree.name(at), "h1" | "h2") && headings < 3 {
@@ -87,6 +84,11 @@ impl View {
             if let Some(text) = tree.text(at) {
                 let chars = text.chars().filter(|one| !one.is_whitespace()).count();
                 view.chars += chars;
+                if chars > 60 && view.other < 5_000 {
+                    let lower = text.to_lowercase();
+                    let consents = CONSENT.iter().any(|word| lower.contains(word));
+                    view.other += if consents { 0 } else { chars };
+                }
                 if chars > 0 && raw.len() < LOOK {
                     raw.push_str(text);
                     raw.push(' ');
@@ -164,6 +166,12 @@ const LOGIN: &[&str] = &[
     "accedi", "forgot password", "forgot your password", "password", "passwort", "mot de passe",
 ];
 
+/// Whether a text offers the rest to subscribers.
+pub(crate) fn offers(text: &str) -> bool {
+    let text = text.to_lowercase();
+    PAYWALL.iter().any(|one| text.contains(one))
+}
+
 /// Whether the page stands in the way of another one.
 pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     // Whoever writes about walls writes more than a wall does.
@@ -180,7 +188,8 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     if small && !article && view.heads(NOT_FOUND) && (short || is_mostly_said(view, NOT_FOUND)) {
         return Some(Wall::NotFound);
     }
-    if view.chars < 3000 && view.count(CONSENT) >= 3 && view.text.contains("cookie") | view.text.contains("consent") | view.text.contains("privacy") | view.text.contains("datenschutz") {
+    let topics = ["cookie", "consent", "privacy", "datenschutz"];
+    if view.chars < 3000 && view.other < 200 && view.count(CONSENT) >= 3 && view.says(&topics) {
         let hits: usize = CONSENT.iter().map(|word| view.text.matches(word).count() * word.len()).sum();
         if hits * 25 >= view.chars || short {
             return Some(Wall::Consent);

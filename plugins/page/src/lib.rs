@@ -1,5 +1,9 @@
 //! Carrel's reader of web pages, Markdown and plain text, without tools or network, as documents of
 //! `contract/v1/document.schema.json`.
+//!
+//! A page is decoded ([`charset`]), parsed ([`dom`]) and classified ([`kind`]). Its text is looked for in
+//! several ways ([`article`], [`clear`], [`posts`]) of which [`content`] chooses one, and written as blocks
+//! ([`blocks`], [`inline`], [`table`], [`math`]). [`meta`] reads what its tags say.
 
 mod article;
 mod blocks;
@@ -7,37 +11,88 @@ mod charset;
 mod clear;
 mod content;
 mod dom;
+mod flat;
 mod hints;
 mod inline;
 mod json;
 mod kind;
+mod latexml;
+mod manifest;
+mod markdown;
 mod math;
 mod meta;
 mod page;
+mod plain;
 mod posts;
 mod table;
 
-use carrel_pdk::Error;
-use carrel_pdk::document::Document;
+use carrel_pdk::document::{Document, Metadatum};
+use carrel_pdk::{Error, Host, Manifest, Plugin, arguments};
+use serde::Deserialize;
+
+/// The plugin.
+#[derive(Debug)]
+pub struct Page;
 
 /// What the caller knows of a document beside its bytes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The charset, or the whole media type, that the answer's header named.
     pub charset: Option<String>,
+}
+
+impl Plugin for Page {
+    fn manifest() -> Manifest {
+        manifest::manifest()
+    }
+
+    fn call(tool: &str, _arguments: &str, _host: &dyn Host) -> Result<String, Error> {
+        Err(Error::unknown_tool(tool))
+    }
+
+    fn parse(format: &str, _document: &str) -> Result<String, Error> {
+        Err(Error::unknown_format(format))
+    }
+
+    fn parse_bytes(format: &str, document: &[u8], options: &str) -> Result<String, Error> {
+        let options: Options = arguments(options)?;
+        read(format, document, &options).map(|read| read.to_json(document.len() / 4))
+    }
 }
 
 /// Reads a document in one of the plugin's formats.
 ///
 /// # Errors
 ///
-/// `unknown_format` for another format.
+/// `unknown_format` for another format; `too_large` when a page has too many elements.
 pub fn read(format: &str, document: &[u8], options: &Options) -> Result<Document, Error> {
-    let decoded = charset::decode(document, options.charset.as_deref(), format == "html");
-    match format {
-        "html" => page::read(&decoded.text),
-        other => Err(Error::unknown_format(other)),
+    if !matches!(format, "html" | "markdown" | "text") {
+        return Err(Error::unknown_format(format));
     }
+    let decoded = charset::decode(document, options.charset.as_deref(), format == "html");
+    let text = &decoded.text;
+    let mut read = match format {
+        "html" => page::read(text)?,
+        "markdown" => markdown::read(text),
+        _ => plain::read(text),
+    };
+    // Before the charset is stated, which says nothing of the content.
+    read.finish();
+    if decoded.charset != "UTF-8" {
+        read.metadata.push(Metadatum {
+            name: "charset".to_owned(),
+            value: decoded.charset.to_owned(),
+            from: decoded.from.to_owned(),
+            ..Metadatum::default()
+        });
+    }
+    if decoded.damaged {
+        let message =
+            format!("some bytes are not {}: they are replacement characters", decoded.charset);
+        read.warn("undecodable_bytes", message, Some(decoded.from.to_owned()));
+    }
+    Ok(read)
 }
 
 /// Text that may hold tags and entities, as words.
@@ -63,3 +118,5 @@ pub(crate) fn plain_words(text: &str) -> String {
     out.push_str(rest);
     carrel_pdk::text::collapse(&out).into_owned()
 }
+
+carrel_pdk::plugin!(Page, bytes);

@@ -41,6 +41,13 @@ pub(crate) fn is_rendered(tree: &Tree, id: Id) -> bool {
             .any(|class| tree.has_class(id, class))
 }
 
+/// The TeX of a formula, if there is, and its text.
+pub(crate) fn source(tree: &Tree, id: Id) -> (Option<String>, String) {
+    let tex = tex(tree, id);
+    let text = if tex.is_some() { String::new() } else { text(tree, id) };
+    (tex, text)
+}
+
 /// A formula inside a line: TeX between dollars, else its text.
 pub(crate) fn inline(tree: &Tree, id: Id) -> Option<String> {
     if tree.has_class(id, "MathJax_Preview") || tree.has_class(id, "MathJax_SVG") {

@@ -237,7 +237,11 @@ impl Meta {
             for one in value.each() {
                 match one {
                     Json::Text(text) => {
-                        let known = if depth == 0 { known(name) } else { snake(&here) };
+                        let known = if depth == 0 {
+                            known(name)
+                        } else {
+                            snake(here.split_once('.').map_or(here.as_str(), |(_, inner)| inner))
+                        };
                         self.say(Source::JsonLd, &known, text, format!("json-ld {here}"));
                     }
                     Json::Object(_) if depth < 4 => {
@@ -302,13 +306,15 @@ impl Meta {
             document.warn("broken_json_ld", message, Some("script application/ld+json".to_owned()));
         }
         self.identify(document);
-        document.authors = std::mem::take(&mut self.citing);
+        if !self.citing.is_empty() {
+            document.authors = std::mem::take(&mut self.citing);
+        }
         if document.authors.is_empty() {
             document.authors = self.authors();
         }
         if let Some(text) = self.statements.iter().filter(|one| one.name == "abstract").min_by_key(|one| one.source) {
             let text = crate::plain_words(&text.value);
-            if !text.is_empty() {
+            if !text.is_empty() && document.abstracts.is_empty() {
                 let blocks = vec![Block::new(Kind::Paragraph, text)];
                 let sections = vec![Section { level: 1, blocks, ..Section::default() }];
                 document.abstracts.push(Abstract { sections, ..Abstract::default() });

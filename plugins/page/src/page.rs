@@ -1,19 +1,33 @@
 //! A web page as a document.
 
-use carrel_pdk::Error;
-use carrel_pdk::document::{Document, Quality, Reason};
+use carrel_pdk::{Code, Error};
+use carrel_pdk::document::{Document, Identifiers, Kind, Quality, Reason};
 
-use crate::blocks::{self, Blocks};
+use crate::blocks::{self, Blocks, Piece};
 use crate::content;
-use crate::dom::Tree;
+use crate::dom::{MAX_NODES, Tree, Unread};
+use crate::flat;
 use crate::hints;
 use crate::kind::{self, View, Wall};
+use crate::latexml;
 use crate::meta::{self, Meta};
 
 /// Reads a page.
 pub(crate) fn read(page: &str) -> Result<Document, Error> {
     let mut document = Document::default();
-    let Ok(tree) = Tree::parse(page) else { return Ok(document) };
+    let tree = match Tree::parse(page) {
+        Ok(tree) => tree,
+        Err(Unread::TooDeep) => {
+            let mut document = flat::read(page);
+            let message = "elements nest deeper than 512: tags only divide the text, and all of it is given";
+            document.warn("nested_too_deep", message, None);
+            return Ok(document);
+        }
+        Err(Unread::TooMany) => {
+            let message = format!("the page has more than {MAX_NODES} elements and texts");
+            return Err(Error::new(Code::TooLarge, message));
+        }
+    };
     let meta = meta::read(&tree);
     let in_head = tree.find(0, "title").map(|id| tree.all_text(id)).unwrap_or_default();
     let title = title(&tree, &meta, &in_head);
@@ -27,20 +41,26 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
     if view.is_empty() && wall.is_none() {
         document.kind = Some("empty".to_owned());
     }
-    if wall.is_none_or(|wall| wall == Wall::Paywall) && !view.is_empty() {
+    let paper = latexml::find(&tree).filter(|_| wall.is_none());
+    document.title = Some(title.clone()).filter(|title| !title.is_empty());
+    if let Some(paper) = paper {
+        document.kind = Some("article".to_owned());
+        latexml::read(&tree, paper, &shown, &mut document);
+    } else if wall.is_none_or(|wall| wall == Wall::Paywall) && !view.is_empty() {
         let content = content::choose(&tree, &shown, &title, &meta);
         document.kind = Some(content.kind.to_owned());
         if let Some(selection) = content.selection {
-            let mut reader =
-                Blocks { tree: &tree, gone: &selection.gone, document: &mut document };
+            let mut reader = Blocks::new(&tree, &selection.gone, &mut document);
             let mut pieces = Vec::new();
             for &root in &selection.roots {
                 pieces.extend(reader.pieces(root, tree.end(root), 0));
             }
+            if wall.is_some() {
+                pieces.retain(|piece| !is_offer(piece));
+            }
             document.sections = blocks::sections(pieces, Some(&title));
         }
     }
-    document.title = Some(title).filter(|title| !title.is_empty());
     if let Some(wall) = wall {
         document.kind = Some(wall.kind().to_owned());
         document.warn(wall.kind(), wall.message(), None);
@@ -59,8 +79,22 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
         document.warn("hidden_text", message, None);
     }
     meta.state(&mut document);
-    document.finish();
+    if wall.is_some_and(|wall| wall != Wall::Paywall) {
+        // What stands in the way of a work is not the work.
+        document.identifiers = Identifiers::default();
+    }
     Ok(document)
+}
+
+/// Whether a piece of a page offers the rest of the text.
+fn is_offer(piece: &Piece) -> bool {
+    match piece {
+        Piece::Heading(_, _, text) => kind::offers(text),
+        Piece::Block(block) => {
+            block.kind == Kind::Paragraph
+                && block.text.as_deref().is_some_and(|text| text.chars().count() < 300 && kind::offers(text))
+        }
+    }
 }
 
 /// The title: of the tags, else the heading that the page's title begins or ends with, else that title.
