@@ -27,10 +27,10 @@ pub(crate) fn clear(measured: &Measured<'_>, gone: &[bool], comments: bool) -> O
 
 /// Leaves out of an article what its names or its place say is none of its text; nothing when that would
 /// be much of it.
-pub(crate) fn trim(measured: &Measured<'_>, selection: &mut Selection) {
+pub(crate) fn trim(measured: &Measured<'_>, selection: &mut Selection, is_article: bool) {
     let mut trimmed = selection.clone();
     trim_names(measured, &mut trimmed);
-    trim_ends(measured, &mut trimmed);
+    trim_ends(measured, &mut trimmed, is_article);
     let stats = measured.stats(&trimmed.gone);
     trimmed.chars = trimmed.roots.iter().map(|&root| stats[root].chars as usize).sum();
     if trimmed.chars * 10 >= selection.chars * 6 {
@@ -84,7 +84,7 @@ const LEADS: &[&str] = &[
     "das thema könnte", "auch interessant", "ähnliche", "mehr zum thema", "lesen sie auch", "anzeige",
     "werbung", "teilen", "lire aussi", "à lire", "articles similaires", "pour lire la suite", "partager",
     "leggi anche", "condividi", "te puede interesar", "compartir", "lees ook", "leia também",
-    "weiterführend", "kommentar verfassen", "bewertung", "rate this", "tags:", "filed under", "posted in", "schlagw", "comments", "kommentare",
+    "weiterführend", "kommentar verfassen", "leave a comment", "leave a reply", "post a comment", "no comments", "keine kommentare", "schreibe einen kommentar", "weiter zu", "bewertung", "rate this", "tags:", "filed under", "posted in", "schlagw", "comments", "kommentare",
 ];
 
 /// Whether an element is a short line that leads elsewhere, or links behind one.
@@ -107,7 +107,7 @@ fn announces(measured: &Measured<'_>, id: Id, stats: &[Stat]) -> bool {
 }
 
 /// Leaves out dates and links before the first paragraph, and links behind the last one.
-fn trim_ends(measured: &Measured<'_>, selection: &mut Selection) {
+fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: bool) {
     let tree = measured.tree;
     let stats = measured.stats(&selection.gone);
     let (Some(&from), Some(&last)) = (selection.roots.first(), selection.roots.last()) else { return };
@@ -137,6 +137,10 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection) {
             name != "h2" && stats[at].chars < 100 && (density > 0.6 || is_date(&tree.all_text(at)))
         } else if at >= tree.end(end) {
             density > 0.6
+                || (is_article
+                    && matches!(name, "p" | "div")
+                    && (1..70).contains(&stats[at].chars)
+                    && !tree.all_text(at).ends_with(['.', '!', '?', '"', '”', '“', '»', '…', ':', ')']))
         } else {
             false
         };
@@ -225,7 +229,7 @@ fn is_beside(m: &Measured<'_>, id: Id, stats: &[Stat], total: u32, comments: boo
     }
     let hint = m.hints.of(id);
     let small = stat.chars * 3 < total;
-    if hint.comment && !comments && small {
+    if hint.comment && !comments && (small || stat.chars < 300) {
         return true;
     }
     if hint.overlay && stat.chars * 2 < total && tree.find(id, "h1").is_none() {

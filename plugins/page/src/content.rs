@@ -49,12 +49,9 @@ fn select(
                 "article" => 0.1,
                 _ => 0.45,
             };
-            if part < least {
-                return Some(cleared);
-            }
-            let mut article = article;
-            clear::trim(measured, &mut article);
-            Some(article)
+            let mut chosen = if part < least { cleared } else { article };
+            clear::trim(measured, &mut chosen, kind == "article");
+            Some(chosen)
         }
         (article, cleared) => article.or(cleared),
     }

@@ -23,7 +23,8 @@ impl Line {
             let trimmed = word.trim_end_matches(is_space);
             if !trimmed.is_empty() {
                 self.begin();
-                self.text.push_str(trimmed);
+                // Soft hyphens say where a word may be divided; they are no part of it.
+                self.text.extend(trimmed.split('\u{ad}'));
             }
             if trimmed.len() < word.len() {
                 self.space = true;

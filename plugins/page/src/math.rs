@@ -157,34 +157,34 @@ fn write(tree: &Tree, id: Id, depth: u32, out: &mut String) {
     };
     match tree.name(id) {
         "annotation" | "annotation-xml" => {}
-        "mfrac" => {
+        "mfrac" if parts.len() == 2 => {
             let (over, under) = (grouped(part(0)), grouped(part(1)));
             out.push_str(&format!("{over}/{under}"));
         }
-        "msqrt" => {
+        "msqrt" if !parts.is_empty() => {
             let inner: String = (0..parts.len()).map(part).collect();
             out.push_str(&format!("√({inner})"));
         }
-        "mroot" => out.push_str(&format!("({})^(1/{})", part(0), part(1))),
-        "msub" | "munder" => {
+        "mroot" if parts.len() == 2 => out.push_str(&format!("({})^(1/{})", part(0), part(1))),
+        "msub" | "munder" if parts.len() == 2 => {
             out.push_str(&part(0));
             write_script(Script::Sub, &part(1), out);
         }
-        "msup" | "mover" => {
+        "msup" | "mover" if parts.len() == 2 => {
             out.push_str(&part(0));
             write_script(Script::Super, &part(1), out);
         }
-        "msubsup" | "munderover" => {
+        "msubsup" | "munderover" if parts.len() == 3 => {
             out.push_str(&part(0));
             write_script(Script::Sub, &part(1), out);
             write_script(Script::Super, &part(2), out);
         }
-        "mtr" => {
+        "mtr" if !parts.is_empty() => {
             let cells: Vec<String> = (0..parts.len()).map(part).collect();
             out.push_str(&cells.join(" "));
             out.push_str("; ");
         }
-        "semantics" => out.push_str(&part(0)),
+        "semantics" if !parts.is_empty() => out.push_str(&part(0)),
         "mtext" => {
             out.push_str(&tree.all_text(id));
             out.push(' ');
