@@ -118,7 +118,9 @@ impl<'t> Measured<'t> {
         let tree = self.tree;
         let name = tree.name(id);
         let is_div = name == "div";
-        if !(is_div || matches!(name, "td" | "body" | "article" | "main" | "center" | "form" | "li")) {
+        if !(is_div
+            || matches!(name, "td" | "body" | "article" | "main" | "center" | "form" | "li"))
+        {
             return;
         }
         let mut runs = Vec::new();
@@ -128,7 +130,7 @@ impl<'t> Measured<'t> {
             if gone[child] {
                 continue;
             }
-            if self.is_phrasing(child, stats) {
+            if self.is_phrasing(child) {
                 if tree.name(child) == "br" {
                     breaks += 1;
                     if breaks == 2 {
@@ -165,12 +167,12 @@ impl<'t> Measured<'t> {
         self.runs[id] = runs;
     }
 
-    fn is_phrasing(&self, id: Id, stats: &[Stat]) -> bool {
+    fn is_phrasing(&self, id: Id) -> bool {
         let tree = self.tree;
         match tree.name(id) {
             "" => true,
             "a" | "del" | "ins" => tree.children(id).all(|child| {
-                !matches!(tree.name(child), "a" | "del" | "ins") && self.is_phrasing(child, stats)
+                !matches!(tree.name(child), "a" | "del" | "ins") && self.is_phrasing(child)
             }),
             "abbr" | "audio" | "b" | "bdo" | "br" | "button" | "cite" | "code" | "data"
             | "datalist" | "dfn" | "em" | "embed" | "i" | "img" | "input" | "kbd" | "label"
@@ -292,11 +294,8 @@ impl<'t> Measured<'t> {
         for &root in &roots {
             self.clean(root, &mut gone, &mut stats, rules);
         }
-        let chars = roots
-            .iter()
-            .filter(|&&root| !gone[root])
-            .map(|&root| stats[root].chars as usize)
-            .sum();
+        let chars =
+            roots.iter().filter(|&&root| !gone[root]).map(|&root| stats[root].chars as usize).sum();
         Some(Selection { roots, gone, chars })
     }
 
@@ -542,9 +541,7 @@ impl<'t> Measured<'t> {
         let tree = self.tree;
         let name = tree.name(id);
         if data.contains(&id)
-            || tree
-                .ancestors(id)
-                .any(|outer| tree.name(outer) == "code" || data.contains(&outer))
+            || tree.ancestors(id).any(|outer| tree.name(outer) == "code" || data.contains(&outer))
             || data.iter().any(|&table| id < table && table < tree.end(id))
         {
             return false;
@@ -649,8 +646,14 @@ fn measure(text: &str) -> (u32, u32) {
             space = false;
             commas += u32::from(matches!(
                 one,
-                ',' | '\u{60c}' | '\u{fe50}' | '\u{fe10}' | '\u{fe11}' | '\u{2e41}' | '\u{2e34}'
-                    | '\u{2e32}' | '\u{ff0c}'
+                ',' | '\u{60c}'
+                    | '\u{fe50}'
+                    | '\u{fe10}'
+                    | '\u{fe11}'
+                    | '\u{2e41}'
+                    | '\u{2e34}'
+                    | '\u{2e32}'
+                    | '\u{ff0c}'
             ));
         }
     }

@@ -16,6 +16,7 @@ const LONGEST_HEADING: usize = 300;
 
 /// What a walk finds.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are blocks")]
 pub(crate) enum Piece {
     /// A heading and its level from 1 to 6.
     Heading(u32, Option<String>, String),
@@ -82,7 +83,7 @@ impl<'t> Blocks<'t> {
             if name == "a" {
                 inline::link(self, at);
             }
-            if name == "" || (is_inline(name) && !self.is_code_block(at)) {
+            if name.is_empty() || (is_inline(name) && !self.is_code_block(at)) {
                 at += 1;
                 continue;
             }
@@ -130,7 +131,10 @@ impl<'t> Blocks<'t> {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 let level = tree.name(id).as_bytes().get(1).map_or(1, |byte| byte - b'0');
                 let (label, text) = self.labelled(id);
-                if text.as_ref().is_some_and(|text| text.len() > LONGEST_HEADING && text.contains('\n')) {
+                if text
+                    .as_ref()
+                    .is_some_and(|text| text.len() > LONGEST_HEADING && text.contains('\n'))
+                {
                     // A heading that was never closed holds what follows it.
                     return false;
                 }
@@ -144,7 +148,7 @@ impl<'t> Blocks<'t> {
             "ul" | "ol" | "menu" | "dir" => self.list(id, depth),
             "dl" => self.definitions(id, depth),
             "blockquote" => self.quote(id, depth),
-            "table" => return self.table(id, depth, out),
+            "table" => return self.table(id, out),
             "figure" => return self.figure(id, depth, out),
             "p" | "div" | "figcaption" | "dd" | "td" if is_caption(tree, id) => {
                 let mut block = Block::empty(Kind::Figure);
@@ -179,7 +183,10 @@ impl<'t> Blocks<'t> {
             if self.gone.get(at).copied().unwrap_or_default()
                 || tree.attribute(at, "class").is_some_and(|class| {
                     class.split_ascii_whitespace().any(|one| {
-                        matches!(one, "lineno" | "linenos" | "line-number" | "line-numbers" | "gutter")
+                        matches!(
+                            one,
+                            "lineno" | "linenos" | "line-number" | "line-numbers" | "gutter"
+                        )
                     })
                 })
             {
@@ -265,18 +272,19 @@ impl<'t> Blocks<'t> {
     fn quote(&mut self, id: Id, depth: u32) -> Option<Block> {
         let mut blocks = nested(self.pieces(id + 1, self.tree.end(id), depth + 1));
         let mut block = Block::empty(Kind::Quote);
-        if let [only] = &mut blocks[..] {
-            if only.kind == Kind::Paragraph && only.label.is_none() {
-                block.text = only.text.take();
-                return Some(block);
-            }
+        if let [only] = &mut blocks[..]
+            && only.kind == Kind::Paragraph
+            && only.label.is_none()
+        {
+            block.text = only.text.take();
+            return Some(block);
         }
         block.blocks = blocks;
         (!block.blocks.is_empty()).then_some(block)
     }
 
     /// Reads a table of data; false for one that lays the page out.
-    fn table(&mut self, id: Id, depth: u32, out: &mut Vec<Piece>) -> bool {
+    fn table(&mut self, id: Id, out: &mut Vec<Piece>) -> bool {
         if table::lays_out(self.tree, id, self.gone) {
             return false;
         }
@@ -284,7 +292,6 @@ impl<'t> Blocks<'t> {
         let caption = self.tree.elements(id).find(|&child| self.tree.name(child) == "caption");
         block.caption = caption.and_then(|caption| self.text(caption));
         table::fill(self, id, &mut block);
-        let _ = depth;
         if block.rows.is_empty() && block.caption.is_none() {
             return true;
         }
@@ -295,9 +302,9 @@ impl<'t> Blocks<'t> {
     fn figure(&mut self, id: Id, depth: u32, out: &mut Vec<Piece>) -> bool {
         let tree = self.tree;
         // A figure may hold a table, code or a formula, and its caption is theirs.
-        let caption = tree
-            .descendants(id)
-            .find(|&inner| tree.name(inner) == "figcaption" || tree.has_class(inner, "ltx_caption"));
+        let caption = tree.descendants(id).find(|&inner| {
+            tree.name(inner) == "figcaption" || tree.has_class(inner, "ltx_caption")
+        });
         let (label, text) = caption.map_or((None, None), |caption| self.labelled(caption));
         let mut blocks = Vec::new();
         let mut from = id + 1;
@@ -316,12 +323,13 @@ impl<'t> Blocks<'t> {
             out.extend(blocks.into_iter().map(Piece::Block));
             return true;
         }
-        if let [only] = &mut blocks[..] {
-            if matches!(only.kind, Kind::Table | Kind::Code | Kind::Quote) && only.caption.is_none() {
-                (only.label, only.caption) = (label.or(only.label.take()), text);
-                out.extend(blocks.into_iter().map(Piece::Block));
-                return true;
-            }
+        if let [only] = &mut blocks[..]
+            && matches!(only.kind, Kind::Table | Kind::Code | Kind::Quote)
+            && only.caption.is_none()
+        {
+            (only.label, only.caption) = (label.or(only.label.take()), text);
+            out.extend(blocks.into_iter().map(Piece::Block));
+            return true;
         }
         let mut block = Block::empty(Kind::Figure);
         (block.label, block.caption) = (label, text);
@@ -363,7 +371,10 @@ fn is_caption(tree: &Tree, id: Id) -> bool {
                 "caption" | "figcaption" | "imagecaption" | "bildunterschrift" | "bu" | "legende"
             )
         });
-    named && !tree.descendants(id).any(|inner| matches!(tree.name(inner), "p" | "div" | "img" | "table"))
+    named
+        && !tree
+            .descendants(id)
+            .any(|inner| matches!(tree.name(inner), "p" | "div" | "img" | "table"))
 }
 
 /// Where a picture is, data in the address left out.
@@ -460,8 +471,7 @@ pub(crate) fn sections(pieces: Vec<Piece>, title: Option<&str>) -> Vec<Section> 
                 if let Some(seen) = levels.get_mut(level as usize) {
                     *seen = true;
                 }
-                let section =
-                    Section { heading: Some(text), label, level, ..Section::default() };
+                let section = Section { heading: Some(text), label, level, ..Section::default() };
                 out.push(section);
             }
             Piece::Block(block) => match out.last_mut() {

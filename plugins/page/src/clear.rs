@@ -54,8 +54,18 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
             let name = tree.name(at);
             let text = matches!(
                 name,
-                "main" | "article" | "body" | "p" | "table" | "pre" | "code" | "figure" | "figcaption"
-                    | "span" | "a" | ""
+                "main"
+                    | "article"
+                    | "body"
+                    | "p"
+                    | "table"
+                    | "pre"
+                    | "code"
+                    | "figure"
+                    | "figcaption"
+                    | "span"
+                    | "a"
+                    | ""
             );
             let names = (hint.boilerplate || hint.comment || hint.share || hint.about)
                 && !text
@@ -78,13 +88,63 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
 
 /// Beginnings of lines that lead elsewhere.
 const LEADS: &[&str] = &[
-    "related", "you may also", "you might also", "read more", "read next", "read also", "also read",
-    "recommended", "more from", "more on", "see more", "don't miss", "don’t miss", "share this",
-    "follow us", "sign up", "subscribe", "advertisement", "sponsored", "verwandte", "das könnte",
-    "das thema könnte", "auch interessant", "ähnliche", "mehr zum thema", "lesen sie auch", "anzeige",
-    "werbung", "teilen", "lire aussi", "à lire", "articles similaires", "pour lire la suite", "partager",
-    "leggi anche", "condividi", "te puede interesar", "compartir", "lees ook", "leia também",
-    "weiterführend", "kommentar verfassen", "leave a comment", "leave a reply", "post a comment", "no comments", "keine kommentare", "schreibe einen kommentar", "weiter zu", "bewertung", "rate this", "tags:", "filed under", "posted in", "schlagw", "comments", "kommentare",
+    "related",
+    "you may also",
+    "you might also",
+    "read more",
+    "read next",
+    "read also",
+    "also read",
+    "recommended",
+    "more from",
+    "more on",
+    "see more",
+    "don't miss",
+    "don’t miss",
+    "share this",
+    "follow us",
+    "sign up",
+    "subscribe",
+    "advertisement",
+    "sponsored",
+    "verwandte",
+    "das könnte",
+    "das thema könnte",
+    "auch interessant",
+    "ähnliche",
+    "mehr zum thema",
+    "lesen sie auch",
+    "anzeige",
+    "werbung",
+    "teilen",
+    "lire aussi",
+    "à lire",
+    "articles similaires",
+    "pour lire la suite",
+    "partager",
+    "leggi anche",
+    "condividi",
+    "te puede interesar",
+    "compartir",
+    "lees ook",
+    "leia também",
+    "weiterführend",
+    "kommentar verfassen",
+    "leave a comment",
+    "leave a reply",
+    "post a comment",
+    "no comments",
+    "keine kommentare",
+    "schreibe einen kommentar",
+    "weiter zu",
+    "bewertung",
+    "rate this",
+    "tags:",
+    "filed under",
+    "posted in",
+    "schlagw",
+    "comments",
+    "kommentare",
 ];
 
 /// Whether an element is a short line that leads elsewhere, or links behind one.
@@ -110,7 +170,9 @@ fn announces(measured: &Measured<'_>, id: Id, stats: &[Stat]) -> bool {
 fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: bool) {
     let tree = measured.tree;
     let stats = measured.stats(&selection.gone);
-    let (Some(&from), Some(&last)) = (selection.roots.first(), selection.roots.last()) else { return };
+    let (Some(&from), Some(&last)) = (selection.roots.first(), selection.roots.last()) else {
+        return;
+    };
     let whole = from..tree.end(last);
     let real = |id: &Id| {
         !selection.gone[*id]
@@ -126,7 +188,17 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: boo
         let holds = at <= end && end < tree.end(at) || at <= first && first < tree.end(at);
         let block = matches!(
             name,
-            "p" | "div" | "ul" | "ol" | "dl" | "section" | "h2" | "h3" | "h4" | "h5" | "h6" | "span"
+            "p" | "div"
+                | "ul"
+                | "ol"
+                | "dl"
+                | "section"
+                | "h2"
+                | "h3"
+                | "h4"
+                | "h5"
+                | "h6"
+                | "span"
         );
         if selection.gone[at] || !block || holds {
             at += 1;
@@ -140,7 +212,9 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: boo
                 || (is_article
                     && matches!(name, "p" | "div")
                     && (1..70).contains(&stats[at].chars)
-                    && !tree.all_text(at).ends_with(['.', '!', '?', '"', '”', '“', '»', '…', ':', ')']))
+                    && !tree
+                        .all_text(at)
+                        .ends_with(['.', '!', '?', '"', '”', '“', '»', '…', ':', ')']))
         } else {
             false
         };
@@ -155,8 +229,11 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: boo
 
 /// Whether a short text is a date with little around it.
 fn is_date(text: &str) -> bool {
-    let numbers: Vec<&str> = text.split(|one: char| !one.is_ascii_digit()).filter(|one| !one.is_empty()).collect();
-    let year = numbers.iter().any(|one| one.len() == 4 && (one.starts_with("19") || one.starts_with("20")));
+    let numbers: Vec<&str> =
+        text.split(|one: char| !one.is_ascii_digit()).filter(|one| !one.is_empty()).collect();
+    let year = numbers
+        .iter()
+        .any(|one| one.len() == 4 && (one.starts_with("19") || one.starts_with("20")));
     year && numbers.len() > 1 && text.chars().count() < 80 && !text.ends_with(['.', '!', '?'])
 }
 
@@ -179,14 +256,15 @@ fn root(measured: &Measured<'_>, body: Id, gone: &[bool], stats: &[Stat]) -> Id 
         if says && larger && stats[id].chars * 5 >= total * 2 {
             best = Some(id);
         }
-        if tree.name(id) == "article" && !tree.ancestors(id).any(|one| tree.name(one) == "article") {
+        if tree.name(id) == "article" && !tree.ancestors(id).any(|one| tree.name(one) == "article")
+        {
             articles.push(id);
         }
     }
-    if let (None, [only]) = (best, &articles[..]) {
-        if stats[*only].chars * 2 >= total {
-            return *only;
-        }
+    if let (None, [only]) = (best, &articles[..])
+        && stats[*only].chars * 2 >= total
+    {
+        return *only;
     }
     best.unwrap_or(body)
 }
@@ -201,12 +279,11 @@ fn is_beside(m: &Measured<'_>, id: Id, stats: &[Stat], total: u32, comments: boo
     let inside = |names: &[&str]| tree.ancestors(id).any(|one| names.contains(&tree.name(one)));
     match tree.name(id) {
         "nav" | "footer" | "aside" | "button" | "dialog" | "menu" => return true,
-        "header" => {
+        "header"
             if !inside(&["article", "main", "section"])
-                && (density > 0.3 || tree.find(id, "h1").is_none())
-            {
-                return true;
-            }
+                && (density > 0.3 || tree.find(id, "h1").is_none()) =>
+        {
+            return true;
         }
         "form" if stat.chars < 300 => return true,
         "ul" | "ol" | "div" | "section" | "table" => {
@@ -218,14 +295,24 @@ fn is_beside(m: &Measured<'_>, id: Id, stats: &[Stat], total: u32, comments: boo
         "main" | "article" | "h1" | "h2" | "h3" => return false,
         _ => {}
     }
-    if let Some(role) = tree.attribute(id, "role") {
-        if matches!(
+    if let Some(role) = tree.attribute(id, "role")
+        && matches!(
             role,
-            "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "dialog"
-                | "alertdialog" | "alert" | "menu" | "menubar" | "toolbar" | "tooltip"
-        ) {
-            return true;
-        }
+            "navigation"
+                | "banner"
+                | "contentinfo"
+                | "complementary"
+                | "search"
+                | "dialog"
+                | "alertdialog"
+                | "alert"
+                | "menu"
+                | "menubar"
+                | "toolbar"
+                | "tooltip"
+        )
+    {
+        return true;
     }
     let hint = m.hints.of(id);
     let small = stat.chars * 3 < total;

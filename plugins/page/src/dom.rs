@@ -349,11 +349,11 @@ impl Sink {
                     NONE => nodes[parent as usize].last,
                     before => nodes[before as usize].before,
                 };
-                if previous != NONE {
-                    if let Data::Text(present) = &mut nodes[previous as usize].data {
-                        present.push_tendril(&text);
-                        return;
-                    }
+                if previous != NONE
+                    && let Data::Text(present) = &mut nodes[previous as usize].data
+                {
+                    present.push_tendril(&text);
+                    return;
                 }
                 drop(nodes);
                 let id = self.add(Data::Text(text));

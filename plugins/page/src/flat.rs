@@ -6,7 +6,8 @@ use carrel_pdk::text::{collapse, decode_entities};
 use crate::dom::is_inline;
 
 /// Elements whose content is no text.
-const MACHINERY: &[&str] = &["script", "style", "noscript", "template", "svg", "iframe", "textarea", "select"];
+const MACHINERY: &[&str] =
+    &["script", "style", "noscript", "template", "svg", "iframe", "textarea", "select"];
 
 /// Reads the texts of a page as paragraphs.
 pub(crate) fn read(page: &str) -> Document {
@@ -23,7 +24,8 @@ pub(crate) fn read(page: &str) -> Document {
             rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
             continue;
         }
-        if !tag.starts_with(|one: char| one.is_ascii_alphabetic() || matches!(one, '/' | '!' | '?')) {
+        if !tag.starts_with(|one: char| one.is_ascii_alphabetic() || matches!(one, '/' | '!' | '?'))
+        {
             text.push('<');
             rest = tag;
             continue;

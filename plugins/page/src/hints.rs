@@ -27,38 +27,164 @@ pub(crate) struct Hint {
 }
 
 const UNLIKELY: &[&str] = &[
-    "-ad-", "ai2html", "banner", "breadcrumbs", "combx", "comment", "community", "cover-wrap",
-    "disqus", "extra", "footer", "gdpr", "header", "legends", "menu", "related", "remark",
-    "replies", "rss", "shoutbox", "sidebar", "skyscraper", "social", "sponsor", "supplemental",
-    "ad-break", "agegate", "pagination", "pager", "popup", "yom-remote",
+    "-ad-",
+    "ai2html",
+    "banner",
+    "breadcrumbs",
+    "combx",
+    "comment",
+    "community",
+    "cover-wrap",
+    "disqus",
+    "extra",
+    "footer",
+    "gdpr",
+    "header",
+    "legends",
+    "menu",
+    "related",
+    "remark",
+    "replies",
+    "rss",
+    "shoutbox",
+    "sidebar",
+    "skyscraper",
+    "social",
+    "sponsor",
+    "supplemental",
+    "ad-break",
+    "agegate",
+    "pagination",
+    "pager",
+    "popup",
+    "yom-remote",
 ];
 const LIKELY: &[&str] =
     &["and", "article", "body", "column", "content", "main", "mathjax", "shadow"];
 const POSITIVE: &[&str] = &[
-    "article", "body", "content", "entry", "main", "page", "pagination", "post", "text", "blog",
+    "article",
+    "body",
+    "content",
+    "entry",
+    "main",
+    "page",
+    "pagination",
+    "post",
+    "text",
+    "blog",
     "story",
 ];
 const NEGATIVE: &[&str] = &[
-    "-ad-", "hidden", "banner", "combx", "comment", "com-", "contact", "footer", "gdpr",
-    "masthead", "media", "meta", "outbrain", "promo", "related", "scroll", "share", "shoutbox",
-    "sidebar", "skyscraper", "sponsor", "shopping", "tags", "widget",
+    "-ad-",
+    "hidden",
+    "banner",
+    "combx",
+    "comment",
+    "com-",
+    "contact",
+    "footer",
+    "gdpr",
+    "masthead",
+    "media",
+    "meta",
+    "outbrain",
+    "promo",
+    "related",
+    "scroll",
+    "share",
+    "shoutbox",
+    "sidebar",
+    "skyscraper",
+    "sponsor",
+    "shopping",
+    "tags",
+    "widget",
 ];
 /// Parts of a name, between signs and where capitals begin, that name what is never the page's text.
 const BOILERPLATE: &[&str] = &[
-    "breadcrumb", "breadcrumbs", "nav", "navbar", "navigation", "menu", "submenu", "sidebar",
-    "footer", "cookie", "cookies", "consent", "gdpr", "newsletter", "subscribe", "subscription",
-    "signup", "social", "share", "sharing", "sharedaddy", "related", "recommended",
-    "recommendations", "advert", "advertisement", "advertising", "ads", "ad", "sponsored",
-    "promo", "promotion", "popup", "modal", "pagination", "pager", "paging", "skip", "toolbar",
-    "outbrain", "taboola", "disqus", "masthead", "dropdown", "offcanvas", "overlay", "lightbox",
-    "toc", "login", "signin", "tags", "tagcloud",
+    "breadcrumb",
+    "breadcrumbs",
+    "nav",
+    "navbar",
+    "navigation",
+    "menu",
+    "submenu",
+    "sidebar",
+    "footer",
+    "cookie",
+    "cookies",
+    "consent",
+    "gdpr",
+    "newsletter",
+    "subscribe",
+    "subscription",
+    "signup",
+    "social",
+    "share",
+    "sharing",
+    "sharedaddy",
+    "related",
+    "recommended",
+    "recommendations",
+    "advert",
+    "advertisement",
+    "advertising",
+    "ads",
+    "ad",
+    "sponsored",
+    "promo",
+    "promotion",
+    "popup",
+    "modal",
+    "pagination",
+    "pager",
+    "paging",
+    "skip",
+    "toolbar",
+    "outbrain",
+    "taboola",
+    "disqus",
+    "masthead",
+    "dropdown",
+    "offcanvas",
+    "overlay",
+    "lightbox",
+    "toc",
+    "login",
+    "signin",
+    "tags",
+    "tagcloud",
 ];
 const OVERLAYS: &[&str] = &[
-    "cookie", "cookies", "consent", "gdpr", "modal", "popup", "lightbox", "offcanvas", "cookiebot",
-    "onetrust", "cookiebanner", "cookieconsent",
+    "cookie",
+    "cookies",
+    "consent",
+    "gdpr",
+    "modal",
+    "popup",
+    "lightbox",
+    "offcanvas",
+    "cookiebot",
+    "onetrust",
+    "cookiebanner",
+    "cookieconsent",
 ];
-const ABOUT: &[&str] =
-    &["meta", "metadata", "date", "dateline", "timestamp", "bio", "byline", "published", "posted", "pubdate", "disclosure", "disclaimer", "credit", "copyright"];
+const ABOUT: &[&str] = &[
+    "meta",
+    "metadata",
+    "date",
+    "dateline",
+    "timestamp",
+    "bio",
+    "byline",
+    "published",
+    "posted",
+    "pubdate",
+    "disclosure",
+    "disclaimer",
+    "credit",
+    "copyright",
+];
 const COMMENTS: &[&str] = &["comment", "comments", "commentlist", "disqus", "respond", "replies"];
 
 /// Hints by element.
@@ -122,10 +248,8 @@ fn words(name: &str) -> impl Iterator<Item = String> + '_ {
     let mut word = String::new();
     let mut small = false;
     for one in name.chars() {
-        if !one.is_ascii_alphabetic() || (one.is_ascii_uppercase() && small) {
-            if !word.is_empty() {
-                out.push(std::mem::take(&mut word));
-            }
+        if (!one.is_ascii_alphabetic() || (one.is_ascii_uppercase() && small)) && !word.is_empty() {
+            out.push(std::mem::take(&mut word));
         }
         if one.is_ascii_alphabetic() {
             word.push(one.to_ascii_lowercase());
@@ -205,9 +329,10 @@ fn text_chars(tree: &Tree, id: Id) -> usize {
 fn is_machinery(tree: &Tree, id: Id) -> bool {
     match tree.name(id) {
         "script" => !is_math_script(tree, id),
-        "style" | "noscript" | "template" | "head" | "link" | "meta" | "svg" | "iframe" | "object"
-        | "embed" | "applet" | "canvas" | "audio" | "video" | "select" | "option" | "datalist"
-        | "textarea" | "input" | "progress" | "meter" | "map" | "noframes" | "frameset" => true,
+        "style" | "noscript" | "template" | "head" | "link" | "meta" | "svg" | "iframe"
+        | "object" | "embed" | "applet" | "canvas" | "audio" | "video" | "select" | "option"
+        | "datalist" | "textarea" | "input" | "progress" | "meter" | "map" | "noframes"
+        | "frameset" => true,
         _ => false,
     }
 }

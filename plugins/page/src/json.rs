@@ -41,12 +41,12 @@ impl Json {
                 let text = carrel_pdk::text::collapse(text).into_owned();
                 (!text.is_empty()).then_some(text)
             }
-            Self::Object(_) => {
-                ["@value", "name", "value", "@id", "url"].iter().find_map(|name| match self.get(name) {
+            Self::Object(_) => ["@value", "name", "value", "@id", "url"].iter().find_map(|name| {
+                match self.get(name) {
                     Some(text @ Self::Text(_)) => text.text(),
                     _ => None,
-                })
-            }
+                }
+            }),
             _ => None,
         }
     }
@@ -113,10 +113,18 @@ impl Reader<'_> {
     fn skip(&mut self) {
         loop {
             let rest = self.rest();
-            let trimmed =
-                rest.trim_start_matches(|one: char| one.is_whitespace() || one.is_control() || one == '\u{feff}');
+            let trimmed = rest.trim_start_matches(|one: char| {
+                one.is_whitespace() || one.is_control() || one == '\u{feff}'
+            });
             let mut used = rest.len() - trimmed.len();
-            let ends = [("/*", "*/"), ("//", "\n"), ("<!--", ""), ("-->", ""), ("<![CDATA[", ""), ("]]>", "")];
+            let ends = [
+                ("/*", "*/"),
+                ("//", "\n"),
+                ("<!--", ""),
+                ("-->", ""),
+                ("<![CDATA[", ""),
+                ("]]>", ""),
+            ];
             for (start, end) in ends {
                 if let Some(inner) = trimmed.strip_prefix(start) {
                     let length = if end.is_empty() {
@@ -268,7 +276,9 @@ impl Reader<'_> {
                 self.broken = true;
                 Json::Nothing
             }
-            _ if word.starts_with(|one: char| one.is_ascii_digit() || "+-.".contains(one)) => Json::Text(word),
+            _ if word.starts_with(|one: char| one.is_ascii_digit() || "+-.".contains(one)) => {
+                Json::Text(word)
+            }
             _ => {
                 self.broken = true;
                 Json::Nothing

@@ -35,9 +35,13 @@ impl Wall {
     /// What a person should know.
     pub(crate) fn message(self) -> &'static str {
         match self {
-            Self::Challenge => "the site asks whether a person reads: its page was not given; open it in a browser",
+            Self::Challenge => {
+                "the site asks whether a person reads: its page was not given; open it in a browser"
+            }
             Self::Login => "the page is a form to log in: log in with a browser and save the page",
-            Self::Consent => "the page only asks for consent to cookies: answer in a browser and save the page",
+            Self::Consent => {
+                "the page only asks for consent to cookies: answer in a browser and save the page"
+            }
             Self::NotFound => "the site says that there is no such page: check the address",
             Self::Paywall => "the site gives this text, or the rest of it, to subscribers only",
         }
@@ -64,14 +68,20 @@ const LOOK: usize = 12_000;
 impl View {
     /// Measures a page.
     pub(crate) fn new(tree: &Tree, shown: &Shown, title: &str) -> Self {
-        let mut view =
-            Self { head: format!("{title}\n").to_lowercase(), text: String::new(), chars: 0, passwords: 0, other: 0 };
+        let mut view = Self {
+            head: format!("{title}\n").to_lowercase(),
+            text: String::new(),
+            chars: 0,
+            passwords: 0,
+            other: 0,
+        };
         let mut raw = String::new();
         let mut headings = 0;
         let mut at = 0;
         while at < tree.len() {
             if shown.gone[at] {
-                let secret = tree.name(at) == "input" && tree.attribute(at, "type") == Some("password");
+                let secret =
+                    tree.name(at) == "input" && tree.attribute(at, "type") == Some("password");
                 view.passwords += usize::from(secret);
                 at = tree.end(at);
                 continue;
@@ -120,50 +130,179 @@ impl View {
 
 /// Marks in the page's source of those who set challenges.
 const CHALLENGERS: &[&str] = &[
-    "_cf_chl_opt", "cf-browser-verification", "cf_chl_", "/cdn-cgi/challenge-platform/", "cf-challenge",
-    "jschl_vc", "jschl-answer", "cf_captcha_kind", "cf-captcha-container", "sucuri_cloudproxy_js", "px-captcha", "_incapsula_resource",
-    "captcha-delivery.com", "awswafintegration", "aws-waf-token", "g-recaptcha", "h-captcha", "hcaptcha.com",
-    "turnstile", "distil_r_captcha", "perimeterx", "ddos-guard", "anubis_challenge", "cf-error-details",
+    "_cf_chl_opt",
+    "cf-browser-verification",
+    "cf_chl_",
+    "/cdn-cgi/challenge-platform/",
+    "cf-challenge",
+    "jschl_vc",
+    "jschl-answer",
+    "cf_captcha_kind",
+    "cf-captcha-container",
+    "sucuri_cloudproxy_js",
+    "px-captcha",
+    "_incapsula_resource",
+    "captcha-delivery.com",
+    "awswafintegration",
+    "aws-waf-token",
+    "g-recaptcha",
+    "h-captcha",
+    "hcaptcha.com",
+    "turnstile",
+    "distil_r_captcha",
+    "perimeterx",
+    "ddos-guard",
+    "anubis_challenge",
+    "cf-error-details",
 ];
 const CHALLENGES: &[&str] = &[
-    "just a moment", "attention required", "checking your browser", "verify you are human",
-    "verifying you are human", "verify that you are human", "are you a robot", "i'm not a robot",
-    "not a bot", "ddos protection", "please complete the security check", "security check",
-    "access denied", "request blocked", "you have been blocked", "one more step",
-    "enable javascript and cookies to continue", "please enable cookies", "bot verification",
-    "unusual traffic", "pardon our interruption", "human verification", "you are being redirected",
-    "please stand by, while we are checking", "complete the captcha", "captcha",
+    "just a moment",
+    "attention required",
+    "checking your browser",
+    "verify you are human",
+    "verifying you are human",
+    "verify that you are human",
+    "are you a robot",
+    "i'm not a robot",
+    "not a bot",
+    "ddos protection",
+    "please complete the security check",
+    "security check",
+    "access denied",
+    "request blocked",
+    "you have been blocked",
+    "one more step",
+    "enable javascript and cookies to continue",
+    "please enable cookies",
+    "bot verification",
+    "unusual traffic",
+    "pardon our interruption",
+    "human verification",
+    "you are being redirected",
+    "please stand by, while we are checking",
+    "complete the captcha",
+    "captcha",
 ];
 const NOT_FOUND: &[&str] = &[
-    "404", "page not found", "not found", "page cannot be found", "page can't be found",
-    "page can’t be found", "couldn't find", "couldn’t find", "could not find", "cannot find the page",
-    "page doesn't exist", "page doesn’t exist", "page does not exist", "no longer available",
-    "no longer exists", "nothing here", "page is missing", "page missing", "page unavailable",
-    "seite nicht gefunden", "nicht gefunden", "page introuvable", "introuvable", "n'existe pas",
-    "n’existe pas", "página no encontrada", "no encontrada", "no existe", "pagina non trovata",
-    "não encontrada", "pagina niet gevonden", "sidan hittades inte", "страница не найдена",
-    "ページが見つかりません", "页面不存在", "页面未找到",
+    "404",
+    "page not found",
+    "not found",
+    "page cannot be found",
+    "page can't be found",
+    "page can’t be found",
+    "couldn't find",
+    "couldn’t find",
+    "could not find",
+    "cannot find the page",
+    "page doesn't exist",
+    "page doesn’t exist",
+    "page does not exist",
+    "no longer available",
+    "no longer exists",
+    "nothing here",
+    "page is missing",
+    "page missing",
+    "page unavailable",
+    "seite nicht gefunden",
+    "nicht gefunden",
+    "page introuvable",
+    "introuvable",
+    "n'existe pas",
+    "n’existe pas",
+    "página no encontrada",
+    "no encontrada",
+    "no existe",
+    "pagina non trovata",
+    "não encontrada",
+    "pagina niet gevonden",
+    "sidan hittades inte",
+    "страница не найдена",
+    "ページが見つかりません",
+    "页面不存在",
+    "页面未找到",
 ];
 const CONSENT: &[&str] = &[
-    "cookie", "consent", "we value your privacy", "your privacy", "accept all", "reject all", "accept",
-    "manage preferences", "manage options", "partners", "legitimate interest", "personal data",
-    "personalised ads", "personalized ads", "before you continue", "alle akzeptieren", "zustimm",
-    "datenschutz", "tout accepter", "vie privée", "aceptar", "privacidad", "accetta", "akkoord",
+    "cookie",
+    "consent",
+    "we value your privacy",
+    "your privacy",
+    "accept all",
+    "reject all",
+    "accept",
+    "manage preferences",
+    "manage options",
+    "partners",
+    "legitimate interest",
+    "personal data",
+    "personalised ads",
+    "personalized ads",
+    "before you continue",
+    "alle akzeptieren",
+    "zustimm",
+    "datenschutz",
+    "tout accepter",
+    "vie privée",
+    "aceptar",
+    "privacidad",
+    "accetta",
+    "akkoord",
 ];
 const PAYWALL: &[&str] = &[
-    "subscribe to continue", "subscribe to read", "subscribe to keep reading", "to continue reading",
-    "to read the full", "subscribers only", "subscriber-only", "for subscribers", "already a subscriber",
-    "already subscribed", "already a member", "become a subscriber", "become a member to",
-    "unlock this article", "this article is for", "this content is for", "purchase access", "buy this article",
-    "get full access", "access through your institution", "rent this article", "start your free trial",
-    "start your subscription", "you have reached your limit", "you've reached your", "you’ve reached your",
-    "free articles", "subscription required", "jetzt weiterlesen", "weiterlesen mit", "abonnieren sie",
-    "réservé aux abonnés", "réservé à nos abonnés", "il vous reste", "abonnez-vous", "suscríbete para",
-    "contenido exclusivo", "riservato agli abbonati", "abbonati per",
+    "subscribe to continue",
+    "subscribe to read",
+    "subscribe to keep reading",
+    "to continue reading",
+    "to read the full",
+    "subscribers only",
+    "subscriber-only",
+    "for subscribers",
+    "already a subscriber",
+    "already subscribed",
+    "already a member",
+    "become a subscriber",
+    "become a member to",
+    "unlock this article",
+    "this article is for",
+    "this content is for",
+    "purchase access",
+    "buy this article",
+    "get full access",
+    "access through your institution",
+    "rent this article",
+    "start your free trial",
+    "start your subscription",
+    "you have reached your limit",
+    "you've reached your",
+    "you’ve reached your",
+    "free articles",
+    "subscription required",
+    "jetzt weiterlesen",
+    "weiterlesen mit",
+    "abonnieren sie",
+    "réservé aux abonnés",
+    "réservé à nos abonnés",
+    "il vous reste",
+    "abonnez-vous",
+    "suscríbete para",
+    "contenido exclusivo",
+    "riservato agli abbonati",
+    "abbonati per",
 ];
 const LOGIN: &[&str] = &[
-    "log in", "login", "sign in", "anmelden", "einloggen", "se connecter", "connexion", "iniciar sesión",
-    "accedi", "forgot password", "forgot your password", "password", "passwort", "mot de passe",
+    "log in",
+    "login",
+    "sign in",
+    "anmelden",
+    "einloggen",
+    "se connecter",
+    "connexion",
+    "iniciar sesión",
+    "accedi",
+    "forgot password",
+    "forgot your password",
+    "password",
+    "passwort",
+    "mot de passe",
 ];
 
 /// Whether a text offers the rest to subscribers.
@@ -190,7 +329,8 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     }
     let topics = ["cookie", "consent", "privacy", "datenschutz"];
     if view.chars < 3000 && view.other < 200 && view.count(CONSENT) >= 3 && view.says(&topics) {
-        let hits: usize = CONSENT.iter().map(|word| view.text.matches(word).count() * word.len()).sum();
+        let hits: usize =
+            CONSENT.iter().map(|word| view.text.matches(word).count() * word.len()).sum();
         if hits * 25 >= view.chars || short {
             return Some(Wall::Consent);
         }
@@ -200,7 +340,9 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     }
     let offers = view.count(PAYWALL);
     if (meta.not_free && view.chars < 6000 && offers > 0)
-        || (view.chars < 6000 && offers > 1 && contains_any(page, &["paywall", "regwall", "metered-content", "subscription-wall"]))
+        || (view.chars < 6000
+            && offers > 1
+            && contains_any(page, &["paywall", "regwall", "metered-content", "subscription-wall"]))
         || (view.chars < 2500 && offers > 1)
     {
         return Some(Wall::Paywall);
@@ -210,7 +352,8 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
 
 fn is_mostly_said(view: &View, words: &[&str]) -> bool {
     // A 404 page has its title, a sentence or two, and the site's navigation around them.
-    view.count(words) > 1 || view.head.lines().next().is_some_and(|title| words.iter().any(|one| title.contains(one)))
+    view.count(words) > 1
+        || view.head.lines().next().is_some_and(|title| words.iter().any(|one| title.contains(one)))
 }
 
 fn contains_any(page: &str, words: &[&str]) -> bool {
@@ -220,14 +363,35 @@ fn contains_any(page: &str, words: &[&str]) -> bool {
 
 /// Types of things whose page is one text.
 pub(crate) const ARTICLES: &[&str] = &[
-    "article", "newsarticle", "blogposting", "scholarlyarticle", "reportagenewsarticle", "report",
-    "opinionnewsarticle", "analysisnewsarticle", "medicalscholarlyarticle", "liveblogposting",
-    "review", "recipe", "howto", "advertisercontentarticle", "posting",
+    "article",
+    "newsarticle",
+    "blogposting",
+    "scholarlyarticle",
+    "reportagenewsarticle",
+    "report",
+    "opinionnewsarticle",
+    "analysisnewsarticle",
+    "medicalscholarlyarticle",
+    "liveblogposting",
+    "review",
+    "recipe",
+    "howto",
+    "advertisercontentarticle",
+    "posting",
 ];
-const FORUMS: &[&str] = &["discussionforumposting", "qapage", "question", "answer", "discussionforum"];
-const PRODUCTS: &[&str] = &["product", "productgroup", "individualproduct", "vehicle", "book.product"];
-const LISTINGS: &[&str] =
-    &["collectionpage", "itemlist", "searchresultspage", "offercatalog", "blog", "datafeed", "productcollection"];
+const FORUMS: &[&str] =
+    &["discussionforumposting", "qapage", "question", "answer", "discussionforum"];
+const PRODUCTS: &[&str] =
+    &["product", "productgroup", "individualproduct", "vehicle", "book.product"];
+const LISTINGS: &[&str] = &[
+    "collectionpage",
+    "itemlist",
+    "searchresultspage",
+    "offercatalog",
+    "blog",
+    "datafeed",
+    "productcollection",
+];
 const DOCUMENTATION: &[&str] = &["techarticle", "apireference", "softwaresourcecode", "faqpage"];
 
 /// What a page with text is.
@@ -237,14 +401,26 @@ pub(crate) fn of_content(tree: &Tree, stats: &[Stat], meta: &Meta, posts: &[Id])
         at.and_then(|id| tree.attribute(id, "class")).unwrap_or_default().to_ascii_lowercase()
     };
     let generator = meta.first(&["generator"]).unwrap_or_default().to_ascii_lowercase();
-    let forums = ["discourse", "phpbb", "vbulletin", "xenforo", "mybb", "flarum", "nodebb", "invision", "smf"];
+    let forums = [
+        "discourse",
+        "phpbb",
+        "vbulletin",
+        "xenforo",
+        "mybb",
+        "flarum",
+        "nodebb",
+        "invision",
+        "smf",
+    ];
     let articles = meta.is_a(ARTICLES);
     let asked = meta.is_a(FORUMS) && !meta.is_a(&["faqpage"]) && !articles;
     if asked || (posts.len() > 1 && !articles) || forums.iter().any(|one| generator.contains(one)) {
         return "forum";
     }
     if meta.is_a(DOCUMENTATION)
-        || ["sphinx", "docusaurus", "mkdocs", "gitbook", "vuepress", "mdbook", "jsdoc", "doxygen"].iter().any(|one| generator.contains(one))
+        || ["sphinx", "docusaurus", "mkdocs", "gitbook", "vuepress", "mdbook", "jsdoc", "doxygen"]
+            .iter()
+            .any(|one| generator.contains(one))
     {
         return "documentation";
     }

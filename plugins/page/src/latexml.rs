@@ -12,8 +12,16 @@ use crate::math;
 
 /// What has its own member in a document, and what surrounds the paper.
 const ELSEWHERE: &[&str] = &[
-    "ltx_page_navbar", "ltx_page_header", "ltx_page_footer", "ltx_page_logo", "ltx_TOC", "ltx_authors",
-    "ltx_title_document", "ltx_abstract", "ltx_bibliography", "ltx_engrafo_authors",
+    "ltx_page_navbar",
+    "ltx_page_header",
+    "ltx_page_footer",
+    "ltx_page_logo",
+    "ltx_TOC",
+    "ltx_authors",
+    "ltx_title_document",
+    "ltx_abstract",
+    "ltx_bibliography",
+    "ltx_engrafo_authors",
 ];
 
 /// The paper in a page, if LaTeXML wrote it.
@@ -44,7 +52,9 @@ pub(crate) fn read(tree: &Tree, root: Id, shown: &Shown, document: &mut Document
         let pieces = reader.pieces(id + 1, tree.end(id), 0);
         let mut sections = blocks::sections(pieces, None);
         let is_plain = |heading: &Option<String>| {
-            heading.as_deref().is_some_and(|heading| heading.trim_end_matches('.').eq_ignore_ascii_case("abstract"))
+            heading.as_deref().is_some_and(|heading| {
+                heading.trim_end_matches('.').eq_ignore_ascii_case("abstract")
+            })
         };
         for section in sections.iter_mut().filter(|section| is_plain(&section.heading)) {
             section.heading = None;
@@ -57,7 +67,8 @@ pub(crate) fn read(tree: &Tree, root: Id, shown: &Shown, document: &mut Document
     let references: Vec<Reference> =
         lists.iter().flat_map(|&list| references(&mut reader, list)).collect();
     let heading = lists.first().and_then(|&list| {
-        let heading = tree.descendants(list).find(|&id| tree.has_class(id, "ltx_title_bibliography"))?;
+        let heading =
+            tree.descendants(list).find(|&id| tree.has_class(id, "ltx_title_bibliography"))?;
         reader.text(heading)
     });
     let mut reader = Blocks::new(tree, &gone, document);
@@ -81,7 +92,8 @@ pub(crate) fn read(tree: &Tree, root: Id, shown: &Shown, document: &mut Document
         let text = tree.all_text(mark);
         let word = text.split_ascii_whitespace().next().unwrap_or_default();
         let id = ArxivId::parse(word.trim_start_matches("arXiv:")).ok();
-        document.identifiers.arxiv = document.identifiers.arxiv.take().or(id.map(|id| id.to_string()));
+        document.identifiers.arxiv =
+            document.identifiers.arxiv.take().or(id.map(|id| id.to_string()));
     }
 }
 
@@ -98,9 +110,17 @@ fn people(reader: &mut Blocks<'_>, root: Id) -> Vec<Person> {
         let mut affiliations: Vec<String> = lines.map(str::to_owned).collect();
         let places: Vec<Id> = tree
             .descendants(creator)
-            .filter(|&id| tree.has_class(id, "ltx_role_affiliation") || tree.has_class(id, "ltx_role_institutetext"))
+            .filter(|&id| {
+                tree.has_class(id, "ltx_role_affiliation")
+                    || tree.has_class(id, "ltx_role_institutetext")
+            })
             .collect();
-        affiliations.extend(places.into_iter().filter_map(|id| reader.text(id)).map(|text| text.replace('\n', ", ")));
+        affiliations.extend(
+            places
+                .into_iter()
+                .filter_map(|id| reader.text(id))
+                .map(|text| text.replace('\n', ", ")),
+        );
         people.push(Person { literal: Some(first.to_owned()), affiliations, ..Person::default() });
     }
     people
@@ -134,7 +154,9 @@ fn references(reader: &mut Blocks<'_>, list: Id) -> Vec<Reference> {
 /// Identifiers that a reference links to.
 pub(crate) fn identify(tree: &Tree, item: Id, reference: &mut Reference) {
     for id in tree.descendants(item) {
-        let Some(href) = tree.attribute(id, "href").filter(|_| tree.name(id) == "a") else { continue };
+        let Some(href) = tree.attribute(id, "href").filter(|_| tree.name(id) == "a") else {
+            continue;
+        };
         if href.contains("doi.org/10.") {
             let doi = Doi::parse(href).ok().map(|doi| doi.as_str().to_owned());
             reference.doi = reference.doi.take().or(doi);
@@ -178,8 +200,12 @@ pub(crate) fn block(reader: &mut Blocks<'_>, id: Id, depth: u32) -> Option<Vec<P
     if is("ltx_theorem") || is("ltx_proof") {
         let title = tree.elements(id).find(|&child| tree.has_class(child, "ltx_title"));
         let mut block = Block::empty(Kind::Quote);
-        block.role = class.split_ascii_whitespace().find_map(|one| one.strip_prefix("ltx_theorem_")).map(str::to_owned);
-        block.label = title.and_then(|title| reader.text(title)).map(|text| text.replace('\n', " "));
+        block.role = class
+            .split_ascii_whitespace()
+            .find_map(|one| one.strip_prefix("ltx_theorem_"))
+            .map(str::to_owned);
+        block.label =
+            title.and_then(|title| reader.text(title)).map(|text| text.replace('\n', " "));
         let from = title.map_or(id + 1, |title| tree.end(title));
         block.blocks = blocks::nested(reader.pieces(from, tree.end(id), depth + 1));
         return (!block.blocks.is_empty()).then(|| vec![Piece::Block(block)]);
@@ -190,7 +216,8 @@ pub(crate) fn block(reader: &mut Blocks<'_>, id: Id, depth: u32) -> Option<Vec<P
 /// Displayed equations: each row of a table that has a formula.
 fn equations(reader: &mut Blocks<'_>, id: Id) -> Option<Vec<Piece>> {
     let tree = reader.tree;
-    let mut rows: Vec<Id> = tree.descendants(id).filter(|&one| tree.has_class(one, "ltx_eqn_row")).collect();
+    let mut rows: Vec<Id> =
+        tree.descendants(id).filter(|&one| tree.has_class(one, "ltx_eqn_row")).collect();
     if rows.is_empty() {
         rows.push(id);
     }

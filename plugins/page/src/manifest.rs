@@ -24,7 +24,11 @@ pub(crate) fn manifest() -> Manifest {
             "A web page: its main content, or that it is a challenge, a login or a wall instead.",
             &["text/html", "application/xhtml+xml"],
         ),
-        format("markdown", "Markdown: CommonMark with tables, footnotes and formulas.", &["text/markdown"]),
+        format(
+            "markdown",
+            "Markdown: CommonMark with tables, footnotes and formulas.",
+            &["text/markdown"],
+        ),
         format("text", "Plain text.", &["text/plain"]),
     ];
     manifest

@@ -44,20 +44,26 @@ pub(crate) fn read(source: &str) -> Document {
     let pieces = reader.open.pop().map(|open| open.pieces).unwrap_or_default();
     let mut document = reader.document;
     if reader.deep > 0 {
-        document.warn("nested_too_deep", "blocks nest deeper than 24: deeper ones were not kept apart", None);
+        document.warn(
+            "nested_too_deep",
+            "blocks nest deeper than 24: deeper ones were not kept apart",
+            None,
+        );
     }
     let mut sections = blocks::sections(pieces, None);
     // One heading of the first level in front of all others is the title.
-    let tops = sections.iter().filter(|section| section.level == 1 && section.heading.is_some()).count();
-    if document.title.is_none() && tops == 1 {
-        if let Some(first) = sections.first_mut().filter(|first| first.level == 1) {
-            document.title = first.heading.take();
-            if first.blocks.is_empty() {
-                sections.remove(0);
-            }
-            for section in sections.iter_mut().filter(|section| section.heading.is_some()) {
-                section.level = section.level.saturating_sub(1).max(1);
-            }
+    let tops =
+        sections.iter().filter(|section| section.level == 1 && section.heading.is_some()).count();
+    if document.title.is_none()
+        && tops == 1
+        && let Some(first) = sections.first_mut().filter(|first| first.level == 1)
+    {
+        document.title = first.heading.take();
+        if first.blocks.is_empty() {
+            sections.remove(0);
+        }
+        for section in sections.iter_mut().filter(|section| section.heading.is_some()) {
+            section.level = section.level.saturating_sub(1).max(1);
         }
     }
     document.sections = sections;
@@ -229,10 +235,8 @@ impl Reader {
                 }
             }
             Tag::Table(_) => self.begin(Kind::Table, false),
-            Tag::TableHead | Tag::TableRow => {
-                if self.top().block.kind == Kind::Table {
-                    self.top().block.rows.push(Vec::new());
-                }
+            Tag::TableHead | Tag::TableRow if self.top().block.kind == Kind::Table => {
+                self.top().block.rows.push(Vec::new());
             }
             Tag::Link { dest_url, .. } => {
                 let at = self.top().text.len();
@@ -324,7 +328,9 @@ fn front(text: &str, document: &mut Document) {
             Some(value) => (name.clone(), value),
             None if line.starts_with([' ', '\t']) => continue,
             None => match line.split_once(':') {
-                Some((here, value)) => (here.trim().to_ascii_lowercase().replace([' ', '-'], "_"), value),
+                Some((here, value)) => {
+                    (here.trim().to_ascii_lowercase().replace([' ', '-'], "_"), value)
+                }
                 None => continue,
             },
         };
@@ -342,7 +348,10 @@ fn front(text: &str, document: &mut Document) {
                     .authors
                     .push(Person { literal: Some(value.to_owned()), ..Person::default() }),
                 "lang" | "language" => document.language = Some(value.to_owned()),
-                "doi" => document.identifiers.doi = Doi::parse(value).ok().map(|doi| doi.as_str().to_owned()),
+                "doi" => {
+                    document.identifiers.doi =
+                        Doi::parse(value).ok().map(|doi| doi.as_str().to_owned())
+                }
                 "abstract" => {
                     let blocks = vec![Block::new(Kind::Paragraph, value)];
                     let sections = vec![Section { level: 1, blocks, ..Section::default() }];

@@ -114,10 +114,10 @@ fn bare(tex: &str) -> &str {
         let inner = tex.strip_prefix('{').and_then(|tex| tex.strip_suffix('}'));
         if let Some(inner) = inner.and_then(|inner| inner.trim().strip_prefix(style)) {
             tex = inner.trim();
-        } else if let Some(inner) = tex.strip_prefix(style) {
-            if !inner.starts_with(|one: char| one.is_ascii_alphabetic()) {
-                tex = inner.trim();
-            }
+        } else if let Some(inner) = tex.strip_prefix(style)
+            && !inner.starts_with(|one: char| one.is_ascii_alphabetic())
+        {
+            tex = inner.trim();
         }
     }
     tex

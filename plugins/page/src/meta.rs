@@ -132,10 +132,10 @@ impl Meta {
                 self.citing.extend(content.split(';').flat_map(people));
             }
             "citation_author_institution" | "citation_author_affiliation" => {
-                if let Some(last) = self.citing.last_mut() {
-                    if !last.affiliations.contains(&content) {
-                        last.affiliations.push(content);
-                    }
+                if let Some(last) = self.citing.last_mut()
+                    && !last.affiliations.contains(&content)
+                {
+                    last.affiliations.push(content);
                 }
             }
             "citation_author_email" => {
@@ -153,7 +153,8 @@ impl Meta {
     }
 
     fn link(&mut self, tree: &Tree, id: Id) {
-        let (Some(rels), Some(href)) = (tree.attribute(id, "rel"), tree.attribute(id, "href")) else {
+        let (Some(rels), Some(href)) = (tree.attribute(id, "rel"), tree.attribute(id, "href"))
+        else {
             return;
         };
         for rel in rels.to_ascii_lowercase().split_ascii_whitespace() {
@@ -211,7 +212,8 @@ impl Meta {
             Some(kinds) => kinds.iter().filter_map(Json::text).collect(),
             None => Vec::new(),
         };
-        let kind = kinds.first().map(|kind| kind.rsplit(['/', '#']).next().unwrap_or(kind).to_owned());
+        let kind =
+            kinds.first().map(|kind| kind.rsplit(['/', '#']).next().unwrap_or(kind).to_owned());
         let path = match (&kind, path.is_empty()) {
             (Some(kind), true) => kind.clone(),
             _ => path.to_owned(),
@@ -224,7 +226,8 @@ impl Meta {
                 continue;
             }
             if name == "isAccessibleForFree" {
-                let free = value.text().is_none_or(|text| !text.to_ascii_lowercase().contains("false"));
+                let free =
+                    value.text().is_none_or(|text| !text.to_ascii_lowercase().contains("false"));
                 self.not_free |= depth == 0 && (*value == Json::False || !free);
             }
             let here = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
@@ -247,7 +250,12 @@ impl Meta {
                     Json::Object(_) if depth < 4 => {
                         let names = matches!(
                             name.as_str(),
-                            "author" | "creator" | "publisher" | "isPartOf" | "editor" | "contributor"
+                            "author"
+                                | "creator"
+                                | "publisher"
+                                | "isPartOf"
+                                | "editor"
+                                | "contributor"
                         );
                         if let Some(text) = one.text().filter(|_| names && depth == 0) {
                             let name = match name.as_str() {
@@ -312,7 +320,9 @@ impl Meta {
         if document.authors.is_empty() {
             document.authors = self.authors();
         }
-        if let Some(text) = self.statements.iter().filter(|one| one.name == "abstract").min_by_key(|one| one.source) {
+        if let Some(text) =
+            self.statements.iter().filter(|one| one.name == "abstract").min_by_key(|one| one.source)
+        {
             let text = crate::plain_words(&text.value);
             if !text.is_empty() && document.abstracts.is_empty() {
                 let blocks = vec![Block::new(Kind::Paragraph, text)];
@@ -369,8 +379,14 @@ impl Meta {
             match one.name.as_str() {
                 "doi" => ids.doi = ids.doi.take().or_else(|| doi(value)),
                 "identifier" | "id" if one.source != Source::Microdata => {
-                    let marked = ["doi:", "https://doi.org/", "http://doi.org/", "http://dx.doi.org/",
-                        "https://dx.doi.org/", "10."];
+                    let marked = [
+                        "doi:",
+                        "https://doi.org/",
+                        "http://doi.org/",
+                        "http://dx.doi.org/",
+                        "https://dx.doi.org/",
+                        "10.",
+                    ];
                     let lower = value.to_ascii_lowercase();
                     // What a page quotes is not what it is: only the page's own things count.
                     let own = one.source != Source::JsonLd || one.from.matches('.').count() == 1;
@@ -391,7 +407,8 @@ impl Meta {
                     ids.arxiv = ids.arxiv.take().or_else(found);
                 }
                 "isbn" => {
-                    let digits: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+                    let digits: String =
+                        value.chars().filter(char::is_ascii_alphanumeric).collect();
                     let fits = matches!(digits.len(), 10 | 13)
                         && digits.bytes().take(digits.len() - 1).all(|byte| byte.is_ascii_digit());
                     if fits && !ids.isbn.contains(&digits) {
@@ -479,18 +496,51 @@ fn normalise(tag: &str) -> Option<(Source, String)> {
     }
     if let Some(name) = tag.strip_prefix("twitter:") {
         let says = matches!(name, "title" | "description" | "image" | "creator" | "image:alt");
-        return says.then(|| (Source::Other, if name == "creator" { "twitter_creator".to_owned() } else { known(name) }));
+        return says.then(|| {
+            (
+                Source::Other,
+                if name == "creator" { "twitter_creator".to_owned() } else { known(name) },
+            )
+        });
     }
     let says = matches!(
         tag,
-        "author" | "description" | "keywords" | "news_keywords" | "date" | "doi" | "language"
-            | "content-language" | "publisher" | "copyright" | "generator" | "title" | "abstract"
-            | "last-modified" | "revised" | "subject" | "parsely-author" | "parsely-title"
-            | "parsely-pub-date" | "sailthru.author" | "sailthru.date" | "sailthru.title"
-            | "pubdate" | "article.published" | "article.updated" | "ncbi_pmid" | "ncbi_pmcid"
-            | "evt-doipage" | "robots" | "application-name" | "byl"
+        "author"
+            | "description"
+            | "keywords"
+            | "news_keywords"
+            | "date"
+            | "doi"
+            | "language"
+            | "content-language"
+            | "publisher"
+            | "copyright"
+            | "generator"
+            | "title"
+            | "abstract"
+            | "last-modified"
+            | "revised"
+            | "subject"
+            | "parsely-author"
+            | "parsely-title"
+            | "parsely-pub-date"
+            | "sailthru.author"
+            | "sailthru.date"
+            | "sailthru.title"
+            | "pubdate"
+            | "article.published"
+            | "article.updated"
+            | "ncbi_pmid"
+            | "ncbi_pmcid"
+            | "evt-doipage"
+            | "robots"
+            | "application-name"
+            | "byl"
     );
-    let tag = tag.trim_start_matches("parsely-").trim_start_matches("sailthru.").trim_start_matches("ncbi_");
+    let tag = tag
+        .trim_start_matches("parsely-")
+        .trim_start_matches("sailthru.")
+        .trim_start_matches("ncbi_");
     (says && tag != "robots").then(|| (Source::Other, known(tag)))
 }
 

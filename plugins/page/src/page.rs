@@ -1,7 +1,7 @@
 //! A web page as a document.
 
-use carrel_pdk::{Code, Error};
 use carrel_pdk::document::{Document, Identifiers, Kind, Quality, Reason};
+use carrel_pdk::{Code, Error};
 
 use crate::blocks::{self, Blocks, Piece};
 use crate::content;
@@ -19,7 +19,8 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
         Ok(tree) => tree,
         Err(Unread::TooDeep) => {
             let mut document = flat::read(page);
-            let message = "elements nest deeper than 512: tags only divide the text, and all of it is given";
+            let message =
+                "elements nest deeper than 512: tags only divide the text, and all of it is given";
             document.warn("nested_too_deep", message, None);
             return Ok(document);
         }
@@ -92,7 +93,10 @@ fn is_offer(piece: &Piece) -> bool {
         Piece::Heading(_, _, text) => kind::offers(text),
         Piece::Block(block) => {
             block.kind == Kind::Paragraph
-                && block.text.as_deref().is_some_and(|text| text.chars().count() < 300 && kind::offers(text))
+                && block
+                    .text
+                    .as_deref()
+                    .is_some_and(|text| text.chars().count() < 300 && kind::offers(text))
         }
     }
 }

@@ -56,10 +56,30 @@ fn is_item(tree: &Tree, id: Id) -> bool {
 fn is_name(class: &str) -> bool {
     matches!(
         class,
-        "post" | "postbit" | "postcontainer" | "post-container" | "post_container" | "topic-post"
-            | "forum-post" | "forumpost" | "message" | "message--post" | "cpost" | "crawler-post"
-            | "topic-body" | "post-stream-item" | "question" | "answer" | "comtr" | "postbody"
-            | "post_body" | "post-wrapper" | "reply" | "ipscomment" | "kpost" | "postbitlegacy"
+        "post"
+            | "postbit"
+            | "postcontainer"
+            | "post-container"
+            | "post_container"
+            | "topic-post"
+            | "forum-post"
+            | "forumpost"
+            | "message"
+            | "message--post"
+            | "cpost"
+            | "crawler-post"
+            | "topic-body"
+            | "post-stream-item"
+            | "question"
+            | "answer"
+            | "comtr"
+            | "postbody"
+            | "post_body"
+            | "post-wrapper"
+            | "reply"
+            | "ipscomment"
+            | "kpost"
+            | "postbitlegacy"
     )
 }
 
@@ -91,9 +111,25 @@ fn is_beside(measured: &Measured<'_>, id: Id) -> bool {
     }
     let class = tree.attribute(id, "class").unwrap_or_default().to_ascii_lowercase();
     [
-        "signature", "post-buttons", "postbuttons", "post-menu", "post-controls", "post-actions",
-        "js-post-menu", "votecell", "vote-", "badge", "share", "likes", "reactions", "profile",
-        "message-attribution-opposite", "message-userextras", "user-stats", "postfoot", "post-links",
+        "signature",
+        "post-buttons",
+        "postbuttons",
+        "post-menu",
+        "post-controls",
+        "post-actions",
+        "js-post-menu",
+        "votecell",
+        "vote-",
+        "badge",
+        "share",
+        "likes",
+        "reactions",
+        "profile",
+        "message-attribution-opposite",
+        "message-userextras",
+        "user-stats",
+        "postfoot",
+        "post-links",
     ]
     .iter()
     .any(|one| class.contains(one))

@@ -14,13 +14,46 @@ use support::fixtures;
 
 /// Pieces that a reader of pages may stumble over.
 const PIECES: &[&str] = &[
-    "<p>", "</p>", "<div>", "<table><tr><td>", "<td rowspan='9' colspan='99'>", "</table>", "<ul><li>",
-    "<select>", "<math><mi>", "<annotation encoding='application/x-tex'>x</annotation>", "<svg>",
-    "<template>", "<noscript>", "<b><i>", "</b>", "<a href='x'>", "<sub><sub>", "<pre>", "<dl><dt>",
-    "<figure><figcaption>", "<script type='math/tex'>", "<script type='application/ld+json'>{\"a\":[",
-    "<h2>", "<blockquote>", "<meta name='citation_doi' content='10.5555/x'>", "<form>", "<!--", "]]>",
-    "<span class='ltx_note'><span class='ltx_note_content'>", "<body>", "<title>", "<plaintext>",
-    "<div class='post'>", "\u{0}", "```", "| a | b |\n|---|---|\n", "> > ", "- - - ", "[^1]: x", "$$",
+    "<p>",
+    "</p>",
+    "<div>",
+    "<table><tr><td>",
+    "<td rowspan='9' colspan='99'>",
+    "</table>",
+    "<ul><li>",
+    "<select>",
+    "<math><mi>",
+    "<annotation encoding='application/x-tex'>x</annotation>",
+    "<svg>",
+    "<template>",
+    "<noscript>",
+    "<b><i>",
+    "</b>",
+    "<a href='x'>",
+    "<sub><sub>",
+    "<pre>",
+    "<dl><dt>",
+    "<figure><figcaption>",
+    "<script type='math/tex'>",
+    "<script type='application/ld+json'>{\"a\":[",
+    "<h2>",
+    "<blockquote>",
+    "<meta name='citation_doi' content='10.5555/x'>",
+    "<form>",
+    "<!--",
+    "]]>",
+    "<span class='ltx_note'><span class='ltx_note_content'>",
+    "<body>",
+    "<title>",
+    "<plaintext>",
+    "<div class='post'>",
+    "\u{0}",
+    "```",
+    "| a | b |\n|---|---|\n",
+    "> > ",
+    "- - - ",
+    "[^1]: x",
+    "$$",
 ];
 
 #[test]
@@ -74,7 +107,9 @@ fn nesting_of_any_depth_is_read() {
             assert!(found.to_text().contains("word"), "{before} {depth}: {found:?}");
         }
     }
-    for (before, behind) in [("> ", ""), ("- ", ""), ("[", "](x)"), ("*", "*"), ("![", "](x)"), ("`", "")] {
+    for (before, behind) in
+        [("> ", ""), ("- ", ""), ("[", "](x)"), ("*", "*"), ("![", "](x)"), ("`", "")]
+    {
         let text = before.repeat(5000) + "word" + &behind.repeat(5000);
         support::check("markdown", text.as_bytes());
     }
@@ -121,7 +156,8 @@ fn the_time_for_a_page_grows_with_its_size() {
 fn any_bytes_are_read() {
     let mut numbers = Numbers::new(7);
     for length in 0..400 {
-        let bytes: Vec<u8> = (0..length).map(|_| u8::try_from(numbers.next(256)).unwrap()).collect();
+        let bytes: Vec<u8> =
+            (0..length).map(|_| u8::try_from(numbers.next(256)).unwrap()).collect();
         for format in ["html", "markdown", "text"] {
             support::check(format, &bytes);
         }
