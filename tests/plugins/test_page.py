@@ -101,11 +101,11 @@ KINDS = {
         "<title>Page introuvable</title><h1>Erreur</h1><p>La page demandée n'existe pas.",
     ],
     "consent": [
-        "<h1>We use cookies</h1><p>Accept all, or manage options of our partners. Your consent counts",
+        "<h1>We use cookies</h1><p>Accept all, or manage options of our partners. Your consent.",
         "<p>Mit Cookies und Ihrer Zustimmung weiter. Datenschutz.<button>Alle akzeptieren</button>",
     ],
     "paywall": [
-        "<p>The first lines are free.</p><p>Subscribe to continue reading. Already a subscriber?</p>",
+        "<p>The first lines are free.</p><p>Subscribe to continue reading. Already a subscriber?",
         "<p>Le début.</p><p>Article réservé aux abonnés. Abonnez-vous pour lire la suite.</p>",
     ],
     "login": [
@@ -129,7 +129,7 @@ def test_tags_win_in_the_order_of_preference(desk: Carrel) -> None:
         "og:title": '<meta property="og:title" content="og">',
         "dc.title": '<meta name="dc.title" content="dc">',
         "prism.title": '<meta name="prism.title" content="prism">',
-        "json-ld": '<script type="application/ld+json">{"@type":"Article","headline":"ld"}</script>',
+        "json-ld": '<script type="application/ld+json">{"@type":"Book","headline":"ld"}</script>',
         "citation_title": '<meta name="citation_title" content="citation">',
     }
     page, winners = "<p>A text of some words that stands here.</p>", []

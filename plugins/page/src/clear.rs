@@ -1,8 +1,9 @@
 //! The text of a page that is no article: all of it without navigation, advertisement and the rest of what
 //! surrounds content.
 
-use crate::article::{Measured, Selection, Stat};
+use crate::article::Selection;
 use crate::dom::Id;
+use crate::measure::{Measured, Stat};
 
 /// Leaves out what surrounds the content; with `comments` those of readers stay.
 pub(crate) fn clear(measured: &Measured<'_>, gone: &[bool], comments: bool) -> Option<Selection> {

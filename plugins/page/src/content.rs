@@ -1,11 +1,12 @@
 //! Which part of a page is its text: several ways are tried, and the kind of page and what each way finds
 //! decide.
 
-use crate::article::{Measured, Selection};
+use crate::article::Selection;
 use crate::clear;
 use crate::dom::{Id, Tree};
 use crate::hints::{Hints, Shown};
 use crate::kind;
+use crate::measure::Measured;
 use crate::meta::Meta;
 use crate::posts;
 

@@ -1,8 +1,8 @@
 //! What kind of page it is: first whether it is the page at all, or a challenge, a login, a wall.
 
-use crate::article::Stat;
 use crate::dom::{Id, Tree};
 use crate::hints::Shown;
+use crate::measure::Stat;
 use crate::meta::Meta;
 
 /// Pages that stand in the way of another one, and why one cannot read it.

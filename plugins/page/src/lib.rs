@@ -20,6 +20,7 @@ mod latexml;
 mod manifest;
 mod markdown;
 mod math;
+mod measure;
 mod meta;
 mod page;
 mod plain;

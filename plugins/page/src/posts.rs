@@ -1,7 +1,8 @@
 //! Discussions: the contributions, however the site marks them.
 
-use crate::article::{Measured, Selection, Stat};
+use crate::article::Selection;
 use crate::dom::{Id, Tree};
+use crate::measure::{Measured, Stat};
 
 /// Finds the contributions of a discussion: items of schema.org's types, or elements built alike whose
 /// names say so.
