@@ -335,7 +335,11 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
             return Some(Wall::Consent);
         }
     }
-    if small && view.passwords > 0 && view.count(LOGIN) > 0 && !article {
+    if small
+        && view.passwords > 0
+        && (view.heads(LOGIN) || (short && view.count(LOGIN) > 1))
+        && !article
+    {
         return Some(Wall::Login);
     }
     let offers = view.count(PAYWALL);
