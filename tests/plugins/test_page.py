@@ -19,7 +19,7 @@ COMPONENTS = Path(carrel.__file__).parent / "components"
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("page"),)))
 
 
@@ -42,8 +42,8 @@ READ: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_hostile_page_is_read(desk: Carrel, name: str) -> None:
-    assert "word" in desk.parse_text("page", "html", READ[name]())
+def test_a_hostile_page_is_read(api: Carrel, name: str) -> None:
+    assert "word" in api.parse_text("page", "html", READ[name]())
 
 
 REFUSED: dict[str, Callable[[], bytes]] = {
@@ -53,15 +53,15 @@ REFUSED: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_page_of_too_many_elements_is_refused(desk: Carrel, name: str) -> None:
+def test_a_page_of_too_many_elements_is_refused(api: Carrel, name: str) -> None:
     with pytest.raises(CarrelError) as caught:
-        desk.parse_text("page", "html", REFUSED[name]())
+        api.parse_text("page", "html", REFUSED[name]())
     assert caught.value.to_dict()["code"] == "too_large"
 
 
 @pytest.mark.parametrize("prefix", [b"> ", b"- ", b"[", b"*", b"1. ", b"|"])
-def test_deep_markdown_is_read(desk: Carrel, prefix: bytes) -> None:
-    assert "word" in desk.parse_text("page", "markdown", prefix * 20_000 + b"word\n")
+def test_deep_markdown_is_read(api: Carrel, prefix: bytes) -> None:
+    assert "word" in api.parse_text("page", "markdown", prefix * 20_000 + b"word\n")
 
 
 CHALLENGES = {
@@ -74,22 +74,22 @@ CHALLENGES = {
 
 
 @pytest.mark.parametrize("name", CHALLENGES)
-def test_a_challenge_is_never_text(desk: Carrel, name: str) -> None:
-    found = desk.parse("page", "html", CHALLENGES[name].encode())
+def test_a_challenge_is_never_text(api: Carrel, name: str) -> None:
+    found = api.parse("page", "html", CHALLENGES[name].encode())
     assert found["kind"] == "challenge"
     assert found["sections"] == []
     assert found["quality"] == "none"
     assert [one["code"] for one in found["warnings"]] == ["challenge"]
 
 
-def test_an_article_about_challenges_is_an_article(desk: Carrel) -> None:
+def test_an_article_about_challenges_is_an_article(api: Carrel) -> None:
     words = (
         "<p>Sites say just a moment and set _cf_chl_opt before they give a page, or a captcha.</p>"
     )
     page = (
         f"<title>Just a moment, or: captcha</title><article><h1>Captcha</h1>{words * 40}</article>"
     )
-    found = desk.parse("page", "html", page.encode())
+    found = api.parse("page", "html", page.encode())
     assert found["kind"] not in {"challenge", "not_found"}
     assert found["quality"] == "complete"
 
@@ -118,13 +118,13 @@ KINDS = {
 @pytest.mark.parametrize(
     ("kind", "page"), [(kind, page) for kind, pages in KINDS.items() for page in pages]
 )
-def test_a_page_that_is_none_says_which_kind_it_is(desk: Carrel, kind: str, page: str) -> None:
-    found = desk.parse("page", "html", page.encode())
+def test_a_page_that_is_none_says_which_kind_it_is(api: Carrel, kind: str, page: str) -> None:
+    found = api.parse("page", "html", page.encode())
     assert found["kind"] == kind
     assert found["quality"] != "complete"
 
 
-def test_tags_win_in_the_order_of_preference(desk: Carrel) -> None:
+def test_tags_win_in_the_order_of_preference(api: Carrel) -> None:
     tags = {
         "og:title": '<meta property="og:title" content="og">',
         "dc.title": '<meta name="dc.title" content="dc">',
@@ -135,19 +135,19 @@ def test_tags_win_in_the_order_of_preference(desk: Carrel) -> None:
     page, winners = "<p>A text of some words that stands here.</p>", []
     for tag in tags.values():
         page = tag + page
-        winners.append(desk.parse("page", "html", page.encode())["title"])
+        winners.append(api.parse("page", "html", page.encode())["title"])
     assert winners == ["og", "dc", "prism", "ld", "citation"]
 
 
-def test_a_doi_in_the_text_is_not_the_pages(desk: Carrel) -> None:
+def test_a_doi_in_the_text_is_not_the_pages(api: Carrel) -> None:
     page = b'<p>See <a href="https://doi.org/10.5555/other">10.5555/other</a> for more of it.</p>'
-    found = desk.parse("page", "html", page)
+    found = api.parse("page", "html", page)
     assert found["identifiers"] == {}
 
 
-def test_hidden_text_is_left_out_and_counted(desk: Carrel) -> None:
+def test_hidden_text_is_left_out_and_counted(api: Carrel) -> None:
     page = b"<p>Seen by all.</p><p style='display: none'>secret</p><p hidden>more</p>"
-    found = desk.parse("page", "html", page)
+    found = api.parse("page", "html", page)
     assert "secret" not in json.dumps(found)
     assert [one["code"] for one in found["warnings"]] == ["hidden_text"]
 
