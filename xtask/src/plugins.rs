@@ -45,6 +45,8 @@ pub(crate) const ALL: &[Shipped] = &[
         folder: "plugins/render",
         module: "carrel_render",
         manifest: manifest::<carrel_render::Render>,
+    },
+    Shipped {
         name: "page",
         folder: "plugins/page",
         module: "carrel_page",
