@@ -21,6 +21,7 @@ SOURCES = {
     "crossref": ("crossref", "works", "response.json"),
     "eutils": ("eutils", "efetch", "response.xml"),
     "jats": ("jats", "jats", "response.xml"),
+    "page": ("page", "html", "document.html"),
 }
 CASES = [
     pytest.param(source, path, id=f"{source}-{path.name}")
@@ -46,6 +47,10 @@ def through_the_sandbox(config: Config, source: str, path: Path) -> dict[str, An
     plugin, document_format = format_of(source, path)
     document, _ = read_case(source, path)
     try:
+        if isinstance(document, bytes):
+            return api(config, plugin).parse(
+                plugin, document_format, document, options=options_of(path)
+            )
         return api(config, plugin).parse(plugin, document_format, document)
     except SourceError as error:
         return {"error": error.to_dict()}
@@ -58,14 +63,31 @@ def natively(source: str, path: Path) -> dict[str, Any]:
     plugin, document_format = format_of(source, path)
     document, _ = read_case(source, path)
     try:
-        result: dict[str, Any] = json.loads(native.parse(plugin, document_format, document))
+        if isinstance(document, bytes):
+            options = json.dumps(options_of(path))
+            text = native.parse_bytes(plugin, document_format, document, options)
+        else:
+            text = native.parse(plugin, document_format, document)
+        result: dict[str, Any] = json.loads(text)
     except ValueError as error:
         return {"error": json.loads(str(error))}
     return result
 
 
-def read_case(source: str, path: Path) -> tuple[str, dict[str, Any]]:
+def options_of(path: Path) -> dict[str, Any]:
+    """The options of a document of bytes, which its `case.json` names."""
+    case = path / "case.json"
+    told = json.loads(case.read_text("utf-8")) if case.exists() else {}
+    options: dict[str, Any] = told.get("options", {})
+    return options
+
+
+def read_case(source: str, path: Path) -> tuple[str | bytes, dict[str, Any]]:
+    """The document, as bytes where its format is, and what it must become."""
     usual = path / SOURCES[source][2]
+    if usual.name.startswith("document."):
+        file = next(path.glob("document.*"))
+        return file.read_bytes(), json.loads((path / "expected.json").read_text("utf-8"))
     # The answers of some utilities are text or JSON.
     file = usual if usual.exists() else next(path.glob("response.*"))
     document = file.read_bytes().decode("utf-8")

@@ -46,6 +46,12 @@ pub(crate) const ALL: &[Shipped] = &[
         module: "carrel_render",
         manifest: manifest::<carrel_render::Render>,
     },
+    Shipped {
+        name: "page",
+        folder: "plugins/page",
+        module: "carrel_page",
+        manifest: manifest::<carrel_page::Page>,
+    },
 ];
 
 fn manifest<P: Plugin>() -> Manifest {

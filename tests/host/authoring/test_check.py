@@ -345,6 +345,7 @@ LAYOUTS = {
     "tests/fixtures/crossref": ("crossref", "works"),
     "tests/fixtures/eutils": ("eutils", None),
     "tests/fixtures/jats": ("jats", "jats"),
+    "tests/fixtures/page": ("page", "html"),
 }
 #: Those whose plugin has to be built, which `test_new.py` and `tests/plugins/test_examples.py` do.
 BUILT = {

@@ -1,0 +1,369 @@
+//! What the names that authors give to elements (`class`, `id`) say about them, and which elements are no
+//! content or not shown.
+
+use std::collections::HashMap;
+
+use crate::dom::{Id, Tree};
+
+/// Hints of one element.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Hint {
+    /// Named like something beside the content, and not like content.
+    pub(crate) unlikely: bool,
+    /// Points for or against, 25 for each of class and id.
+    pub(crate) weight: i16,
+    /// Named like a byline.
+    pub(crate) byline: bool,
+    /// Named like buttons for sharing.
+    pub(crate) share: bool,
+    /// Named like navigation, advertisement or another box that is never text.
+    pub(crate) boilerplate: bool,
+    /// Named like a box that lies over the page or asks for something.
+    pub(crate) overlay: bool,
+    /// Named like what is said about the text: its date, its writer, its place on the site.
+    pub(crate) about: bool,
+    /// Named like a reader's comment or a list of them.
+    pub(crate) comment: bool,
+}
+
+const UNLIKELY: &[&str] = &[
+    "-ad-",
+    "ai2html",
+    "banner",
+    "breadcrumbs",
+    "combx",
+    "comment",
+    "community",
+    "cover-wrap",
+    "disqus",
+    "extra",
+    "footer",
+    "gdpr",
+    "header",
+    "legends",
+    "menu",
+    "related",
+    "remark",
+    "replies",
+    "rss",
+    "shoutbox",
+    "sidebar",
+    "skyscraper",
+    "social",
+    "sponsor",
+    "supplemental",
+    "ad-break",
+    "agegate",
+    "pagination",
+    "pager",
+    "popup",
+    "yom-remote",
+];
+const LIKELY: &[&str] =
+    &["and", "article", "body", "column", "content", "main", "mathjax", "shadow"];
+const POSITIVE: &[&str] = &[
+    "article",
+    "body",
+    "content",
+    "entry",
+    "main",
+    "page",
+    "pagination",
+    "post",
+    "text",
+    "blog",
+    "story",
+];
+const NEGATIVE: &[&str] = &[
+    "-ad-",
+    "hidden",
+    "banner",
+    "combx",
+    "comment",
+    "com-",
+    "contact",
+    "footer",
+    "gdpr",
+    "masthead",
+    "media",
+    "meta",
+    "outbrain",
+    "promo",
+    "related",
+    "scroll",
+    "share",
+    "shoutbox",
+    "sidebar",
+    "skyscraper",
+    "sponsor",
+    "shopping",
+    "tags",
+    "widget",
+];
+/// Parts of a name, between signs and where capitals begin, that name what is never the page's text.
+const BOILERPLATE: &[&str] = &[
+    "breadcrumb",
+    "breadcrumbs",
+    "nav",
+    "navbar",
+    "navigation",
+    "menu",
+    "submenu",
+    "sidebar",
+    "footer",
+    "cookie",
+    "cookies",
+    "consent",
+    "gdpr",
+    "newsletter",
+    "subscribe",
+    "subscription",
+    "signup",
+    "social",
+    "share",
+    "sharing",
+    "sharedaddy",
+    "related",
+    "recommended",
+    "recommendations",
+    "advert",
+    "advertisement",
+    "advertising",
+    "ads",
+    "ad",
+    "sponsored",
+    "promo",
+    "promotion",
+    "popup",
+    "modal",
+    "pagination",
+    "pager",
+    "paging",
+    "skip",
+    "toolbar",
+    "outbrain",
+    "taboola",
+    "disqus",
+    "masthead",
+    "dropdown",
+    "offcanvas",
+    "overlay",
+    "lightbox",
+    "toc",
+    "login",
+    "signin",
+    "tags",
+    "tagcloud",
+];
+const OVERLAYS: &[&str] = &[
+    "cookie",
+    "cookies",
+    "consent",
+    "gdpr",
+    "modal",
+    "popup",
+    "lightbox",
+    "offcanvas",
+    "cookiebot",
+    "onetrust",
+    "cookiebanner",
+    "cookieconsent",
+];
+const ABOUT: &[&str] = &[
+    "meta",
+    "metadata",
+    "date",
+    "dateline",
+    "timestamp",
+    "bio",
+    "byline",
+    "published",
+    "posted",
+    "pubdate",
+    "disclosure",
+    "disclaimer",
+    "credit",
+    "copyright",
+];
+const COMMENTS: &[&str] = &["comment", "comments", "commentlist", "disqus", "respond", "replies"];
+
+/// Hints by element.
+pub(crate) struct Hints {
+    of: Vec<Hint>,
+}
+
+impl Hints {
+    /// Looks at the names of every element.
+    pub(crate) fn new(tree: &Tree) -> Self {
+        let mut known: HashMap<(&str, &str), Hint> = HashMap::new();
+        let mut of = vec![Hint::default(); tree.len()];
+        for (id, hint) in of.iter_mut().enumerate() {
+            if !tree.is_element(id) {
+                continue;
+            }
+            let class = tree.attribute(id, "class").unwrap_or_default();
+            let name = tree.attribute(id, "id").unwrap_or_default();
+            if !class.is_empty() || !name.is_empty() {
+                *hint = *known.entry((class, name)).or_insert_with(|| read(class, name));
+            }
+        }
+        Self { of }
+    }
+
+    /// The hint of an element.
+    pub(crate) fn of(&self, id: Id) -> Hint {
+        self.of.get(id).copied().unwrap_or_default()
+    }
+}
+
+fn read(class: &str, id: &str) -> Hint {
+    let parts = words(class).chain(words(id)).collect::<Vec<_>>();
+    let (class, id) = (class.to_ascii_lowercase(), id.to_ascii_lowercase());
+    let both = format!("{class} {id}");
+    let any = |text: &str, list: &[&str]| list.iter().any(|one| text.contains(one));
+    let weight = |text: &str| {
+        if text.is_empty() {
+            return 0;
+        }
+        let hid = text.split(' ').any(|one| one == "hid");
+        let minus = if hid || any(text, NEGATIVE) { -25 } else { 0 };
+        minus + if any(text, POSITIVE) { 25 } else { 0 }
+    };
+    let named = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
+    Hint {
+        unlikely: any(&both, UNLIKELY) && !any(&both, LIKELY),
+        weight: weight(&class) + weight(&id),
+        byline: any(&both, &["byline", "author", "dateline", "writtenby", "p-author"]),
+        share: named(&["share", "sharedaddy"]),
+        boilerplate: named(BOILERPLATE),
+        overlay: named(OVERLAYS),
+        about: named(ABOUT),
+        comment: named(COMMENTS),
+    }
+}
+
+/// The words of a name: `postBody-main_2` has `post`, `body`, `main`.
+fn words(name: &str) -> impl Iterator<Item = String> + '_ {
+    let mut out = Vec::new();
+    let mut word = String::new();
+    let mut small = false;
+    for one in name.chars() {
+        if (!one.is_ascii_alphabetic() || (one.is_ascii_uppercase() && small)) && !word.is_empty() {
+            out.push(std::mem::take(&mut word));
+        }
+        if one.is_ascii_alphabetic() {
+            word.push(one.to_ascii_lowercase());
+        }
+        small = one.is_ascii_lowercase();
+    }
+    if !word.is_empty() {
+        out.push(word);
+    }
+    out.into_iter()
+}
+
+/// What of a page is left out before anything is weighed.
+pub(crate) struct Shown {
+    /// Elements that are left out with everything inside.
+    pub(crate) gone: Vec<bool>,
+    /// How many of them are hidden by the page and have text, and the characters in them.
+    pub(crate) hidden: usize,
+    /// Characters of text in them.
+    pub(crate) hidden_chars: usize,
+}
+
+/// Finds scripts, forms' fields and what the page hides. Where most of the text is for readers without
+/// scripts, that is shown.
+pub(crate) fn shown(tree: &Tree) -> Shown {
+    let mut shown = shown_with(tree, false);
+    let chars = |shown: &Shown| {
+        let alive = (0..tree.len()).filter(|&id| !shown.gone[id]);
+        alive.filter_map(|id| tree.text(id)).map(|text| text.trim().len()).sum::<usize>()
+    };
+    if tree.descendants(0).any(|id| tree.name(id) == "noscript" && tree.end(id) > id + 8) {
+        let without = shown_with(tree, true);
+        if chars(&shown) * 2 < chars(&without) {
+            shown = without;
+        }
+    }
+    shown
+}
+
+fn shown_with(tree: &Tree, noscript: bool) -> Shown {
+    let mut shown = Shown { gone: vec![false; tree.len()], hidden: 0, hidden_chars: 0 };
+    let mut at = 0;
+    while at < tree.len() {
+        let gone = is_machinery(tree, at) && !(noscript && tree.name(at) == "noscript");
+        let hides = !gone && is_hidden(tree, at);
+        if gone || hides {
+            shown.gone[at..tree.end(at)].fill(true);
+            if hides && !tree.has_class(at, "katex-html") {
+                let chars = text_chars(tree, at);
+                shown.hidden += usize::from(chars > 0);
+                shown.hidden_chars += chars;
+            }
+            at = tree.end(at);
+        } else {
+            at += 1;
+        }
+    }
+    shown
+}
+
+fn text_chars(tree: &Tree, id: Id) -> usize {
+    let mut chars = 0;
+    let mut at = id;
+    while at < tree.end(id) {
+        if is_machinery(tree, at) {
+            at = tree.end(at);
+            continue;
+        }
+        let text = tree.text(at).unwrap_or_default();
+        chars += text.chars().filter(|one| !one.is_whitespace()).count();
+        at += 1;
+    }
+    chars
+}
+
+/// Elements whose content is for programs.
+fn is_machinery(tree: &Tree, id: Id) -> bool {
+    match tree.name(id) {
+        "script" => !is_math_script(tree, id),
+        "style" | "noscript" | "template" | "head" | "link" | "meta" | "svg" | "iframe"
+        | "object" | "embed" | "applet" | "canvas" | "audio" | "video" | "select" | "option"
+        | "datalist" | "textarea" | "input" | "progress" | "meter" | "map" | "noframes"
+        | "frameset" => true,
+        _ => false,
+    }
+}
+
+/// Whether an element is a formula of MathJax in TeX.
+pub(crate) fn is_math_script(tree: &Tree, id: Id) -> bool {
+    tree.name(id) == "script"
+        && tree.attribute(id, "type").is_some_and(|kind| kind.trim().starts_with("math/tex"))
+}
+
+/// Whether an element hides itself and what is inside; formulas for screen readers are not hidden.
+fn is_hidden(tree: &Tree, id: Id) -> bool {
+    if !tree.is_element(id) || matches!(tree.name(id), "html" | "body" | "") {
+        return false;
+    }
+    let style = tree.attribute(id, "style").map(|style| {
+        style.chars().filter(|one| !one.is_whitespace()).collect::<String>().to_ascii_lowercase()
+    });
+    let styled = style.is_some_and(|style| {
+        style.split(';').any(|one| {
+            matches!(
+                one.trim_end_matches("!important"),
+                "display:none" | "visibility:hidden" | "visibility:collapse"
+            )
+        })
+    });
+    let hidden = styled
+        || tree.attribute(id, "hidden").is_some_and(|how| how != "until-found")
+        || (tree.attribute(id, "aria-hidden") == Some("true")
+            && !tree.has_class(id, "fallback-image"))
+        || (tree.attribute(id, "aria-modal") == Some("true")
+            && tree.attribute(id, "role") == Some("dialog"));
+    hidden && tree.find(id, "math").is_none() && tree.name(id) != "math"
+}
