@@ -91,6 +91,9 @@ pub(crate) struct Font<'a> {
     differences: HashMap<u32, String>,
     names_are_hex: bool,
     collection: Option<Collection>,
+    /// The embedded font file, and, once it is asked for, which character each of its glyphs is.
+    file: Option<Stream<'a>>,
+    characters: Option<HashMap<u32, char>>,
 }
 
 /// How codes of a composite font without its own table become characters.
@@ -190,6 +193,10 @@ impl<'a> Fonts<'a> {
             em: if is(b"Type3") { em_of_type_3(dict) } else { 1.0 },
             collection: if composite { self.collection(dict, inner) } else { None },
             names_are_hex: differences.values().any(|name| hex_name(name)),
+            file: descriptor
+                .get::<Stream<'_>>(b"FontFile2")
+                .or_else(|| descriptor.get(b"FontFile3")),
+            characters: None,
             program,
             name,
             composite,
@@ -199,6 +206,10 @@ impl<'a> Fonts<'a> {
     }
 
     fn collection(&self, dict: &Dict<'a>, descendant: &Dict<'a>) -> Option<Collection> {
+        // Some name a table that maps codes to themselves.
+        if dict.get::<Name<'_>>(b"ToUnicode").is_some() {
+            return Some(Collection::Utf16);
+        }
         if dict.contains_key(b"ToUnicode") {
             return None;
         }
@@ -263,7 +274,30 @@ impl<'a> Fonts<'a> {
 }
 
 impl Font<'_> {
-    fn text(&self, code: u32, raw: &[u8]) -> Option<String> {
+    /// The text of a code: by the font's tables, else by the characters of its file's glyphs.
+    fn text(&mut self, code: u32, raw: &[u8]) -> Option<String> {
+        if let Some(text) = self.stated_text(code, raw) {
+            return Some(text);
+        }
+        let glyph = self.program.map_code(code).to_u32();
+        let file = &self.file;
+        let characters = self.characters.get_or_insert_with(|| {
+            file.as_ref().and_then(stream::data).map(|data| characters(&data)).unwrap_or_default()
+        });
+        if let Some(character) = characters.get(&glyph) {
+            return Some(character.to_string());
+        }
+        if self.composite {
+            return None;
+        }
+        let number = match self.differences.get(&code) {
+            Some(name) => number_in(name, self.names_are_hex)?,
+            None => code,
+        };
+        char::from_u32(number).filter(|c| !c.is_control() && *c != '\u{ad}').map(String::from)
+    }
+
+    fn stated_text(&self, code: u32, raw: &[u8]) -> Option<String> {
         let glyph = self.program.glyph(self.program.map_code(code), code);
         let found = match &glyph {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
@@ -293,15 +327,26 @@ impl Font<'_> {
             }
             None => {}
         }
-        if self.composite {
-            return None;
-        }
-        let number = match self.differences.get(&code) {
-            Some(name) => number_in(name, self.names_are_hex)?,
-            None => code,
-        };
-        char::from_u32(number).filter(|c| !c.is_control() && *c != '\u{ad}').map(String::from)
+        None
     }
+}
+
+/// Which character each glyph of a TrueType or OpenType file is.
+fn characters(data: &[u8]) -> HashMap<u32, char> {
+    use skrifa::MetadataProvider;
+    let mut found: HashMap<u32, char> = HashMap::new();
+    let Ok(font) = skrifa::FontRef::new(data) else { return found };
+    for (character, glyph) in font.charmap().mappings().take(70_000) {
+        let Some(character) = char::from_u32(character) else { continue };
+        let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
+        let entry = found.entry(glyph.to_u32()).or_insert(character);
+        // Of several characters with one glyph the plain one.
+        if is_private(*entry) && !is_private(character) {
+            *entry = character;
+        }
+    }
+    found.retain(|glyph, character| *glyph != 0 && !character.is_control());
+    found
 }
 
 /// Whether a table's character says nothing of the text.

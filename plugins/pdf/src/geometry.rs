@@ -35,39 +35,34 @@ impl Matrix {
     }
 }
 
-/// Which way a text runs on the page.
+/// Which way a text runs on the page: degrees clockwise from left to right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Direction {
-    /// From left to right.
-    Right,
-    /// From top to bottom.
-    Down,
-    /// From right to left, upside down.
-    Left,
-    /// From bottom to top.
-    Up,
-}
+pub(crate) struct Direction(i16);
 
 impl Direction {
-    pub(crate) const ALL: [Self; 4] = [Self::Right, Self::Down, Self::Left, Self::Up];
+    /// From left to right.
+    pub(crate) const RIGHT: Self = Self(0);
 
-    /// The nearest direction of a vector; `y` grows downwards.
+    /// The direction of a vector; `y` grows downwards.
     pub(crate) fn of(x: f64, y: f64) -> Self {
-        match (x.abs() >= y.abs(), x >= 0.0, y >= 0.0) {
-            (true, true, _) => Self::Right,
-            (true, false, _) => Self::Left,
-            (false, _, true) => Self::Down,
-            (false, _, false) => Self::Up,
-        }
+        let degrees = y.atan2(x).to_degrees();
+        // What is nearly upright is: scanned pages lie a little askew.
+        let straight = (degrees / 90.0).round() * 90.0;
+        let degrees = if (degrees - straight).abs() < 4.0 { straight } else { degrees.round() };
+        Self((degrees as i16).rem_euclid(360))
     }
 
     /// A point in the plane where text of this direction runs to the right and lines go down.
     pub(crate) fn upright(self, x: f32, y: f32) -> (f32, f32) {
-        match self {
-            Self::Right => (x, y),
-            Self::Down => (y, -x),
-            Self::Left => (-x, -y),
-            Self::Up => (-y, x),
+        match self.0 {
+            0 => (x, y),
+            90 => (y, -x),
+            180 => (-x, -y),
+            270 => (-y, x),
+            degrees => {
+                let (sin, cos) = f32::from(degrees).to_radians().sin_cos();
+                (x * cos + y * sin, y * cos - x * sin)
+            }
         }
     }
 }

@@ -1,25 +1,41 @@
 //! Carrel's reader of PDF files (format `pdf`), without tools or network, as documents of
 //! `contract/v1/document.schema.json`.
+//!
+//! [`open`] opens a file and goes through its pages. [`interpret`] reads the text operators of a page's
+//! content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`], [`blocks`] and
+//! [`order`] make lines, reading order and blocks of them; [`structure`] finds what is title, heading,
+//! caption, note, reference, and what repeats on each page; [`metadata`] reads what the file says of itself.
+//! Images are never decoded.
 
 mod bidi;
 mod blocks;
+mod bomb;
 mod font;
 mod geometry;
+mod identifiers;
 mod interpret;
 mod lines;
+mod metadata;
 mod open;
+mod options;
 mod order;
+mod prose;
+mod references;
 mod stream;
 mod strings;
+mod structure;
 
 use carrel_pdk::Error;
 use carrel_pdk::document::Document;
 
-/// Reads a document.
+/// Reads a document; `options` is empty or JSON such as `{"pages": "3-7"}`.
+///
+/// A document that needs a password, or whose pages cannot be found, is one of quality `none`.
 ///
 /// # Errors
 ///
-/// `invalid_document` when it is not a PDF file.
+/// `invalid_document` when the bytes are no PDF file, `too_large` when it inflates beyond all measure,
+/// `invalid_arguments` when the options are wrong.
 pub fn read(document: &[u8], options: &str) -> Result<Document, Error> {
     open::read(document, options)
 }

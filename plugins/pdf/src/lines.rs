@@ -91,9 +91,28 @@ impl Line {
         if !fits {
             return false;
         }
+        if glyph.x > self.left && glyph.x < self.right - size * 0.3 && self.is_taken(glyph) {
+            return false;
+        }
         let gap = glyph.x - self.right;
         let before = self.left - (glyph.x + glyph.width);
         gap < LINE_GAP * size && before < LINE_GAP * size
+    }
+
+    /// Whether another letter is where a glyph is: text over text, as in a field over its form.
+    fn is_taken(&self, glyph: &Glyph) -> bool {
+        let is_mark =
+            |glyph: &Glyph| glyph.text.character().is_none_or(|c| mark(c).is_some() || is_space(c));
+        if is_mark(glyph) {
+            return false;
+        }
+        self.glyphs.iter().rev().take(400).any(|other| {
+            let start = other.x.max(glyph.x);
+            let end = (other.x + other.width).min(glyph.x + glyph.width);
+            end - start > other.width.min(glyph.width) * 0.5
+                && !is_mark(other)
+                && other.text != glyph.text
+        })
     }
 
     /// Whether a glyph is printed over itself, as for a bold look.

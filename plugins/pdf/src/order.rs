@@ -1,5 +1,7 @@
 //! Reading order by place, for pages that are not drawn in it: white space divides them, recursively.
 
+use std::collections::BTreeMap;
+
 use crate::geometry::Direction;
 use crate::lines::Line;
 
@@ -9,12 +11,11 @@ const DEEPEST: usize = 40;
 /// Lines in reading order.
 pub(crate) fn sorted(lines: Vec<Line>) -> Vec<Line> {
     let mut out = Vec::with_capacity(lines.len());
-    let mut groups: Vec<Vec<Line>> = Direction::ALL.map(|_| Vec::new()).into();
+    let mut groups: BTreeMap<Direction, Vec<Line>> = BTreeMap::new();
     for line in lines {
-        if let Some(group) = groups.get_mut(line.direction as usize) {
-            group.push(line);
-        }
+        groups.entry(line.direction).or_default().push(line);
     }
+    let mut groups: Vec<Vec<Line>> = groups.into_values().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
     for group in groups {
         let rtl = group.iter().filter(|line| line.is_rtl).count() * 2 > group.len();
