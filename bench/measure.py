@@ -17,8 +17,8 @@ from typing import Literal, TypeVar
 
 #: A document: as it comes from a file or the network, or decoded.
 T = TypeVar("T", str, bytes)
-#: What a figure is measured in: seconds, bytes, or seconds per million bytes.
-Unit = Literal["s", "B", "s/MB"]
+#: What a figure is measured in: seconds, bytes, seconds per million bytes, or a score from 0 to 1.
+Unit = Literal["s", "B", "s/MB", "F1"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Figure:
     def shown(self) -> str:
         """Returns the median for people."""
         value = self.median
+        if self.unit == "F1":
+            return f"{value:.3f}"
         if self.unit == "B":
             return f"{value / 2**20:.1f} MiB"
         suffix = "" if self.unit == "s" else "/MB"
@@ -80,6 +82,7 @@ class Row:
         what: ours and the counterpart in words.
         faster: whether the ratio is counterpart by ours, as for a bar with `at_least`.
         bar: None for what is measured for its own sake.
+        floor: what ours should be at least, where figures are scores.
         missing: why it could not be measured, in place of figures.
     """
 
@@ -90,6 +93,7 @@ class Row:
     bar: Bar | None = None
     faster: bool = False
     missing: str = ""
+    floor: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -106,6 +110,8 @@ class Row:
         """Whether the bar is met, in a word."""
         if self.ratio is None:
             return "not measured"
+        if self.floor is not None and self.ours is not None:
+            return "met" if self.ours.median >= self.floor else "missed"
         if self.bar is None:
             return "no bar"
         return "met" if self.bar.met(self.ratio) else "missed"

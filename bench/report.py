@@ -85,6 +85,7 @@ def _row_as_json(row: Row) -> dict[str, Any]:
         "ratio": row.ratio,
         "ratio_of_best": row.best_ratio,
         "bar": asdict(row.bar) if row.bar else None,
+        "floor": row.floor,
         "verdict": row.verdict,
         "missing": row.missing,
     }
@@ -103,6 +104,8 @@ def _figure_as_json(figure: Figure | None) -> dict[str, Any] | None:
 
 def _cells(row: Row) -> tuple[str, ...]:
     bar = str(row.bar) if row.bar else "-"
+    if row.floor is not None:
+        bar = f"≥ {row.floor:.3f}"
     if row.ours is None or row.counterpart is None:
         return (row.case, f"{row.what}: {row.missing}", "-", "-", "-", "-", bar, row.verdict)
     return (

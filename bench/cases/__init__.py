@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bench.measure import Row
 from bench.workbench import Workbench
 
-from . import calls, memory, parsing, processes, scaling, sources, startup, strangers
+from . import calls, memory, parsing, pdfs, processes, scaling, sources, startup, strangers
 
 #: A case measures one row or a few that belong together.
 Case = Callable[[Workbench], Sequence[Row]]
@@ -25,6 +25,7 @@ CASES: Mapping[str, Case] = {
     "memory": memory.growth,
     "scaling": scaling.against_size,
     "sources-scaling": sources.against_size,
+    "pdfs": pdfs.texts,
     "modules": strangers.modules,
     "registry": strangers.from_a_registry,
 }

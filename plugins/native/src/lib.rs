@@ -5,6 +5,7 @@ use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
+use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
 use carrel_render::Render;
 use pyo3::exceptions::PyValueError;
@@ -17,6 +18,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "crossref" => Some(Crossref::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
+        "pdf" => Some(Pdf::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
         _ => None,
     }
@@ -34,6 +36,7 @@ fn parse_bytes_with(
         "crossref" => Some(Crossref::parse_bytes(format, document, options)),
         "eutils" => Some(Eutils::parse_bytes(format, document, options)),
         "jats" => Some(Jats::parse_bytes(format, document, options)),
+        "pdf" => Some(Pdf::parse_bytes(format, document, options)),
         _ => None,
     }
 }

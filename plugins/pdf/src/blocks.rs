@@ -3,6 +3,7 @@
 use crate::font::Font;
 use crate::geometry::Direction;
 use crate::lines::Line;
+use crate::{order, prose, structure};
 
 /// Lines that belong together.
 #[derive(Debug, Clone)]
@@ -29,7 +30,7 @@ impl Block {
             top: line.top(),
             bottom: line.bottom(),
             size: line.size,
-            bold: font.is_some_and(|font| font.bold),
+            bold: line.bold,
             italic: font.is_some_and(|font| font.italic),
             font: line.font,
             lines: vec![line],
@@ -53,7 +54,7 @@ impl Block {
     }
 
     /// Whether a line that comes next is part of the block.
-    fn takes(&self, line: &Line, fonts: &[Font<'_>]) -> bool {
+    fn takes(&self, line: &Line) -> bool {
         let Some(last) = self.last() else { return false };
         if line.direction != self.direction {
             return false;
@@ -67,15 +68,25 @@ impl Block {
                 || self.lines.len() == 1 && gap < size * 12.0 && line.size == last.size;
         }
         let ratio = line.size / last.size;
-        let font = fonts.get(usize::from(line.font));
-        let differs =
-            font.is_some_and(|font| font.bold) != self.bold && last.text.chars().count() > 2;
+        let differs = line.bold != self.bold && last.text.chars().count() > 2;
+
         if !(0.86..1.16).contains(&ratio) || down < 0.0 || down > size * 1.75 {
             return false;
         }
-        if differs && is_whole_line(self, last) {
+        // A numbered heading of the text's own size, above its paragraph.
+        let is_heading = self.lines.len() == 1
+            && (prose::numbered(&last.text).is_some() || structure::is_name_of_section(&last.text))
+            && last.width() < line.width() * 0.9
+            && ((last.left - line.left).abs() > size
+                || last.font != line.font
+                || structure::is_name_of_section(&last.text));
+        if is_heading {
             return false;
         }
+        if differs || line.is_note() || prose::bullet(&line.text).is_some() {
+            return false;
+        }
+
         let overlap = last.right.min(line.right).min(self.right) - self.left.max(line.left);
         if overlap < line.width().min(self.width()) * 0.3 {
             return false;
@@ -114,10 +125,6 @@ impl Block {
     }
 }
 
-fn is_whole_line(block: &Block, last: &Line) -> bool {
-    last.width() <= block.width() + 1.0
-}
-
 fn ends_sentence(text: &str) -> bool {
     let end = text.trim_end_matches(['"', '”', '’', ')', ']', '\'']);
     end.ends_with(['.', '!', '?', ':', ';', '。', '！', '？', '؟', '۔'])
@@ -125,15 +132,31 @@ fn ends_sentence(text: &str) -> bool {
 
 /// Makes blocks of a page's lines, in reading order.
 pub(crate) fn gather(lines: Vec<Line>, fonts: &[Font<'_>]) -> Vec<Block> {
-    let lines = if is_in_order(&lines) { lines } else { crate::order::sorted(lines) };
+    let lines = if is_in_order(&lines) && !runs_across_columns(&lines) {
+        lines
+    } else {
+        order::sorted(lines)
+    };
     let mut blocks: Vec<Block> = Vec::new();
     for line in lines {
         match blocks.last_mut() {
-            Some(block) if block.takes(&line, fonts) => block.add(line),
+            Some(block) if block.takes(&line) => block.add(line),
             _ => blocks.push(Block::new(line, fonts)),
         }
     }
     blocks
+}
+
+/// Whether lines are drawn row by row over columns of running text.
+fn runs_across_columns(lines: &[Line]) -> bool {
+    let across = lines.windows(2).filter(|pair| {
+        let [first, second] = pair else { return false };
+        let is_beside =
+            (first.y - second.y).abs() < first.size * 0.3 && first.direction == second.direction;
+        let gap = (second.left - first.right).max(first.left - second.right);
+        is_beside && gap > first.size && first.width().min(second.width()) > first.size * 10.0
+    });
+    across.count() * 3 > lines.len() && lines.len() > 8 && order::has_columns(lines)
 }
 
 /// Whether the order of drawing can be the order of reading: within a column it goes down.

@@ -50,13 +50,6 @@ impl Texts {
         let index = text.0.saturating_sub(FIRST_TEXT) as usize;
         self.all.get(index).map_or("", String::as_str)
     }
-
-    /// The characters of a glyph.
-    pub(crate) fn characters(&self, text: Text) -> impl Iterator<Item = char> + '_ {
-        let one = char::from_u32(text.0);
-        let rest = if one.is_some() { "" } else { self.of(text) };
-        one.into_iter().chain(rest.chars())
-    }
 }
 
 impl Text {
@@ -78,8 +71,7 @@ pub(crate) struct Code {
 /// A font of the document.
 pub(crate) struct Font<'a> {
     program: Program<'a>,
-    /// PostScript name without the prefix of a subset.
-    pub(crate) name: String,
+
     pub(crate) bold: bool,
     pub(crate) italic: bool,
     pub(crate) fixed: bool,
@@ -94,6 +86,9 @@ pub(crate) struct Font<'a> {
     /// The embedded font file, and, once it is asked for, which character each of its glyphs is.
     file: Option<Stream<'a>>,
     characters: Option<HashMap<u32, char>>,
+    /// The font's own table of characters, and what of it can be read where it is broken.
+    table: Option<Stream<'a>>,
+    rest: Option<HashMap<u32, String>>,
 }
 
 /// How codes of a composite font without its own table become characters.
@@ -197,8 +192,10 @@ impl<'a> Fonts<'a> {
                 .get::<Stream<'_>>(b"FontFile2")
                 .or_else(|| descriptor.get(b"FontFile3")),
             characters: None,
+            table: dict.get::<Stream<'_>>(b"ToUnicode"),
+            rest: None,
             program,
-            name,
+
             composite,
             codes: HashMap::new(),
             differences,
@@ -279,6 +276,17 @@ impl Font<'_> {
         if let Some(text) = self.stated_text(code, raw) {
             return Some(text);
         }
+        let table = &self.table;
+        let rest = self.rest.get_or_insert_with(|| {
+            table
+                .as_ref()
+                .and_then(stream::data)
+                .map(|data| table_entries(&data))
+                .unwrap_or_default()
+        });
+        if let Some(text) = rest.get(&code) {
+            return Some(text.clone());
+        }
         let glyph = self.program.map_code(code).to_u32();
         let file = &self.file;
         let characters = self.characters.get_or_insert_with(|| {
@@ -331,6 +339,59 @@ impl Font<'_> {
     }
 }
 
+/// The entries of a broken table of characters: all that stands between the words that begin and end them.
+fn table_entries(data: &[u8]) -> HashMap<u32, String> {
+    let mut entries = HashMap::new();
+    let text = String::from_utf8_lossy(data);
+    let code = |hex: &str| u32::from_str_radix(hex, 16).ok();
+    let units = |hex: &str| -> Vec<u16> {
+        let digits: Vec<char> = hex.chars().collect();
+        digits
+            .chunks(4)
+            .filter_map(|unit| u16::from_str_radix(&unit.iter().collect::<String>(), 16).ok())
+            .collect()
+    };
+    let mut insert = |code: u32, units: &[u16]| {
+        let text = String::from_utf16_lossy(units);
+        if entries.len() < 70_000 && text.chars().any(|c| !is_no_text(c)) {
+            entries.insert(code, text);
+        }
+    };
+    for (begin, end, count) in [("beginbfchar", "endbfchar", 2), ("beginbfrange", "endbfrange", 3)]
+    {
+        for part in text.split(begin).skip(1) {
+            let part = part.split(end).next().unwrap_or_default();
+            let words: Vec<&str> = part
+                .split('<')
+                .skip(1)
+                .filter_map(|word| word.split('>').next())
+                .map(str::trim)
+                .collect();
+            for entry in words.chunks(count) {
+                match entry {
+                    [from, to] => {
+                        if let Some(from) = code(from) {
+                            insert(from, &units(to));
+                        }
+                    }
+                    [from, until, to] => {
+                        let (Some(from), Some(until)) = (code(from), code(until)) else { continue };
+                        let mut to = units(to);
+                        for code in (from..=until).take(70_000) {
+                            insert(code, &to);
+                            if let Some(last) = to.last_mut() {
+                                *last = last.wrapping_add(1);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    entries
+}
+
 /// Which character each glyph of a TrueType or OpenType file is.
 fn characters(data: &[u8]) -> HashMap<u32, char> {
     use skrifa::MetadataProvider;
@@ -345,7 +406,22 @@ fn characters(data: &[u8]) -> HashMap<u32, char> {
             *entry = character;
         }
     }
+    // Variants of letters, as Arabic has them, are named after the letter.
+    for (glyph, name) in font.glyph_names().iter().take(70_000) {
+        let name = name.as_str();
+        let base = name.split(['.', '_']).next().unwrap_or_default();
+        let hex = base
+            .strip_prefix("uni")
+            .or_else(|| base.strip_prefix('u'))
+            .filter(|hex| hex.len() >= 4);
+        let named =
+            hex.and_then(|hex| u32::from_str_radix(hex.get(..4.max(hex.len().min(6)))?, 16).ok());
+        if let Some(character) = named.and_then(char::from_u32) {
+            found.entry(glyph.to_u32()).or_insert(character);
+        }
+    }
     found.retain(|glyph, character| *glyph != 0 && !character.is_control());
+
     found
 }
 

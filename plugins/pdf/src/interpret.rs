@@ -12,6 +12,8 @@ use crate::stream;
 
 /// Operators of one document: more than any book has.
 pub(crate) const MOST_OPERATORS: u64 = 30_000_000;
+/// What opening a form counts, in operators.
+const COST_OF_FORM: u64 = 500;
 /// Glyphs of one page.
 const MOST_GLYPHS: usize = 1_000_000;
 /// Forms inside each other.
@@ -33,8 +35,6 @@ pub(crate) struct Glyph {
     pub(crate) size: f32,
     pub(crate) font: u16,
     pub(crate) direction: Direction,
-    /// Drawn in no colour, as behind a scan.
-    pub(crate) invisible: bool,
 }
 
 /// What is on a page.
@@ -64,7 +64,6 @@ struct State {
     scale: f64,
     leading: f64,
     rise: f64,
-    mode: i64,
 }
 
 /// Replacement of the text inside a marked content.
@@ -107,7 +106,6 @@ pub(crate) fn page<'a>(
         scale: 1.0,
         leading: 0.0,
         rise: 0.0,
-        mode: 0,
     };
     let mut interpreter = Interpreter {
         fonts,
@@ -164,7 +162,10 @@ impl<'a> Interpreter<'_, 'a> {
             if is_hidden || !matches!(kind, b"Widget" | b"FreeText" | b"Stamp") {
                 continue;
             }
-            let Some(looks) = annotation.get::<Dict<'_>>(b"AP") else { continue };
+            let Some(looks) = annotation.get::<Dict<'_>>(b"AP") else {
+                self.field(page, &annotation);
+                continue;
+            };
             let form = looks.get::<Stream<'_>>(b"N").or_else(|| {
                 let states = looks.get::<Dict<'_>>(b"N")?;
                 let state = annotation.get::<Name<'_>>(b"AS")?;
@@ -188,8 +189,31 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
+    /// The value of a text field that has no looks yet: viewers draw it.
+    fn field(&mut self, page: &Page<'a>, field: &Dict<'a>) {
+        let text = [Some(field.clone()), field.get::<Dict<'_>>(b"Parent")]
+            .into_iter()
+            .flatten()
+            .find_map(|field| field.get::<hayro_syntax::object::String<'_>>(b"V"))
+            .map(|value| crate::strings::decode(value.as_bytes()));
+        let (Some(text), Some(rect)) = (text, field.get::<[f64; 4]>(b"Rect")) else { return };
+        let text = text.trim();
+        let height = (rect[3] - rect[1]).abs();
+        if text.is_empty() || text.len() > 100_000 || !(0.1..1e5).contains(&height) {
+            return;
+        }
+        let text = self.fonts.texts.add(text);
+        let whole = Matrix([1.0, 0.0, 0.0, 1.0, rect[0].min(rect[2]), rect[1].min(rect[3])])
+            .then(&Matrix(page.initial_transform(true).as_coeffs()));
+        let state = self.state.clone();
+        self.state.size = (height * 0.7).min(10.0);
+        self.place(Some(text), &whole, ((rect[2] - rect[0]).abs(), 0.0), false, 1.0);
+        self.state = state;
+    }
+
     fn form(&mut self, form: &Stream<'a>, outer: &Resources<'a>, open: &mut Vec<ObjectIdentifier>) {
         let id = form.obj_id();
+        *self.operators += COST_OF_FORM;
         if open.len() >= DEEPEST || open.contains(&id) {
             return;
         }
@@ -299,10 +323,7 @@ impl<'a> Interpreter<'_, 'a> {
                 }
                 b"TL" => [self.state.leading] = numbers(instruction.operands()),
                 b"Ts" => [self.state.rise] = numbers(instruction.operands()),
-                b"Tr" => {
-                    let [mode] = numbers(instruction.operands());
-                    self.state.mode = mode as i64;
-                }
+
                 b"Tj" => self.show_all(instruction.operands()),
                 b"'" => {
                     self.next_line(0.0, -self.state.leading);
@@ -538,7 +559,6 @@ impl<'a> Interpreter<'_, 'a> {
             size: size as f32,
             font: u16::try_from(self.state.font.unwrap_or(0)).unwrap_or(u16::MAX),
             direction,
-            invisible: matches!(self.state.mode, 3 | 7),
         };
         if self.replacing > 0 {
             for (_, replacement) in &mut self.marks {

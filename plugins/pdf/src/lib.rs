@@ -15,6 +15,7 @@ mod geometry;
 mod identifiers;
 mod interpret;
 mod lines;
+mod manifest;
 mod metadata;
 mod open;
 mod options;
@@ -25,8 +26,33 @@ mod stream;
 mod strings;
 mod structure;
 
-use carrel_pdk::Error;
 use carrel_pdk::document::Document;
+use carrel_pdk::{Error, Host, Manifest, Plugin};
+
+/// The plugin.
+#[derive(Debug)]
+pub struct Pdf;
+
+impl Plugin for Pdf {
+    fn manifest() -> Manifest {
+        manifest::manifest()
+    }
+
+    fn call(tool: &str, _arguments: &str, _host: &dyn Host) -> Result<String, Error> {
+        Err(Error::unknown_tool(tool))
+    }
+
+    fn parse(format: &str, _document: &str) -> Result<String, Error> {
+        Err(Error::unknown_format(format))
+    }
+
+    fn parse_bytes(format: &str, document: &[u8], options: &str) -> Result<String, Error> {
+        match format {
+            "pdf" => read(document, options).map(|read| read.to_json(document.len() / 2)),
+            other => Err(Error::unknown_format(other)),
+        }
+    }
+}
 
 /// Reads a document; `options` is empty or JSON such as `{"pages": "3-7"}`.
 ///
@@ -39,3 +65,5 @@ use carrel_pdk::document::Document;
 pub fn read(document: &[u8], options: &str) -> Result<Document, Error> {
     open::read(document, options)
 }
+
+carrel_pdk::plugin!(Pdf, bytes);

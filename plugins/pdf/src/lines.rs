@@ -3,7 +3,7 @@
 use unicode_normalization::char::{compose, is_combining_mark};
 
 use crate::bidi;
-use crate::font::Texts;
+use crate::font::{Font, Fonts, Texts};
 use crate::geometry::Direction;
 use crate::interpret::Glyph;
 
@@ -27,6 +27,8 @@ pub(crate) struct Line {
     pub(crate) size: f32,
     /// Font of most of its glyphs.
     pub(crate) font: u16,
+    /// Whether all of it is bold.
+    pub(crate) bold: bool,
     /// Place in the order of drawing.
     pub(crate) order: usize,
     pub(crate) text: String,
@@ -43,6 +45,7 @@ impl Line {
             y: glyph.y,
             size: glyph.size,
             font: glyph.font,
+            bold: false,
             order,
             text: String::new(),
             is_rtl: false,
@@ -58,6 +61,28 @@ impl Line {
             (self.y, self.size) = (glyph.y, glyph.size);
         }
         self.glyphs.push(glyph);
+    }
+
+    fn is_bold(&self, fonts: &[Font<'_>]) -> bool {
+        let share = |bold: bool| -> f32 {
+            let glyphs = self.glyphs.iter();
+            let of = glyphs.filter(|glyph| {
+                fonts.get(usize::from(glyph.font)).is_some_and(|font| font.bold) == bold
+            });
+            of.map(|glyph| glyph.width).sum()
+        };
+        share(true) > share(false) * 12.0
+    }
+
+    /// Whether it starts with a raised mark, as a note does.
+    pub(crate) fn is_note(&self) -> bool {
+        self.glyphs.first().is_some_and(|glyph| {
+            glyph.size < self.size * 0.9
+                && glyph.y < self.y - self.size * 0.1
+                && glyph.text.character().is_some_and(|c| {
+                    c.is_ascii_digit() || matches!(c, '*' | '†' | '‡' | '§' | '¶' | '∗')
+                })
+        })
     }
 
     pub(crate) fn top(&self) -> f32 {
@@ -80,7 +105,10 @@ impl Line {
         let size = self.size.max(glyph.size);
         let down = glyph.y - self.y;
         let ratio = glyph.size / self.size;
-        let fits = if ratio < 0.85 {
+        let is_mark = glyph.text.character().is_some_and(is_combining_mark);
+        let fits = if is_mark {
+            down.abs() < size && glyph.x < self.right + size * 0.5
+        } else if ratio < 0.85 {
             // A script, an index, a small capital.
             down > -0.75 * size && down < 0.4 * size
         } else if ratio > 1.18 {
@@ -127,7 +155,8 @@ impl Line {
 }
 
 /// Gathers a page's glyphs into lines, in the order of drawing.
-pub(crate) fn gather(glyphs: &[Glyph], texts: &Texts) -> Vec<Line> {
+pub(crate) fn gather(glyphs: &[Glyph], fonts: &Fonts<'_>) -> Vec<Line> {
+    let texts = &fonts.texts;
     let mut lines: Vec<Line> = Vec::new();
     for (order, glyph) in glyphs.iter().enumerate() {
         let blank = glyph.text.character().is_some_and(is_space);
@@ -145,6 +174,7 @@ pub(crate) fn gather(glyphs: &[Glyph], texts: &Texts) -> Vec<Line> {
     let mut lines = join(lines);
     for line in &mut lines {
         line.finish(texts);
+        line.bold = line.is_bold(&fonts.all);
     }
     lines.retain(|line| !line.text.is_empty());
     lines
@@ -179,7 +209,7 @@ fn join(mut lines: Vec<Line>) -> Vec<Line> {
                 && a.glyphs.len() == b.glyphs.len()
                 && a.glyphs.iter().zip(&b.glyphs).all(|(a, b)| a.text == b.text);
             let gap = (b.left - a.right).max(a.left - b.right);
-            if !is_twice && !(-0.25 * size..0.45 * size).contains(&gap) {
+            if !is_twice && !(-0.25 * size..0.33 * size).contains(&gap) {
                 continue;
             }
             let Some(flag) = gone.get_mut(*second) else { continue };
@@ -214,12 +244,35 @@ impl Line {
         if !sorted {
             self.glyphs.sort_by(|a, b| a.x.total_cmp(&b.x));
         }
+        self.order_ligatures();
         self.measure();
         let units = self.units(texts);
         let (units, is_rtl) =
             bidi::logical(units.into_iter().map(|unit| (unit.text, unit.space)).collect());
         self.is_rtl = is_rtl;
         self.text = fold(&units);
+    }
+
+    /// Puts alef in front of a lam that it is drawn into: the two are one letter form, and where each
+    /// begins says nothing.
+    fn order_ligatures(&mut self) {
+        let is = |glyph: &Glyph, letters: &[char]| {
+            glyph.text.character().is_some_and(|c| letters.contains(&c))
+        };
+        for place in 1..self.glyphs.len() {
+            let (Some(lam), Some(alef)) = (self.glyphs.get(place - 1), self.glyphs.get(place))
+            else {
+                continue;
+            };
+            if !is(lam, &['ل']) || !is(alef, &['ا', 'أ', 'إ', 'آ', 'ٱ']) {
+                continue;
+            }
+            let overlap = (lam.x + lam.width).min(alef.x + alef.width) - alef.x;
+            let narrow = lam.width.min(alef.width);
+            if alef.x - lam.x < lam.size * 0.08 || overlap > narrow * 0.5 {
+                self.glyphs.swap(place - 1, place);
+            }
+        }
     }
 
     /// Finds the size and font that most glyphs have, and the baseline of those.
@@ -248,14 +301,32 @@ impl Line {
         let mut end: Option<f32> = None;
         let mut space = false;
         let mut previous: Option<&Glyph> = None;
-        for glyph in &self.glyphs {
+        let mut marks = String::new();
+        for (place, glyph) in self.glyphs.iter().enumerate() {
             if glyph.text.character().is_some_and(is_space) {
                 space = true;
                 continue;
             }
             let mut text = String::new();
             texts.push(glyph.text, &mut text);
+            if glyph.text.character().is_some_and(is_combining_mark) {
+                let next = self.glyphs.get(place + 1..).unwrap_or_default().iter();
+                let next = next
+                    .filter(|next| {
+                        !next.text.character().is_some_and(|c| is_space(c) || is_combining_mark(c))
+                    })
+                    .next();
+                match (
+                    previous.filter(|_| !belongs_to_next(glyph, previous, next)),
+                    units.last_mut(),
+                ) {
+                    (Some(_), Some(last)) => last.text.push_str(&text),
+                    _ => marks.push_str(&text),
+                }
+                continue;
+            }
             // An accent that is drawn over a letter belongs to it.
+
             if let (Some(before), Some(last)) = (previous, units.last_mut())
                 && let Some(composed) = overlay(before, glyph, &last.text, &text)
             {
@@ -274,13 +345,28 @@ impl Line {
                     space = false;
                 }
             }
+            text.push_str(&std::mem::take(&mut marks));
             units.push(Unit { text, space: space && end.is_some() });
+
             space = false;
             end = Some(end.map_or(glyph.x + glyph.width, |end| end.max(glyph.x + glyph.width)));
             previous = Some(glyph);
         }
         units
     }
+}
+
+/// Whether a mark is over the letter behind it on the page, not over the one in front.
+fn belongs_to_next(mark: &Glyph, previous: Option<&Glyph>, next: Option<&Glyph>) -> bool {
+    let middle = mark.x + mark.width / 2.0;
+    let distance = |letter: Option<&Glyph>| {
+        letter.map_or(f32::INFINITY, |letter| {
+            (letter.x - middle).max(middle - letter.x - letter.width).max(0.0)
+        })
+    };
+    let (before, behind) = (distance(previous), distance(next));
+    let is_rtl = mark.text.character().is_some_and(bidi::is_rtl);
+    if is_rtl { behind <= before } else { behind < before }
 }
 
 pub(crate) fn is_space(character: char) -> bool {

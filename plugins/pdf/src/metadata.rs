@@ -1,6 +1,6 @@
 //! What the file says of itself: Info, XMP, outline, page labels, links.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use carrel_pdk::document::{Document, Metadatum, OutlineItem, Person};
 use carrel_pdk::id::Doi;
@@ -170,15 +170,18 @@ pub(crate) fn conclude(document: &mut Document, text: &str) {
     };
     if document.authors.is_empty() {
         let mut names = values(document, "author", "XMP");
-        if names.is_empty() {
-            let joined = values(document, "author", "Info");
-            let all = joined.iter().flat_map(|names| names.split([';', '\u{a0}']));
-            names = all.flat_map(|name| split_names(name)).collect();
+        if names.len() < 2 {
+            names.extend(values(document, "author", "Info"));
+            let all = names.iter().flat_map(|names| names.split(';'));
+            names = all.flat_map(split_names).collect();
         }
+
         let names = names
             .iter()
             .map(|name| name.trim())
             .filter(|name| is_name(name) && text.contains(&prose::key(name)));
+        let mut seen = HashSet::new();
+        let names = names.filter(|name| seen.insert(prose::key(name)));
         document.authors = names
             .map(|name| Person { literal: Some(name.to_owned()), ..Person::default() })
             .collect();
@@ -232,7 +235,7 @@ fn page_numbers(pdf: &Pdf) -> HashMap<ObjectIdentifier, u64> {
 
 fn outline(root: &Dict<'_>, pages: &HashMap<ObjectIdentifier, u64>, document: &mut Document) {
     let Some(outlines) = root.get::<Dict<'_>>(b"Outlines") else { return };
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let mut stack: Vec<(Dict<'_>, u32)> =
         outlines.get::<Dict<'_>>(b"First").map(|first| (first, 1)).into_iter().collect();
     while let Some((item, level)) = stack.pop() {

@@ -52,7 +52,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
         let content = interpret::page(page, &mut fonts, &hidden, &mut operators);
         tally.add(number, &content, &mut document);
         let height = content.height;
-        let lines = lines::gather(&content.glyphs, &fonts.texts);
+        let lines = lines::gather(&content.glyphs, &fonts);
         pages.push(PageText { number, height, blocks: blocks::gather(lines, &fonts.all) });
         if operators > interpret::MOST_OPERATORS {
             break;

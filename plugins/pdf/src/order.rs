@@ -52,6 +52,16 @@ fn middle(line: &Line) -> f32 {
     f32::midpoint(line.left, line.right)
 }
 
+/// Whether a gutter divides lines that are read one column after the other.
+pub(crate) fn has_columns(lines: &[Line]) -> bool {
+    let mut lines: Vec<&Line> = lines.iter().collect();
+    // Titles and footers cross the gutter.
+    lines.sort_by(|a, b| b.width().total_cmp(&a.width()));
+    let widest = lines.len() / 10;
+    let rest: Vec<Line> = lines.into_iter().skip(widest).cloned().collect();
+    gutter(&rest).is_some()
+}
+
 /// A place that no line crosses, with enough text on both sides of it to be columns.
 fn gutter(lines: &[Line]) -> Option<f32> {
     if lines.len() < 6 {

@@ -71,19 +71,9 @@ pub(crate) fn pattern(text: &str) -> String {
     let mut out = String::new();
     for word in text.to_lowercase().split_whitespace() {
         let core = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if !core.is_empty() && core.len() < 9 && (is_number(core) || is_roman(core)) {
-            out.push('#');
-        } else {
-            let mut digits = false;
-            for character in word.chars() {
-                if !character.is_ascii_digit() {
-                    out.push(character);
-                } else if !digits {
-                    out.push('#');
-                }
-                digits = character.is_ascii_digit();
-            }
-        }
+        // The number of a page, also as 3/10; a decimal is none.
+        let counts = core.split(['/', '-']).all(|part| is_number(part) && part.len() < 6);
+        out.push_str(if counts || is_roman(core) && core.len() < 9 { "#" } else { word });
         out.push(' ');
     }
     out

@@ -152,7 +152,7 @@ fn starts_unlabelled(
 fn push(references: &mut Vec<Reference>, text: &mut String, label: Option<String>) {
     let text = std::mem::take(text);
     let text = text.trim();
-    if text.is_empty() {
+    if !text.chars().any(char::is_alphabetic) {
         return;
     }
     references.push(Reference {

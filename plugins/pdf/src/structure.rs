@@ -31,8 +31,12 @@ pub(crate) fn fill(
         words.add(&line.text);
     }
     identify(&pages, whole, document);
-    let style = Style::of(&pages, fonts, document);
+    let style = Style::of(&pages, document);
     let title = if whole { style.title(&pages, document) } else { None };
+    let mut repeats: HashMap<String, usize> = HashMap::new();
+    for block in pages.iter().flat_map(|page| &page.blocks).filter(|block| block.lines.len() <= 4) {
+        *repeats.entry(entry_key(&words.join(block.lines.iter()))).or_default() += 1;
+    }
     let mut writer = Writer {
         style: &style,
         words: &words,
@@ -40,6 +44,9 @@ pub(crate) fn fill(
         sections: Vec::new(),
         references: Vec::new(),
         in_references: false,
+        repeats,
+        contents: None,
+        has_title: title.is_some(),
     };
     for (index, page) in pages.iter().enumerate() {
         for (place, block) in page.blocks.iter().enumerate() {
@@ -221,12 +228,11 @@ struct Style {
 }
 
 impl Style {
-    fn of(pages: &[PageText], fonts: &[Font<'_>], document: &Document) -> Self {
+    fn of(pages: &[PageText], document: &Document) -> Self {
         let mut weights: HashMap<(i32, bool), usize> = HashMap::new();
         for block in pages.iter().flat_map(|page| &page.blocks) {
             for line in &block.lines {
-                let bold = fonts.get(usize::from(line.font)).is_some_and(|font| font.bold);
-                *weights.entry(((line.size * 5.0).round() as i32, bold)).or_default() +=
+                *weights.entry(((line.size * 5.0).round() as i32, line.bold)).or_default() +=
                     line.text.len();
             }
         }
@@ -385,6 +391,11 @@ impl Style {
     }
 }
 
+/// A text without the number of a page at its end.
+fn entry_key(text: &str) -> String {
+    prose::key(text.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' ')))
+}
+
 /// Headings that papers have without a number.
 fn is_known(text: &str) -> bool {
     let letters: String = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').collect();
@@ -421,6 +432,11 @@ fn is_known(text: &str) -> bool {
     )
 }
 
+/// Whether a line is one of the headings that papers have without a number.
+pub(crate) fn is_name_of_section(text: &str) -> bool {
+    text.len() < 40 && (is_known(text) || references::is_heading(text))
+}
+
 struct Writer<'s> {
     style: &'s Style,
     words: &'s Words,
@@ -428,6 +444,11 @@ struct Writer<'s> {
     sections: Vec<Section>,
     references: Vec<Block>,
     in_references: bool,
+    /// How often each text comes: an entry of a table of contents comes again.
+    repeats: HashMap<String, usize>,
+    /// Page of a table of contents, whose entries look like headings.
+    contents: Option<u64>,
+    has_title: bool,
 }
 
 impl Writer<'_> {
@@ -440,8 +461,43 @@ impl Writer<'_> {
             let is_list = references::is_heading(&text);
             let looks_cited =
                 self.in_references && label.is_some() && identifiers::year(&heading).is_some();
-            if !looks_cited {
+            let key = entry_key(&text);
+            let again = self
+                .repeats
+                .get_mut(&key)
+                .map_or(0, |count| std::mem::replace(count, count.saturating_sub(1)));
+            let is_entry = self.contents == Some(page.number)
+                && (again > 1 || text.ends_with(|c: char| c.is_ascii_digit()))
+                || text.contains(". . .") && text.ends_with(|c: char| c.is_ascii_digit());
+            // Authors under the title are in larger type too.
+            let is_byline = self.has_title
+                && self.sections.iter().all(|section| section.heading.is_none())
+                && label.is_none()
+                && !(is_list
+                    || is_known(&heading)
+                    || self.style.outline.contains_key(&prose::key(&text)));
+            if !(looks_cited || is_entry || is_byline || heading.contains('@')) {
+                let is_contents = matches!(
+                    prose::key(&heading).as_str(),
+                    "contents"
+                        | "tableofcontents"
+                        | "inhalt"
+                        | "inhaltsverzeichnis"
+                        | "tabledesmatières"
+                        | "índice"
+                );
+                if is_contents {
+                    self.contents = Some(page.number);
+                }
                 self.in_references = is_list;
+
+                // Letters below Roman numerals.
+                let is_letter = label
+                    .as_deref()
+                    .is_some_and(|label| label.len() == 2 && !label.starts_with('I'));
+                let has_roman =
+                    self.sections.iter().any(|section| section.label.as_deref() == Some("I."));
+                let level = if is_letter && has_roman && level == 1 { 2 } else { level };
                 let kind = is_list.then(|| "references".to_owned());
                 let page = Some(page.number);
                 let heading = Some(heading);
@@ -542,9 +598,8 @@ impl Writer<'_> {
         if !is_low || block.size > self.style.body * 0.94 {
             return None;
         }
-        let first = block.lines.first()?;
-        let glyph = first.glyphs.first()?;
-        let raised = glyph.size < first.size * 0.9 && glyph.y < first.y - first.size * 0.1;
+        let raised = block.lines.first()?.is_note();
+
         let end = text
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '*' | '†' | '‡' | '§' | '¶' | '∗')))
             .unwrap_or(0);
