@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
     let hidden = hidden_groups(&pdf);
     let mut fonts = Fonts::new();
     let mut operators = 0;
-    let mut tally = Tally::default();
+    let mut tally = Tally { truncated: !has_end(bytes), ..Tally::default() };
     let mut pages = Vec::new();
     for (number, page) in (1..).zip(pdf.pages().iter()) {
         if !wanted.contains(&number) {
@@ -141,6 +141,12 @@ fn unreadable(bytes: &[u8]) -> Result<Document, Error> {
     Ok(document)
 }
 
+/// Whether a file has the marks of its end.
+fn has_end(bytes: &[u8]) -> bool {
+    let has = |needle: &[u8]| bytes.windows(needle.len()).rev().any(|window| window == needle);
+    has(b"%%EOF") || has(b"startxref")
+}
+
 /// Optional content that the default view hides.
 fn hidden_groups(pdf: &Pdf) -> HashSet<ObjectIdentifier> {
     let view = || {
@@ -159,6 +165,7 @@ struct Tally {
     with_text: usize,
     scanned: usize,
     damaged: bool,
+    truncated: bool,
     glyphs: usize,
     unknown: usize,
 }
@@ -204,14 +211,20 @@ impl Tally {
     /// Says how much of the text was read.
     fn judge(&self, document: &mut Document) {
         let some = if self.with_text > 0 { Quality::Partial } else { Quality::None };
-        let (quality, reason) = if self.scanned > 0 {
-            (some, Reason::Scanned)
+        let (quality, reason) = if self.truncated {
+            document.warn("truncated", "the file ends before its cross-reference table", None);
+            (some, Some(Reason::Truncated))
+        } else if self.scanned > 0 {
+            (some, Some(Reason::Scanned))
         } else if self.damaged || self.unknown > self.glyphs {
-            (some, Reason::Damaged)
+            (some, Some(Reason::Damaged))
+        } else if self.with_text > 0 {
+            // Headings alone are text too.
+            (Quality::Complete, None)
         } else {
             return;
         };
-        (document.quality, document.quality_reason) = (quality, Some(reason));
+        (document.quality, document.quality_reason) = (quality, reason);
     }
 }
 

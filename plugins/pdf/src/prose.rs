@@ -42,6 +42,8 @@ impl Words {
             if !keeps {
                 text.pop();
             }
+        } else if last == '/' && is_address(text) {
+            // An address or identifier that a line cut.
         } else if is_hyphen && letter && first.is_alphanumeric() || is_wide(last) && is_wide(first)
         {
             // A compound of which the second part is a name or a number, or a script without spaces.
@@ -59,6 +61,12 @@ impl Words {
         }
         text
     }
+}
+
+/// Whether a text ends with the start of an address or a DOI.
+fn is_address(text: &str) -> bool {
+    let word = text.rsplit(' ').next().unwrap_or_default();
+    word.contains("://") || word.contains("10.") || word.starts_with("www.")
 }
 
 /// A text for comparisons: letters and digits in lower case.
