@@ -251,10 +251,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
         // A membership: visible when any of its groups is, unless it says otherwise.
         let Some(dict) = dict else { return false };
-        if let Some(group) = dict.get_ref(b"OCGs") {
-            if self.hidden.contains(&group.into()) {
-                return true;
-            }
+        if dict.get_ref(b"OCGs").is_some_and(|group| self.hidden.contains(&group.into())) {
+            return true;
         }
         let Some(groups) = dict.get::<Array<'_>>(b"OCGs") else { return false };
         let off: Vec<bool> = groups
@@ -455,11 +453,9 @@ impl<'a> Interpreter<'_, 'a> {
         let Some(replacement) = replacement else { return };
         self.replacing -= 1;
         let text = replacement.text.trim_matches(|c: char| c.is_control());
-        if let (Some(mut glyph), 0) = (replacement.first, self.replacing) {
-            if !text.is_empty() {
-                glyph.text = self.fonts.texts.add(text);
-                self.content.glyphs.push(glyph);
-            }
+        if let (Some(mut glyph), 0, false) = (replacement.first, self.replacing, text.is_empty()) {
+            glyph.text = self.fonts.texts.add(text);
+            self.content.glyphs.push(glyph);
         }
     }
 
@@ -541,7 +537,7 @@ impl<'a> Interpreter<'_, 'a> {
         let (width, height) = (self.content.width, self.content.height);
         let on_page =
             left > -margin && top > -margin && left < width + margin && top < height + margin;
-        if !on_page || !(size > 0.0 && size < 1e5) {
+        if !(on_page && size > 0.0 && size < 1e5) {
             return;
         }
         let Some(text) = text else {

@@ -310,12 +310,10 @@ impl Line {
             let mut text = String::new();
             texts.push(glyph.text, &mut text);
             if glyph.text.character().is_some_and(is_combining_mark) {
-                let next = self.glyphs.get(place + 1..).unwrap_or_default().iter();
-                let next = next
-                    .filter(|next| {
-                        !next.text.character().is_some_and(|c| is_space(c) || is_combining_mark(c))
-                    })
-                    .next();
+                let mut behind = self.glyphs.get(place + 1..).unwrap_or_default().iter();
+                let next = behind.find(|next| {
+                    !next.text.character().is_some_and(|c| is_space(c) || is_combining_mark(c))
+                });
                 match (
                     previous.filter(|_| !belongs_to_next(glyph, previous, next)),
                     units.last_mut(),

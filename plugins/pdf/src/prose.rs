@@ -163,7 +163,7 @@ pub(crate) fn caption(text: &str) -> Option<(usize, bool)> {
     let core = number.get(..end)?.trim_end_matches(['.', '-']);
     let digits = core.trim_start_matches(|c: char| c.is_ascii_uppercase() || c == '.');
     let numeric = digits.chars().next().is_some_and(|c| c.is_ascii_digit()) && core.len() <= 6;
-    if !numeric && !(is_roman(core) && core.chars().all(|c| c.is_ascii_uppercase())) {
+    if !(numeric || is_roman(core) && core.chars().all(|c| c.is_ascii_uppercase())) {
         return None;
     }
     let at = word.len() + spaces + core.len();

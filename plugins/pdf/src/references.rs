@@ -145,8 +145,8 @@ fn starts_unlabelled(
     }
     let new_block = !std::ptr::eq(block, its_block);
     let capital = line.text.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_ascii());
-    new_block && capital && before.text.ends_with(['.', ')', '/'])
-        || new_block && capital && line.y > before.y + line.size * 1.6
+    let ends = before.text.ends_with(['.', ')', '/']);
+    new_block && capital && (ends || line.y > before.y + line.size * 1.6)
 }
 
 fn push(references: &mut Vec<Reference>, text: &mut String, label: Option<String>) {
