@@ -198,7 +198,8 @@ pub struct Section {
 }
 
 /// An item of an outline.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct OutlineItem {
     /// Title.
