@@ -159,7 +159,9 @@ def test_a_hostile_file_is_a_document_or_one_typed_error(desk: Carrel, name: str
     try:
         found = desk.parse("pdf", "pdf", HOSTILE[name]())
     except CarrelError as error:
-        assert error.to_dict()["code"] in {"invalid_document", "too_large"}
+        # What inflates to more than the sandbox's memory ends there.
+        codes = {"invalid_document", "too_large", "limit_exceeded"}
+        assert error.to_dict()["code"] in codes
     else:
         assert found["quality"] in {"complete", "partial", "none"}
 
