@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bench.measure import Row
 from bench.workbench import Workbench
 
-from . import calls, memory, pages, parsing, processes, scaling, sources, startup, strangers
+from . import calls, memory, pages, parsing, pdfs, processes, scaling, sources, startup, strangers
 
 #: A case measures one row or a few that belong together.
 Case = Callable[[Workbench], Sequence[Row]]
@@ -26,6 +26,7 @@ CASES: Mapping[str, Case] = {
     "scaling": scaling.against_size,
     "sources-scaling": sources.against_size,
     "pages": pages.extraction,
+    "pdfs": pdfs.texts,
     "modules": strangers.modules,
     "registry": strangers.from_a_registry,
 }

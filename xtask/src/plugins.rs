@@ -41,6 +41,12 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_jats::Jats>,
     },
     Shipped {
+        name: "pdf",
+        folder: "plugins/pdf",
+        module: "carrel_pdf",
+        manifest: manifest::<carrel_pdf::Pdf>,
+    },
+    Shipped {
         name: "render",
         folder: "plugins/render",
         module: "carrel_render",

@@ -6,6 +6,7 @@ use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
 use carrel_page::Page;
+use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
 use carrel_render::Render;
 use pyo3::exceptions::PyValueError;
@@ -18,6 +19,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "crossref" => Some(Crossref::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
+        "pdf" => Some(Pdf::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
         "page" => Some(Page::parse(format, document)),
         _ => None,
@@ -37,6 +39,7 @@ fn parse_bytes_with(
         "eutils" => Some(Eutils::parse_bytes(format, document, options)),
         "jats" => Some(Jats::parse_bytes(format, document, options)),
         "page" => Some(Page::parse_bytes(format, document, options)),
+        "pdf" => Some(Pdf::parse_bytes(format, document, options)),
         _ => None,
     }
 }

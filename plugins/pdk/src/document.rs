@@ -57,6 +57,12 @@ pub struct Document {
     /// Number of pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<u64>,
+    /// Labels of the pages in order, such as iii or A-1, where they are not just their numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub page_labels: Vec<String>,
+    /// The outline that the file has beside its text: bookmarks, a table of contents.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outline: Vec<OutlineItem>,
     /// Addresses that the document links to, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
@@ -184,8 +190,25 @@ pub struct Section {
     /// Language, where it differs from the document's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
+    /// Page on which it begins, from 1, where there are pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
     /// The text.
     pub blocks: Vec<Block>,
+}
+
+/// An item of an outline.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct OutlineItem {
+    /// Title.
+    pub title: String,
+    /// 1 for the outermost.
+    pub level: u32,
+    /// Page that it leads to, from 1, where it leads to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
 }
 
 /// What a block is.

@@ -65,7 +65,7 @@ class TestWithoutAFile:
         self, tmp_path: Path, env: dict[str, str]
     ) -> None:
         assert set(READING_PLUGINS) == set(BUILTIN_PLUGINS) - set(DEFAULT_PLUGINS)
-        assert {"jats", "page", "render"} <= set(READING_PLUGINS)
+        assert {"jats", "page", "pdf", "render"} <= set(READING_PLUGINS)
         path = tmp_path / "carrel.toml"
         path.write_text("[plugins.jats]\n", "utf-8")
         config = load_config(path, env)

@@ -34,6 +34,14 @@ impl Document {
         if let Some(pages) = self.pages {
             object.number("pages", pages);
         }
+        object.some_strings("page_labels", &self.page_labels);
+        object.some_objects("outline", &self.outline, |one, item| {
+            item.string("title", &one.title);
+            item.number("level", u64::from(one.level));
+            if let Some(page) = one.page {
+                item.number("page", page);
+            }
+        });
         object.some_objects("links", &self.links, |link, item| {
             item.string("href", &link.href);
             item.optional("text", link.text.as_deref());
@@ -73,6 +81,9 @@ fn section(section: &Section, item: &mut Object<'_>) {
     item.optional("label", section.label.as_deref());
     item.optional("kind", section.kind.as_deref());
     item.optional("language", section.language.as_deref());
+    if let Some(page) = section.page {
+        item.number("page", page);
+    }
     item.objects("blocks", &section.blocks, block);
 }
 

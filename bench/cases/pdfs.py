@@ -1,0 +1,211 @@
+"""Text of PDF files in the sandbox, against what others read: words, order, files read, time."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.measure import Bar, Figure, Row
+from bench.pdf_scores import Score, mean, score, text_of, text_of_tei
+from bench.workbench import Workbench
+
+#: Beside the checkout; its files stay there.
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+_NO_CORPUS = "no PDF files beside the checkout (../shared/corpus/pdf)"
+_NO_PEER = "not installed: pip install --group bench, apt-get install poppler-utils"
+#: How far a score may be below the better one of the two that set it.
+_MARGIN = 0.02
+_LEADERS = ("pdftotext", "PyMuPDF")
+_PATIENCE = 60
+
+#: A program that reads the text of a file.
+Reader = Callable[[Path], str]
+
+
+@dataclass
+class _Read:
+    """What one program made of all files; None is a file that it cannot read."""
+
+    texts: dict[str, str | None] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def texts(bench: Workbench) -> Sequence[Row]:
+    """Every file by every program in turn."""
+    files = _files()
+    if not files:
+        return [Row("pdf", "text of PDF files", missing=_NO_CORPUS)]
+    if bench.quick:
+        files = files[::20]
+    host = bench.host
+
+    def ours(path: Path) -> str:
+        document = host.parse("pdf", "pdf", path.read_bytes())
+        # A page whose fonts do not say what their characters are is read, and says so.
+        codes = {warning["code"] for warning in document.get("warnings", ())}
+        if codes & {"encrypted", "no_pages", "broken_stream"} and document["quality"] == "none":
+            raise ValueError(document["quality_reason"])
+        return text_of(document)
+
+    programs: dict[str, Reader] = {"carrel": ours, **_peers()}
+    reads = _read([path for path, _ in files], programs)
+    return [*_score_rows(files, reads), *_files_rows(reads), *_time_rows(reads)]
+
+
+def _files() -> list[tuple[Path, Path | None]]:
+    """The files of the corpus, each with its truth where there is one."""
+    index = CORPUS / "index-documents.tsv"
+    if not index.is_file():
+        return []
+    with index.open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines, delimiter="\t") if row["kind"] == "pdf"]
+    found = []
+    for row in rows:
+        truth = row["ground truth file"]
+        found.append((CORPUS / row["file"], CORPUS / truth if truth else None))
+    return [(path, truth) for path, truth in found if path.is_file()]
+
+
+def _peers() -> Mapping[str, Reader]:
+    """The programs to compare with that are installed."""
+    found: dict[str, Reader] = {}
+    if shutil.which("pdftotext"):
+        found["pdftotext"] = _pdftotext
+    for name, make in (("PyMuPDF", _pymupdf), ("pypdf", _pypdf), ("pdfminer.six", _pdfminer)):
+        try:
+            found[name] = make()
+        except ImportError:
+            continue
+    return found
+
+
+def _pdftotext(path: Path) -> str:
+    command = ["pdftotext", "-enc", "UTF-8", str(path), "-"]
+    done = subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _pymupdf() -> Reader:
+    import pymupdf  # type: ignore[import-not-found, unused-ignore]
+
+    pymupdf.TOOLS.mupdf_display_errors(False)
+
+    def read(path: Path) -> str:
+        with pymupdf.open(path) as document:
+            return "\n".join(page.get_text() for page in document)
+
+    return read
+
+
+def _pypdf() -> Reader:
+    import logging
+
+    import pypdf  # type: ignore[import-not-found, unused-ignore]
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    return lambda path: "\n".join(page.extract_text() for page in pypdf.PdfReader(path).pages)
+
+
+def _pdfminer() -> Reader:
+    import logging
+
+    from pdfminer.high_level import extract_text  # type: ignore[import-not-found, unused-ignore]
+
+    logging.getLogger("pdfminer").setLevel(logging.CRITICAL)
+    return lambda path: str(extract_text(path))
+
+
+def _read(files: Sequence[Path], programs: Mapping[str, Reader]) -> Mapping[str, _Read]:
+    reads = {name: _Read() for name in programs}
+    for path in files:
+        for name, read in programs.items():
+            start = time.perf_counter()
+            try:
+                text = read(path)
+            except Exception:  # noqa: BLE001 - a file that a program cannot read counts as unread
+                text = None
+            reads[name].seconds[str(path)] = time.perf_counter() - start
+            reads[name].texts[str(path)] = text
+    return reads
+
+
+def _scores(
+    files: Sequence[tuple[Path, Path | None]], read: _Read, half: int | None
+) -> Mapping[str, Score]:
+    """Scores by the folder of the file: all, or every other one from `half` on."""
+    found: dict[str, list[Score]] = {}
+    known = [(path, truth) for path, truth in files if truth is not None]
+    for number, (path, truth) in enumerate(known):
+        if half is not None and number % 2 != half:
+            continue
+        data = truth.read_bytes()
+        wanted = text_of_tei(data) if truth.suffix == ".xml" else data.decode("utf-8")
+        one = score(read.texts[str(path)] or "", wanted)
+        found.setdefault(path.parent.name, []).append(one)
+    return {name: mean(scores) for name, scores in found.items()}
+
+
+def _score_rows(
+    files: Sequence[tuple[Path, Path | None]], reads: Mapping[str, _Read]
+) -> Sequence[Row]:
+    rows = []
+    leaders = [name for name in _LEADERS if name in reads]
+    # Rules were made on one half of the files; the other one tells whether they hold.
+    for half, suffix in ((None, ""), (1, "-other-half")):
+        by_program = {name: _scores(files, read, half) for name, read in reads.items()}
+        for name, own in by_program["carrel"].items():
+            for part in ("words", "order"):
+                case, what = f"pdf-{part}-{name}{suffix}", f"{part} of {name}"
+                if not leaders:
+                    rows.append(Row(case, what, missing=_NO_PEER))
+                    continue
+                best = max(leaders, key=lambda other: getattr(by_program[other][name], part))
+                peer = getattr(by_program[best][name], part)
+                rows.append(
+                    Row(
+                        case, f"{what}: ours : the better of two, {best}",
+                        Figure((getattr(own, part),), "F1"), Figure((peer,), "F1"),
+                        floor=peer - _MARGIN,
+                    )
+                )  # fmt: skip
+    return rows
+
+
+def _files_rows(reads: Mapping[str, _Read]) -> Sequence[Row]:
+    def share(read: _Read) -> float:
+        return sum(text is not None for text in read.texts.values()) / len(read.texts)
+
+    what = "share of files read: ours : pdftotext"
+    if "pdftotext" not in reads:
+        return [Row("pdf-read", what, missing=_NO_PEER)]
+    ours, theirs = share(reads["carrel"]), share(reads["pdftotext"])
+    return [Row("pdf-read", what, Figure((ours,), "F1"), Figure((theirs,), "F1"), floor=theirs)]
+
+
+def _time_rows(reads: Mapping[str, _Read]) -> Sequence[Row]:
+    rows = []
+    bars = {
+        "pypdf": Bar(3, at_least=True),
+        "PyMuPDF": None,
+        "pdftotext": None,
+        "pdfminer.six": None,
+    }
+    for name, bar in bars.items():
+        what = f"all files that both read, in the sandbox : {name}"
+        if name not in reads:
+            rows.append(Row(f"pdf-time-{name}", what, missing=_NO_PEER))
+            continue
+        both = [
+            path
+            for path, text in reads["carrel"].texts.items()
+            if text is not None and reads[name].texts[path] is not None
+        ]
+        sums = [sum(reads[one].seconds[path] for path in both) for one in ("carrel", name)]
+        ours, theirs = (Figure((seconds,)) for seconds in sums)
+        rows.append(Row(f"pdf-time-{name}", what, ours, theirs, bar, faster=True))
+    return rows

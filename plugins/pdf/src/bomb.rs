@@ -1,0 +1,65 @@
+//! Streams that hayro-syntax inflates while it opens a file, looked at before.
+
+use carrel_pdk::{Code, Error};
+
+use crate::stream;
+
+/// Streams shorter than this cannot inflate beyond the bound of one.
+const SMALL: usize = 48 << 10;
+/// Bytes that the object and cross-reference streams of a document may have together.
+const LARGEST: usize = 512 << 20;
+
+/// Refuses a file whose object or cross-reference streams inflate beyond all measure.
+pub(crate) fn check(bytes: &[u8]) -> Result<(), Error> {
+    let mut whole = 0_usize;
+    let mut from = 0;
+    while let Some(found) = find(bytes.get(from..).unwrap_or_default(), b"stream") {
+        let at = from + found;
+        from = at + 6;
+        let before = bytes.get(at.saturating_sub(600)..at).unwrap_or_default();
+        if before.ends_with(b"end") {
+            continue;
+        }
+        let dict = before
+            .windows(4)
+            .rposition(|window| window == b" obj")
+            .map_or(before, |start| before.get(start..).unwrap_or_default());
+        if find(dict, b"ObjStm").is_none() && find(dict, b"XRef").is_none() {
+            continue;
+        }
+        let mut data = bytes.get(from..).unwrap_or_default();
+        let line = data.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).take(2).count();
+        data = data.get(line..).unwrap_or_default();
+        let length = find(data, b"endstream").unwrap_or(data.len());
+        data = data.get(..length).unwrap_or_default();
+        from += length;
+        // Two filters that both inflate have no honest use for objects.
+        let twice = find(dict, b"FlateDecode").is_some_and(|first| {
+            let behind = dict.get(first + 11..).unwrap_or_default();
+            find(behind, b"FlateDecode").is_some() || find(behind, b"/Fl").is_some()
+        });
+        whole = whole.saturating_add(match (length < SMALL, twice) {
+            (true, false) => 0,
+            (false, false) => stream::inflate(data).map_or(usize::MAX, |data| data.len()),
+            (_, true) => usize::MAX,
+        });
+        if whole > LARGEST {
+            let message = "the document's object streams inflate to more than can be read";
+            return Err(Error::new(Code::TooLarge, message));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    let first = *needle.first()?;
+    let mut from = 0;
+    while let Some(found) = bytes.get(from..)?.iter().position(|byte| *byte == first) {
+        let at = from + found;
+        if bytes.get(at..)?.starts_with(needle) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+    None
+}

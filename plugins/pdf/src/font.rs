@@ -1,0 +1,504 @@
+//! Fonts: from the bytes of a shown string to characters and advances.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hayro_cmap::{BfString, CMap, CMapName, CidFamily};
+use hayro_font::{CMapResolverFn, Font as Program, FontCache, FontGlyph, FontResolverFn};
+use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
+
+use crate::stream;
+
+/// What a glyph stands for: a character, or a text of the document's [`Texts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Text(u32);
+
+const FIRST_TEXT: u32 = 0x11_0000;
+
+/// Texts of several characters that single glyphs stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    all: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Texts {
+    /// The glyph's text for a string.
+    pub(crate) fn add(&mut self, text: &str) -> Text {
+        let mut characters = text.chars();
+        if let (Some(only), None) = (characters.next(), characters.next()) {
+            return Text(only.into());
+        }
+        if let Some(number) = self.numbers.get(text) {
+            return Text(*number);
+        }
+        let number = FIRST_TEXT.saturating_add(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        self.all.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        Text(number)
+    }
+
+    /// Adds a glyph's characters to a string.
+    pub(crate) fn push(&self, text: Text, to: &mut String) {
+        match char::from_u32(text.0) {
+            Some(character) => to.push(character),
+            None => to.push_str(self.of(text)),
+        }
+    }
+
+    fn of(&self, text: Text) -> &str {
+        let index = text.0.saturating_sub(FIRST_TEXT) as usize;
+        self.all.get(index).map_or("", String::as_str)
+    }
+}
+
+impl Text {
+    /// The character, where it is one.
+    pub(crate) fn character(self) -> Option<char> {
+        char::from_u32(self.0)
+    }
+}
+
+/// What a code of a font is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Code {
+    /// Nothing where the font does not say.
+    pub(crate) text: Option<Text>,
+    /// Advance in text space for a font size of 1.
+    pub(crate) advance: f32,
+}
+
+/// A font of the document.
+pub(crate) struct Font<'a> {
+    program: Program<'a>,
+
+    pub(crate) bold: bool,
+    pub(crate) italic: bool,
+    pub(crate) fixed: bool,
+    pub(crate) vertical: bool,
+    /// Height of the font's em in its own size; 1 but for fonts of type 3.
+    pub(crate) em: f32,
+    composite: bool,
+    codes: HashMap<u32, Code>,
+    differences: HashMap<u32, String>,
+    names_are_hex: bool,
+    collection: Option<Collection>,
+    /// The embedded font file, and, once it is asked for, which character each of its glyphs is.
+    file: Option<Stream<'a>>,
+    characters: Option<HashMap<u32, char>>,
+    /// The font's own table of characters, and what of it can be read where it is broken.
+    table: Option<Stream<'a>>,
+    rest: Option<HashMap<u32, String>>,
+}
+
+/// How codes of a composite font without its own table become characters.
+enum Collection {
+    /// Codes are UTF-16.
+    Utf16,
+    /// By way of the collection's characters: code to number, number to character.
+    Numbers(Box<CMap>, Box<CMap>),
+}
+
+/// Loads the fonts of a document, each once.
+pub(crate) struct Fonts<'a> {
+    cache: FontCache<'a>,
+    resolver: FontResolverFn,
+    cmaps: CMapResolverFn,
+    pub(crate) all: Vec<Font<'a>>,
+    numbers: HashMap<FontKey, Option<usize>>,
+    pub(crate) texts: Texts,
+}
+
+/// A font object by its number; one inside a page's resources by its place in the file.
+#[derive(PartialEq, Eq, Hash)]
+struct FontKey(Option<(u32, i32)>, usize, usize);
+
+impl<'a> Fonts<'a> {
+    pub(crate) fn new() -> Self {
+        Self {
+            cache: FontCache::new(),
+            resolver: Arc::new(|query| match query {
+                hayro_font::FontQuery::Standard(font) => Some(font.get_font_data()),
+                hayro_font::FontQuery::Fallback(query) => {
+                    Some(query.pick_standard_font().get_font_data())
+                }
+            }),
+            cmaps: Arc::new(hayro_cmap::load_embedded),
+            all: Vec::new(),
+            numbers: HashMap::new(),
+            texts: Texts::default(),
+        }
+    }
+
+    /// The number of the font that a dictionary describes.
+    pub(crate) fn load(&mut self, dict: &Dict<'a>) -> Option<usize> {
+        let id = dict.obj_id().map(|id| (id.obj_number, id.gen_number));
+        let key = FontKey(id, dict.data().as_ptr().addr(), dict.data().len());
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let number = self.read(dict).map(|font| {
+            self.all.push(font);
+            self.all.len() - 1
+        });
+        self.numbers.insert(key, number);
+        number
+    }
+
+    fn read(&self, dict: &Dict<'a>) -> Option<Font<'a>> {
+        let descendant = dict
+            .get::<Array<'_>>(b"DescendantFonts")
+            .and_then(|fonts| fonts.iter::<Dict<'_>>().next());
+        let inner = descendant.as_ref().unwrap_or(dict);
+        let descriptor = inner.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
+        for key in [b"FontFile".as_slice(), b"FontFile2", b"FontFile3"] {
+            let file = descriptor.get::<Stream<'_>>(key);
+            if file.is_some_and(|file| !stream::is_bounded(&file)) {
+                return None;
+            }
+        }
+        if dict.get::<Stream<'_>>(b"ToUnicode").is_some_and(|map| !stream::is_bounded(&map)) {
+            return None;
+        }
+        let program = self.cache.font(dict, &self.resolver, &self.cmaps)?;
+        let subtype = dict.get::<Name<'_>>(b"Subtype");
+        let is = |name: &[u8]| subtype.as_ref().is_some_and(|subtype| subtype.as_ref() == name);
+        let name = dict.get::<Name<'_>>(b"BaseFont").map(|name| name.as_str().to_owned());
+        let name = name.unwrap_or_default();
+        let name = match name.split_once('+') {
+            Some((prefix, rest)) if prefix.len() == 6 => rest.to_owned(),
+            _ => name,
+        };
+        let flags = descriptor.get::<u32>(b"Flags").unwrap_or(0);
+        let lower = name.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let weight = descriptor.get::<f32>(b"FontWeight").unwrap_or(0.0);
+        let differences = differences(dict);
+        let composite = is(b"Type0");
+        Some(Font {
+            vertical: !program.is_horizontal(),
+            bold: flags & (1 << 18) != 0
+                || weight >= 600.0
+                || says(&["bold", "black", "heavy", "semibold", "demi"])
+                || is_bold_of_tex(&lower),
+            italic: flags & (1 << 6) != 0
+                || says(&["italic", "oblique"])
+                || lower.starts_with("cmti"),
+            fixed: flags & 1 != 0 || says(&["courier", "mono", "cmtt", "typewriter", "consol"]),
+            em: if is(b"Type3") { em_of_type_3(dict) } else { 1.0 },
+            collection: if composite { self.collection(dict, inner) } else { None },
+            names_are_hex: differences.values().any(|name| hex_name(name)),
+            file: descriptor
+                .get::<Stream<'_>>(b"FontFile2")
+                .or_else(|| descriptor.get(b"FontFile3")),
+            characters: None,
+            table: dict.get::<Stream<'_>>(b"ToUnicode"),
+            rest: None,
+            program,
+
+            composite,
+            codes: HashMap::new(),
+            differences,
+        })
+    }
+
+    fn collection(&self, dict: &Dict<'a>, descendant: &Dict<'a>) -> Option<Collection> {
+        // Some name a table that maps codes to themselves.
+        if dict.get::<Name<'_>>(b"ToUnicode").is_some() {
+            return Some(Collection::Utf16);
+        }
+        if dict.contains_key(b"ToUnicode") {
+            return None;
+        }
+        let encoding = dict.get::<Object<'_>>(b"Encoding")?;
+        let cmap = match encoding {
+            Object::Name(name) => match name.as_ref() {
+                b"Identity-H" => CMap::identity_h(),
+                b"Identity-V" => CMap::identity_v(),
+                name => {
+                    let text = String::from_utf8_lossy(name);
+                    if text.contains("UTF16") || text.contains("UCS2") {
+                        return Some(Collection::Utf16);
+                    }
+                    let cmaps = Arc::clone(&self.cmaps);
+                    let data = cmaps(CMapName::from_bytes(name))?;
+                    CMap::parse(data, move |name| cmaps(name))?
+                }
+            },
+            Object::Stream(map) => {
+                let cmaps = Arc::clone(&self.cmaps);
+                CMap::parse(&stream::data(&map)?, move |name| cmaps(name))?
+            }
+            _ => return None,
+        };
+        let of_map =
+            cmap.metadata().character_collection.as_ref().map(|found| found.family.clone());
+        let family = of_map.filter(|family| *family != CidFamily::AdobeIdentity).or_else(|| {
+            let info = descendant.get::<Dict<'_>>(b"CIDSystemInfo")?;
+            let registry = info.get::<hayro_syntax::object::String<'_>>(b"Registry")?;
+            let ordering = info.get::<hayro_syntax::object::String<'_>>(b"Ordering")?;
+            Some(CidFamily::from_registry_ordering(registry.as_bytes(), ordering.as_bytes()))
+        })?;
+        let cmaps = Arc::clone(&self.cmaps);
+        let to_unicode = CMap::parse(cmaps(family.ucs2_cmap()?)?, move |name| cmaps(name))?;
+        Some(Collection::Numbers(Box::new(cmap), Box::new(to_unicode)))
+    }
+
+    /// The next code of a shown string: its text and advance, how many bytes it has, and whether it is
+    /// the space that word spacing is for.
+    pub(crate) fn next(
+        &mut self,
+        font: usize,
+        bytes: &[u8],
+        at: usize,
+    ) -> Option<(Code, usize, bool)> {
+        let font = self.all.get_mut(font)?;
+        let (code, length) = font.program.read_code(bytes, at);
+        let length = length.max(1);
+        let is_space = length == 1 && bytes.get(at) == Some(&b' ');
+        if let Some(known) = font.codes.get(&code) {
+            return Some((*known, length, is_space));
+        }
+        let raw = bytes.get(at..(at + length).min(bytes.len()))?;
+        let text = font.text(code, raw).map(|text| self.texts.add(&text));
+        let advance = font.program.code_advance(code);
+        let advance = if font.vertical { advance.y } else { advance.x } as f32 / 1000.0;
+        let advance = if advance.is_finite() { advance } else { 0.0 };
+        let known = Code { text, advance };
+        font.codes.insert(code, known);
+        Some((known, length, is_space))
+    }
+}
+
+impl Font<'_> {
+    /// The text of a code: by the font's tables, else by the characters of its file's glyphs.
+    fn text(&mut self, code: u32, raw: &[u8]) -> Option<String> {
+        if let Some(text) = self.stated_text(code, raw) {
+            return Some(text);
+        }
+        let table = &self.table;
+        let rest = self.rest.get_or_insert_with(|| {
+            table
+                .as_ref()
+                .and_then(stream::data)
+                .map(|data| table_entries(&data))
+                .unwrap_or_default()
+        });
+        if let Some(text) = rest.get(&code) {
+            return Some(text.clone());
+        }
+        let glyph = self.program.map_code(code).to_u32();
+        let file = &self.file;
+        let characters = self.characters.get_or_insert_with(|| {
+            file.as_ref().and_then(stream::data).map(|data| characters(&data)).unwrap_or_default()
+        });
+        if let Some(character) = characters.get(&glyph) {
+            return Some(character.to_string());
+        }
+        if self.composite {
+            return None;
+        }
+        let number = match self.differences.get(&code) {
+            Some(name) => number_in(name, self.names_are_hex)?,
+            None => code,
+        };
+        char::from_u32(number).filter(|c| !c.is_control() && *c != '\u{ad}').map(String::from)
+    }
+
+    fn stated_text(&self, code: u32, raw: &[u8]) -> Option<String> {
+        let glyph = self.program.glyph(self.program.map_code(code), code);
+        let found = match &glyph {
+            FontGlyph::Outline(glyph) => glyph.as_unicode(),
+            FontGlyph::Type3(glyph) => glyph.as_unicode(),
+        };
+        let found = found.map(|found| match found {
+            BfString::Char(character) => character.to_string(),
+            BfString::String(text) => text,
+        });
+        if let Some(found) = found.filter(|found| found.chars().any(|c| !is_no_text(c))) {
+            return Some(found);
+        }
+        match &self.collection {
+            Some(Collection::Utf16) => {
+                let units: Vec<u16> = raw
+                    .chunks_exact(2)
+                    .filter_map(|pair| <[u8; 2]>::try_from(pair).ok().map(u16::from_be_bytes))
+                    .collect();
+                return String::from_utf16(&units).ok().filter(|text| !text.is_empty());
+            }
+            Some(Collection::Numbers(numbers, characters)) => {
+                let cid = (1..=4).find_map(|length| numbers.lookup_cid_code(code, length))?;
+                return characters.lookup_bf_string(cid).map(|found| match found {
+                    BfString::Char(character) => character.to_string(),
+                    BfString::String(text) => text,
+                });
+            }
+            None => {}
+        }
+        None
+    }
+}
+
+/// The entries of a broken table of characters: all that stands between the words that begin and end them.
+fn table_entries(data: &[u8]) -> HashMap<u32, String> {
+    let mut entries = HashMap::new();
+    let text = String::from_utf8_lossy(data);
+    let code = |hex: &str| u32::from_str_radix(hex, 16).ok();
+    let units = |hex: &str| -> Vec<u16> {
+        let digits: Vec<char> = hex.chars().collect();
+        digits
+            .chunks(4)
+            .filter_map(|unit| u16::from_str_radix(&unit.iter().collect::<String>(), 16).ok())
+            .collect()
+    };
+    let mut insert = |code: u32, units: &[u16]| {
+        let text = String::from_utf16_lossy(units);
+        if entries.len() < 70_000 && text.chars().any(|c| !is_no_text(c)) {
+            entries.insert(code, text);
+        }
+    };
+    for (begin, end, count) in [("beginbfchar", "endbfchar", 2), ("beginbfrange", "endbfrange", 3)]
+    {
+        for part in text.split(begin).skip(1) {
+            let part = part.split(end).next().unwrap_or_default();
+            let words: Vec<&str> = part
+                .split('<')
+                .skip(1)
+                .filter_map(|word| word.split('>').next())
+                .map(str::trim)
+                .collect();
+            for entry in words.chunks(count) {
+                match entry {
+                    [from, to] => {
+                        if let Some(from) = code(from) {
+                            insert(from, &units(to));
+                        }
+                    }
+                    [from, until, to] => {
+                        let (Some(from), Some(until)) = (code(from), code(until)) else { continue };
+                        let mut to = units(to);
+                        for code in (from..=until).take(70_000) {
+                            insert(code, &to);
+                            if let Some(last) = to.last_mut() {
+                                *last = last.wrapping_add(1);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    entries
+}
+
+/// Which character each glyph of a TrueType or OpenType file is.
+fn characters(data: &[u8]) -> HashMap<u32, char> {
+    use skrifa::MetadataProvider;
+    let mut found: HashMap<u32, char> = HashMap::new();
+    let Ok(font) = skrifa::FontRef::new(data) else { return found };
+    for (character, glyph) in font.charmap().mappings().take(70_000) {
+        let Some(character) = char::from_u32(character) else { continue };
+        let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
+        let entry = found.entry(glyph.to_u32()).or_insert(character);
+        // Of several characters with one glyph the plain one.
+        if is_private(*entry) && !is_private(character) {
+            *entry = character;
+        }
+    }
+    // Variants of letters, as Arabic has them, are named after the letter.
+    for (glyph, name) in font.glyph_names().iter().take(70_000) {
+        let name = name.as_str();
+        let base = name.split(['.', '_']).next().unwrap_or_default();
+        let hex = base
+            .strip_prefix("uni")
+            .or_else(|| base.strip_prefix('u'))
+            .filter(|hex| hex.len() >= 4);
+        let named =
+            hex.and_then(|hex| u32::from_str_radix(hex.get(..4.max(hex.len().min(6)))?, 16).ok());
+        if let Some(character) = named.and_then(char::from_u32) {
+            found.entry(glyph.to_u32()).or_insert(character);
+        }
+    }
+    found.retain(|glyph, character| *glyph != 0 && !character.is_control());
+
+    found
+}
+
+/// Whether a table's character says nothing of the text.
+fn is_no_text(character: char) -> bool {
+    matches!(character, '\0'..='\u{8}' | '\u{e}'..='\u{1f}' | '\u{fffd}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Whether a font of Computer Modern and its kin is bold.
+fn is_bold_of_tex(lower: &str) -> bool {
+    ["cmbx", "cmssbx", "cmb10", "sfbx", "ecbx", "lmbx", "cmbsy"]
+        .iter()
+        .any(|name| lower.starts_with(name))
+        || lower.ends_with("-bd")
+        || lower.ends_with("-medi")
+}
+
+/// Names of glyphs by code, as the encoding of a simple font gives them.
+fn differences(dict: &Dict<'_>) -> HashMap<u32, String> {
+    let mut names = HashMap::new();
+    let differences = dict
+        .get::<Dict<'_>>(b"Encoding")
+        .and_then(|encoding| encoding.get::<Array<'_>>(b"Differences"));
+    let mut code = 0_u32;
+    for item in differences.into_iter().flat_map(|all| all.iter::<Object<'_>>()) {
+        match item {
+            Object::Number(number) => code = u32::try_from(number.as_i64()).unwrap_or(256),
+            Object::Name(name) if code < 256 => {
+                names.insert(code, name.as_str().to_owned());
+                code += 1;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The code in a made-up name such as `g65`, `c101` or `uni0041`-like `G41`.
+fn number_in(name: &str, hex: bool) -> Option<u32> {
+    let digits = name
+        .trim_start_matches(|c: char| c.is_ascii_alphabetic() && !(hex && c.is_ascii_hexdigit()));
+    let letters = name.len() - digits.len();
+    if hex && name.len() == 3 {
+        let digits = name.get(1..)?;
+        return u32::from_str_radix(digits, 16).ok();
+    }
+    if letters > 2 || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().filter(|number| (32..256).contains(number))
+}
+
+/// Whether a name is a letter and two hexadecimal digits, one of them above nine.
+fn hex_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    bytes.len() == 3
+        && bytes.iter().skip(1).all(u8::is_ascii_hexdigit)
+        && bytes.iter().skip(1).any(u8::is_ascii_alphabetic)
+        && bytes.iter().skip(1).any(u8::is_ascii_digit)
+}
+
+/// Height of a type 3 font's em in text space at size 1.
+fn em_of_type_3(dict: &Dict<'_>) -> f32 {
+    let matrix = dict.get::<[f32; 6]>(b"FontMatrix").unwrap_or([0.001, 0.0, 0.0, 0.001, 0.0, 0.0]);
+    let scale = matrix[3].abs().max(matrix[0].abs());
+    let bbox = dict.get::<[f32; 4]>(b"FontBBox").unwrap_or_default();
+    let height = (bbox[3] - bbox[1]).abs() * scale;
+    if (0.2..5.0).contains(&height) {
+        return height;
+    }
+    let widths = dict.get::<Array<'_>>(b"Widths");
+    let widths: Vec<f32> = widths
+        .into_iter()
+        .flat_map(|widths| widths.iter::<f32>())
+        .filter(|width| *width > 0.0)
+        .take(256)
+        .collect();
+    let mean = widths.iter().sum::<f32>() / widths.len().max(1) as f32 * scale;
+    if mean > 0.0 && mean.is_finite() { mean * 2.0 } else { 1.0 }
+}

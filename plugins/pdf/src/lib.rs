@@ -1,0 +1,69 @@
+//! Carrel's reader of PDF files (format `pdf`), without tools or network, as documents of
+//! `contract/v1/document.schema.json`.
+//!
+//! [`open`] opens a file and goes through its pages. [`interpret`] reads the text operators of a page's
+//! content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`], [`blocks`] and
+//! [`order`] make lines, reading order and blocks of them; [`structure`] finds what is title, heading,
+//! caption, note, reference, and what repeats on each page; [`metadata`] reads what the file says of itself.
+//! Images are never decoded.
+
+mod bidi;
+mod blocks;
+mod bomb;
+mod font;
+mod geometry;
+mod identifiers;
+mod interpret;
+mod lines;
+mod manifest;
+mod metadata;
+mod open;
+mod options;
+mod order;
+mod prose;
+mod references;
+mod stream;
+mod strings;
+mod structure;
+
+use carrel_pdk::document::Document;
+use carrel_pdk::{Error, Host, Manifest, Plugin};
+
+/// The plugin.
+#[derive(Debug)]
+pub struct Pdf;
+
+impl Plugin for Pdf {
+    fn manifest() -> Manifest {
+        manifest::manifest()
+    }
+
+    fn call(tool: &str, _arguments: &str, _host: &dyn Host) -> Result<String, Error> {
+        Err(Error::unknown_tool(tool))
+    }
+
+    fn parse(format: &str, _document: &str) -> Result<String, Error> {
+        Err(Error::unknown_format(format))
+    }
+
+    fn parse_bytes(format: &str, document: &[u8], options: &str) -> Result<String, Error> {
+        match format {
+            "pdf" => read(document, options).map(|read| read.to_json(document.len() / 2)),
+            other => Err(Error::unknown_format(other)),
+        }
+    }
+}
+
+/// Reads a document; `options` is empty or JSON such as `{"pages": "3-7"}`.
+///
+/// A document that needs a password, or whose pages cannot be found, is one of quality `none`.
+///
+/// # Errors
+///
+/// `invalid_document` when the bytes are no PDF file, `too_large` when it inflates beyond all measure,
+/// `invalid_arguments` when the options are wrong.
+pub fn read(document: &[u8], options: &str) -> Result<Document, Error> {
+    open::read(document, options)
+}
+
+carrel_pdk::plugin!(Pdf, bytes);

@@ -1,0 +1,234 @@
+//! From bytes to a document: opening, pages, limits, and what is said of both.
+
+use std::collections::HashSet;
+
+use carrel_pdk::document::{Document, Quality, Reason};
+use carrel_pdk::{Code, Error};
+use hayro_syntax::object::{Array, Dict, ObjectIdentifier};
+use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+
+use crate::blocks::{self, Block};
+use crate::font::{Font, Fonts};
+use crate::interpret::{self, Content};
+use crate::options::Options;
+use crate::{bomb, lines, metadata, structure};
+
+/// Share of a page that its images cover when it is a scan.
+const SCANNED: f64 = 0.25;
+
+/// A page with its text.
+pub(crate) struct PageText {
+    /// From 1.
+    pub(crate) number: u64,
+    pub(crate) height: f32,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Reads a document.
+pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
+    let options = Options::read(options)?;
+    let start = start_of(bytes).ok_or_else(|| {
+        Error::invalid_document("not a PDF file: it has no header %PDF and no object", 0, "")
+    })?;
+    let bytes = bytes.get(start..).unwrap_or_default();
+    bomb::check(bytes)?;
+    let pdf = match Pdf::new(bytes.to_vec()) {
+        Ok(pdf) => pdf,
+        Err(LoadPdfError::Decryption(error)) => return encrypted(error),
+        Err(LoadPdfError::Invalid) => return unreadable(bytes),
+    };
+    let count = pdf.pages().len() as u64;
+    let wanted = options.pages(count)?;
+    let mut document = Document { pages: Some(count), ..Document::default() };
+    let hidden = hidden_groups(&pdf);
+    let mut fonts = Fonts::new();
+    let mut operators = 0;
+    let mut tally = Tally { truncated: !has_end(bytes), ..Tally::default() };
+    let mut pages = Vec::new();
+    for (number, page) in (1..).zip(pdf.pages().iter()) {
+        if !wanted.contains(&number) {
+            continue;
+        }
+        let content = interpret::page(page, &mut fonts, &hidden, &mut operators);
+        tally.add(number, &content, &mut document);
+        let height = content.height;
+        let lines = lines::gather(&content.glyphs, &fonts);
+        pages.push(PageText { number, height, blocks: blocks::gather(lines, &fonts.all) });
+        if operators > interpret::MOST_OPERATORS {
+            break;
+        }
+    }
+    metadata::read(&pdf, &mut document);
+    let whole = wanted.len() as u64 == count;
+    structure::fill(pages, &fonts.all as &[Font<'_>], whole, &mut document);
+    document.finish();
+    tally.judge(&mut document);
+    Ok(document)
+}
+
+/// Where the file starts: some have other bytes in front of the header, and one cut at its start has none.
+fn start_of(bytes: &[u8]) -> Option<usize> {
+    let find = |needle: &[u8], until: usize| {
+        bytes
+            .get(..until.min(bytes.len()))
+            .unwrap_or_default()
+            .windows(needle.len())
+            .position(|w| w == needle)
+    };
+    if let Some(at) = find(b"%PDF", 4096) {
+        // Offsets count from the header, unless the producer counted what is in front of it.
+        let counts_all =
+            at > 0 && offset_of_table_fits(bytes, 0) && !offset_of_table_fits(bytes, at);
+        return Some(if counts_all { 0 } else { at });
+    }
+    find(b" obj", bytes.len()).map(|_| 0)
+}
+
+/// Whether a cross-reference table is where the end of the file says, counted from `start`.
+fn offset_of_table_fits(bytes: &[u8], start: usize) -> bool {
+    let tail = bytes.len().saturating_sub(2048);
+    let tail = bytes.get(tail..).unwrap_or_default();
+    let Some(at) = tail.windows(9).rposition(|window| window == b"startxref") else { return false };
+    let digits: String = tail
+        .get(at + 9..)
+        .unwrap_or_default()
+        .iter()
+        .skip_while(|byte| byte.is_ascii_whitespace())
+        .take_while(|byte| byte.is_ascii_digit())
+        .map(|byte| char::from(*byte))
+        .collect();
+    let Ok(offset) = digits.parse::<usize>() else { return false };
+    let there = bytes.get(start.saturating_add(offset)..).unwrap_or_default();
+    there.starts_with(b"xref") || there.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// A document whose text nobody can read without its password.
+fn encrypted(error: DecryptionError) -> Result<Document, Error> {
+    let message = match error {
+        DecryptionError::PasswordProtected => {
+            "the document is encrypted with a password that is not empty"
+        }
+        DecryptionError::UnsupportedAlgorithm => {
+            "the document is encrypted in a way that is not supported"
+        }
+        _ => "the document is encrypted and its encryption dictionary is broken",
+    };
+    let mut document = Document {
+        quality: Quality::None,
+        quality_reason: Some(Reason::Encrypted),
+        ..Document::default()
+    };
+    document.warn("encrypted", message, None);
+    Ok(document)
+}
+
+/// A file that starts as PDF and has no pages that can be found.
+fn unreadable(bytes: &[u8]) -> Result<Document, Error> {
+    let has = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
+    if !has(b" obj") {
+        return Err(Error::invalid_document("the PDF file has no objects", bytes.len() as u64, ""));
+    }
+    let truncated = !has(b"%%EOF");
+    let reason = if truncated { Reason::Truncated } else { Reason::Damaged };
+    let mut document =
+        Document { quality: Quality::None, quality_reason: Some(reason), ..Document::default() };
+    let message = if truncated {
+        "the file ends before its cross-reference table, and no page is in it"
+    } else {
+        "the document's catalogue and pages cannot be found"
+    };
+    document.warn("no_pages", message, None);
+    Ok(document)
+}
+
+/// Whether a file has the marks of its end.
+fn has_end(bytes: &[u8]) -> bool {
+    let has = |needle: &[u8]| bytes.windows(needle.len()).rev().any(|window| window == needle);
+    has(b"%%EOF") || has(b"startxref")
+}
+
+/// Optional content that the default view hides.
+fn hidden_groups(pdf: &Pdf) -> HashSet<ObjectIdentifier> {
+    let view = || {
+        let root = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())?;
+        let properties = root.get::<Dict<'_>>(b"OCProperties")?;
+        properties.get::<Dict<'_>>(b"D")?.get::<Array<'_>>(b"OFF")
+    };
+    let groups = view().into_iter().flat_map(|off| off.raw_iter().collect::<Vec<_>>());
+    groups.filter_map(|group| group.as_obj_ref()).map(Into::into).collect()
+}
+
+/// What the pages gave.
+#[derive(Debug, Default)]
+struct Tally {
+    pages: usize,
+    with_text: usize,
+    scanned: usize,
+    damaged: bool,
+    truncated: bool,
+    glyphs: usize,
+    unknown: usize,
+}
+
+impl Tally {
+    fn add(&mut self, number: u64, content: &Content, document: &mut Document) {
+        let place = || Some(format!("page {number}"));
+        self.pages += 1;
+        self.glyphs += content.glyphs.len();
+        self.unknown += content.unknown;
+        let area = f64::from(content.width) * f64::from(content.height);
+        if content.glyphs.is_empty() {
+            if content.image_area > area * SCANNED {
+                self.scanned += 1;
+                document.warn("scanned", "the page is a picture without a text layer", place());
+            }
+        } else {
+            self.with_text += 1;
+        }
+        if content.broken > 0 {
+            self.damaged = true;
+            let message =
+                format!("{} content stream(s) of the page cannot be decoded", content.broken);
+            document.warn("broken_stream", message, place());
+        }
+        if content.cut {
+            self.damaged = true;
+            document.warn(
+                "too_large",
+                "the page's content was cut: it has too many operators or glyphs",
+                place(),
+            );
+        }
+        if content.unknown > 0 {
+            let message = format!(
+                "{} character(s) are in fonts that do not say what they stand for and were left out",
+                content.unknown
+            );
+            document.warn("unmapped_characters", message, place());
+        }
+    }
+
+    /// Says how much of the text was read.
+    fn judge(&self, document: &mut Document) {
+        let some = if self.with_text > 0 { Quality::Partial } else { Quality::None };
+        let (quality, reason) = if self.truncated {
+            document.warn("truncated", "the file ends before its cross-reference table", None);
+            (some, Some(Reason::Truncated))
+        } else if self.scanned > 0 {
+            (some, Some(Reason::Scanned))
+        } else if self.damaged || self.unknown > self.glyphs {
+            (some, Some(Reason::Damaged))
+        } else if self.with_text > 0 {
+            // Headings alone are text too.
+            (Quality::Complete, None)
+        } else {
+            return;
+        };
+        (document.quality, document.quality_reason) = (quality, reason);
+    }
+}
+
+/// A wrong option.
+pub(crate) fn wrong_option(message: String) -> Error {
+    Error::new(Code::InvalidArguments, message)
+}
