@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -122,6 +123,10 @@ def _pdfminer() -> Reader:
 
 def _read(files: Sequence[Path], programs: Mapping[str, Reader]) -> Mapping[str, _Read]:
     reads = {name: _Read() for name in programs}
+    for read in programs.values():
+        # The first file pays for loading the program.
+        with suppress(Exception):
+            read(files[0])
     for path in files:
         for name, read in programs.items():
             start = time.perf_counter()

@@ -6,7 +6,7 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
 
 /// Bytes that one stream may have.
-pub(crate) const LARGEST: usize = 256 << 20;
+pub(crate) const LARGEST: usize = 128 << 20;
 
 /// More than any filter of PDF makes of one byte: deflate 1,032, LZW 1,365, run length 64.
 const RATIO: usize = 1400;
