@@ -41,10 +41,22 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_jats::Jats>,
     },
     Shipped {
+        name: "office",
+        folder: "plugins/office",
+        module: "carrel_office",
+        manifest: manifest::<carrel_office::Office>,
+    },
+    Shipped {
         name: "render",
         folder: "plugins/render",
         module: "carrel_render",
         manifest: manifest::<carrel_render::Render>,
+    },
+    Shipped {
+        name: "tex",
+        folder: "plugins/tex",
+        module: "carrel_tex",
+        manifest: manifest::<carrel_tex::Tex>,
     },
 ];
 

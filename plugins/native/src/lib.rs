@@ -5,8 +5,10 @@ use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
+use carrel_office::Office;
 use carrel_pdk::{Error, Plugin};
 use carrel_render::Render;
+use carrel_tex::Tex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -17,7 +19,9 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "crossref" => Some(Crossref::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
+        "office" => Some(Office::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
+        "tex" => Some(Tex::parse(format, document)),
         _ => None,
     }
 }
@@ -34,6 +38,8 @@ fn parse_bytes_with(
         "crossref" => Some(Crossref::parse_bytes(format, document, options)),
         "eutils" => Some(Eutils::parse_bytes(format, document, options)),
         "jats" => Some(Jats::parse_bytes(format, document, options)),
+        "office" => Some(Office::parse_bytes(format, document, options)),
+        "tex" => Some(Tex::parse_bytes(format, document, options)),
         _ => None,
     }
 }
