@@ -41,6 +41,18 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_jats::Jats>,
     },
     Shipped {
+        name: "office",
+        folder: "plugins/office",
+        module: "carrel_office",
+        manifest: manifest::<carrel_office::Office>,
+    },
+    Shipped {
+        name: "page",
+        folder: "plugins/page",
+        module: "carrel_page",
+        manifest: manifest::<carrel_page::Page>,
+    },
+    Shipped {
         name: "pdf",
         folder: "plugins/pdf",
         module: "carrel_pdf",
@@ -53,10 +65,10 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_render::Render>,
     },
     Shipped {
-        name: "page",
-        folder: "plugins/page",
-        module: "carrel_page",
-        manifest: manifest::<carrel_page::Page>,
+        name: "tex",
+        folder: "plugins/tex",
+        module: "carrel_tex",
+        manifest: manifest::<carrel_tex::Tex>,
     },
 ];
 

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from carrel.trust.policy import TrustPolicy
 
 #: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
-BUILTIN_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils", "jats", "page", "pdf", "render")
+BUILTIN_PLUGINS: tuple[str, ...] = (
+    "arxiv",
+    "crossref",
+    "eutils",
+    "jats",
+    "office",
+    "page",
+    "pdf",
+    "render",
+    "tex",
+)
 
 #: Those of them that are on without an entry in the configuration.
 DEFAULT_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")

@@ -5,10 +5,12 @@ use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
+use carrel_office::Office;
 use carrel_page::Page;
 use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
 use carrel_render::Render;
+use carrel_tex::Tex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -19,9 +21,11 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "crossref" => Some(Crossref::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
+        "office" => Some(Office::parse(format, document)),
+        "page" => Some(Page::parse(format, document)),
         "pdf" => Some(Pdf::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
-        "page" => Some(Page::parse(format, document)),
+        "tex" => Some(Tex::parse(format, document)),
         _ => None,
     }
 }
@@ -38,8 +42,10 @@ fn parse_bytes_with(
         "crossref" => Some(Crossref::parse_bytes(format, document, options)),
         "eutils" => Some(Eutils::parse_bytes(format, document, options)),
         "jats" => Some(Jats::parse_bytes(format, document, options)),
+        "office" => Some(Office::parse_bytes(format, document, options)),
         "page" => Some(Page::parse_bytes(format, document, options)),
         "pdf" => Some(Pdf::parse_bytes(format, document, options)),
+        "tex" => Some(Tex::parse_bytes(format, document, options)),
         _ => None,
     }
 }

@@ -11,6 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod cited;
 mod escape;
 pub mod render;
 mod table;

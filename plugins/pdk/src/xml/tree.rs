@@ -178,15 +178,24 @@ impl<'d> Tree<'d> {
 
     /// The value of the attribute `name`, with whatever prefix; `None` when it is absent or blank.
     pub fn attribute(&self, node: Node, name: &str) -> Option<Cow<'d, str>> {
+        self.value(node, |full| local(full) == name)
+    }
+
+    /// The value of the attribute `name` that has a prefix, `r:id` and not `id`; `None` when it is absent
+    /// or blank.
+    pub fn prefixed_attribute(&self, node: Node, name: &str) -> Option<Cow<'d, str>> {
+        self.value(node, |full| full.contains(':') && local(full) == name)
+    }
+
+    fn value(&self, node: Node, wanted: impl Fn(&'d str) -> bool) -> Option<Cow<'d, str>> {
         let from = self.entry(node).attributes as usize;
         if !matches!(self.entry(node).piece, Piece::Element(_)) {
             return None;
         }
         let next = self.entries.get(node.0 as usize + 1);
         let to = next.map_or(self.attributes.len(), |next| next.attributes as usize);
-        let local = |full: &'d str| full.rsplit(':').next().unwrap_or(full);
         let mut found = self.attributes[from..to].iter();
-        let found = found.find(|one| local(one.name) == name && !one.name.starts_with("xmlns"))?;
+        let found = found.find(|one| wanted(one.name) && !one.name.starts_with("xmlns"))?;
         match text::decode_entities(found.raw) {
             Cow::Borrowed(value) => text::present(value),
             Cow::Owned(value) => text::present(&value).map(|value| Cow::Owned(value.into_owned())),
@@ -256,6 +265,11 @@ impl<'d> Tree<'d> {
     }
 }
 
+/// A name without its prefix.
+fn local(full: &str) -> &str {
+    full.rsplit(':').next().unwrap_or(full)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,6 +295,14 @@ mod tests {
         assert_eq!(&DOCUMENT[tree.offset(last)..], "<b d='3'>x</b></a>");
         assert_eq!(tree.text(root).as_deref(), Some("one two é x"));
         assert!(tree.contains(root, last) && !tree.contains(last, root));
+    }
+
+    #[test]
+    fn an_attribute_with_a_prefix_is_told_from_one_without() {
+        let tree = Tree::read("<a id='1' r:id='2'/>", "a document").unwrap();
+        assert_eq!(tree.attribute(tree.root(), "id").as_deref(), Some("1"));
+        assert_eq!(tree.prefixed_attribute(tree.root(), "id").as_deref(), Some("2"));
+        assert_eq!(tree.prefixed_attribute(tree.root(), "other"), None);
     }
 
     #[test]

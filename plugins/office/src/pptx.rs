@@ -1,0 +1,577 @@
+//! PresentationML: slides in the order of the presentation, with notes and comments.
+
+use std::collections::HashMap;
+
+use carrel_pdk::Error;
+use carrel_pdk::document::{Block, Document, Item, Kind, Section};
+use carrel_pdk::xml::tree::{Node, Tree};
+
+use crate::outline::{LINE, Outline, boxed, lines, one_line};
+use crate::package::{Package, Relations, target, tree};
+use crate::table::{Cell, place};
+use crate::zip::Zip;
+use crate::{DEEPEST, drawing, omml, properties, sealed};
+
+/// Slides of one presentation.
+const MAX_SLIDES: usize = 10_000;
+
+/// A part being read.
+#[derive(Clone, Copy)]
+struct Source<'s, 'd> {
+    tree: &'s Tree<'d>,
+    relations: &'s Relations,
+    part: &'s str,
+}
+
+/// Which levels of which placeholders have bullets: of a layout, of a master.
+#[derive(Debug, Default, Clone)]
+struct Bullets {
+    /// By the placeholder's type and number, then by level.
+    places: HashMap<(String, String), [Option<bool>; 9]>,
+    body: [Option<bool>; 9],
+}
+
+struct Reader<'p, 'd> {
+    package: &'p Package<'d>,
+    document: Document,
+    /// Layouts and masters that were read, by their parts.
+    bullets: HashMap<String, (Bullets, Option<String>)>,
+    authors: HashMap<String, String>,
+    deep: bool,
+}
+
+/// Reads the archive.
+pub(crate) fn read(zip: Zip<'_>) -> Result<Document, Error> {
+    let package = Package::new(zip);
+    let root = package.relations("");
+    let main = target(&root, "officeDocument").unwrap_or("ppt/presentation.xml").to_owned();
+    if package.zip.is_encrypted(&main) {
+        return Ok(sealed::encrypted("the presentation"));
+    }
+    let Some(text) = package.text(&main)? else {
+        let message = format!("expected a presentation but the archive has no {main}");
+        return Err(Error::invalid_document(message, 0, main));
+    };
+    let presentation = tree(&main, &text, "a presentation")?;
+    if presentation.name(presentation.root()) != "presentation" {
+        let found = presentation.name(presentation.root());
+        let hint = if found == "document" { ": read it as docx" } else { "" };
+        let message = format!("expected <presentation> in {main} but found <{found}>{hint}");
+        return Err(Error::invalid_document(message, 0, main));
+    }
+    let relations = package.relations(&main);
+    let mut reader = Reader {
+        package: &package,
+        document: Document::default(),
+        bullets: HashMap::new(),
+        authors: HashMap::new(),
+        deep: false,
+    };
+    if package.zip.damaged {
+        let message = "the archive's directory is missing or broken: its entries were looked for";
+        reader.document.warn("damaged_archive", message, None);
+    }
+    properties::read(&package, &root, &mut reader.document);
+    reader.outside(&relations, &main);
+    reader.comment_authors(&relations);
+    let list = presentation.find(presentation.root(), "sldIdLst");
+    let slides: Vec<String> = list
+        .into_iter()
+        .flat_map(|list| presentation.elements(list))
+        .filter_map(|slide| {
+            let id = presentation.prefixed_attribute(slide, "id")?;
+            let relation = relations.get(id.as_ref()).filter(|relation| !relation.external)?;
+            Some(relation.target.clone())
+        })
+        .take(MAX_SLIDES)
+        .collect();
+    let mut outline = Outline::of_document();
+    for (number, part) in slides.iter().enumerate() {
+        reader.slide(part, number + 1, &mut outline)?;
+    }
+    let mut document = reader.document;
+    document.sections = outline.into_sections();
+    document.pages = Some(slides.len() as u64);
+    Ok(document)
+}
+
+impl Reader<'_, '_> {
+    fn outside(&mut self, relations: &Relations, part: &str) {
+        let mut outside: Vec<_> = relations
+            .values()
+            .filter(|one| one.external && one.kind != "hyperlink")
+            .map(|one| (one.kind.as_str(), one.target.as_str()))
+            .collect();
+        outside.sort_unstable();
+        outside.dedup();
+        for (kind, address) in outside {
+            let message = format!("{kind} outside the document is not read: {address}");
+            self.document.warn("external_relation", message, Some(part.to_owned()));
+        }
+    }
+
+    fn comment_authors(&mut self, relations: &Relations) {
+        for kind in ["commentAuthors", "authors"] {
+            let Some(part) = target(relations, kind) else { continue };
+            let Ok(Some(text)) = self.package.text(part) else { continue };
+            let Ok(tree) = Tree::read(&text, "authors") else { continue };
+            for node in tree.elements(tree.root()) {
+                if let (Some(id), Some(name)) =
+                    (tree.attribute(node, "id"), tree.attribute(node, "name"))
+                {
+                    self.authors.insert(id.into_owned(), name.into_owned());
+                }
+            }
+        }
+    }
+
+    fn slide(&mut self, part: &str, number: usize, outline: &mut Outline) -> Result<(), Error> {
+        let label = Some(number.to_string());
+        let section =
+            Section { level: 1, label, kind: Some("slide".to_owned()), ..Section::default() };
+        let text = match self.package.text(part) {
+            Ok(text) => text,
+            Err(error) if error.code == carrel_pdk::Code::TooLarge => return Err(error),
+            Err(error) => {
+                self.document.warn("damaged_part", error.message, Some(part.to_owned()));
+                None
+            }
+        };
+        let Some(text) = text else {
+            let message = format!("slide {number} is missing");
+            self.document.warn("missing_part", message, Some(part.to_owned()));
+            outline.section(section);
+            return Ok(());
+        };
+        let slide = match tree(part, &text, "a slide") {
+            Ok(slide) => slide,
+            Err(error) => {
+                self.document.warn("damaged_part", error.message, Some(part.to_owned()));
+                outline.section(section);
+                return Ok(());
+            }
+        };
+        let relations = self.package.relations(part);
+        self.outside(&relations, part);
+        let source = Source { tree: &slide, relations: &relations, part };
+        let hidden = slide.attribute(slide.root(), "show").as_deref() == Some("0");
+        let kind = Some(if hidden { "hidden_slide" } else { "slide" }.to_owned());
+        let shapes = slide.find(slide.root(), "spTree");
+        let title = shapes.and_then(|shapes| title_of(&slide, shapes));
+        let heading = title.and_then(|shape| self.plain(source, shape));
+        if number == 1 && self.document.title.is_none() {
+            self.document.title.clone_from(&heading);
+        }
+        outline.section(Section { heading, kind, ..section });
+        let layout = target(&relations, "slideLayout").map(str::to_owned);
+        if let Some(shapes) = shapes {
+            let context = Context { title, layout, number };
+            self.shapes(source, shapes, &context, outline, 0);
+        }
+        outline.close_lists();
+        self.notes(&relations, number, outline);
+        self.comments(&relations, outline);
+        Ok(())
+    }
+
+    /// The text of a shape on one line.
+    fn plain(&mut self, source: Source<'_, '_>, shape: Node) -> Option<String> {
+        let body = source.tree.child(shape, "txBody")?;
+        let mut text = String::new();
+        for paragraph in source.tree.elements(body).filter(|&node| source.tree.name(node) == "p") {
+            text.push_str(&self.words(source, paragraph));
+            text.push(' ');
+        }
+        one_line(&text)
+    }
+
+    fn shapes(
+        &mut self,
+        source: Source<'_, '_>,
+        group: Node,
+        context: &Context,
+        outline: &mut Outline,
+        depth: u32,
+    ) {
+        let tree = source.tree;
+        if depth > DEEPEST {
+            if !std::mem::replace(&mut self.deep, true) {
+                let place = format!("byte {} of {}", tree.offset(group), source.part);
+                let message =
+                    format!("groups nested deeper than {DEEPEST} are read as one paragraph");
+                self.document.warn("nested_too_deep", message, Some(place));
+            }
+            if let Some(text) = drawing::words(tree, group) {
+                outline.push(Block::new(Kind::Paragraph, text));
+            }
+            return;
+        }
+        for shape in tree.elements(group) {
+            if Some(shape) == context.title {
+                continue;
+            }
+            match tree.name(shape) {
+                "sp" | "cxnSp" => self.shape(source, shape, context, outline),
+                "grpSp" => self.shapes(source, shape, context, outline, depth + 1),
+                "AlternateContent" => {
+                    if let Some(branch) = drawing::branch(tree, shape) {
+                        self.shapes(source, branch, context, outline, depth + 1);
+                    }
+                }
+                "pic" => self.picture(source, shape, outline),
+                "graphicFrame" => self.frame(source, shape, outline),
+                "contentPart" => {
+                    let place = format!("byte {} of {}", tree.offset(shape), source.part);
+                    let message = "a drawing by hand is not read";
+                    self.document.warn("embedded_object", message, Some(place));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn shape(
+        &mut self,
+        source: Source<'_, '_>,
+        shape: Node,
+        context: &Context,
+        outline: &mut Outline,
+    ) {
+        let tree = source.tree;
+        let place = placeholder(tree, shape);
+        let kind = place.as_ref().map(|(kind, _)| kind.as_str());
+        if let Some(kind @ ("sldNum" | "dt" | "ftr" | "hdr")) = kind {
+            let Some(text) = self.plain(source, shape) else { return };
+            let name = match kind {
+                "dt" => "date",
+                "sldNum" if text == context.number.to_string() => return,
+                "sldNum" => "slide_number",
+                "hdr" => "header",
+                _ => "footer",
+            };
+            return properties::state(&mut self.document, name, Some("slide"), &text, source.part);
+        }
+        let Some(body) = tree.child(shape, "txBody") else { return };
+        let own = levels(tree, tree.child(body, "lstStyle"));
+        let inherited = match &place {
+            Some(place) => self.inherited(context.layout.as_deref(), place),
+            None => [None; 9],
+        };
+        outline.close_lists();
+        for paragraph in tree.elements(body).filter(|&node| tree.name(node) == "p") {
+            let text = self.words(source, paragraph);
+            let formula = lone_formula(tree, paragraph);
+            let Some(text) = lines(&text) else { continue };
+            let properties = tree.child(paragraph, "pPr");
+            let level = properties.and_then(|node| tree.attribute(node, "lvl"));
+            let level = level.and_then(|level| level.parse::<u32>().ok()).unwrap_or(0).min(8);
+            let at = level as usize;
+            let bullet = properties
+                .and_then(|node| bullet(tree, node))
+                .or(own[at])
+                .or(inherited[at])
+                .unwrap_or(false);
+            let counted = properties.is_some_and(|node| tree.child(node, "buAutoNum").is_some());
+            if let Some(tex) = formula {
+                outline.push(Block { tex: Some(tex), ..Block::empty(Kind::Equation) });
+            } else if bullet {
+                outline.item(level, counted, None, Item { text: Some(text), ..Item::default() });
+            } else {
+                let role = matches!(kind, Some("subTitle")).then(|| "subtitle".to_owned());
+                outline.push(Block { role, ..Block::new(Kind::Paragraph, text) });
+            }
+        }
+        outline.close_lists();
+    }
+
+    /// Which levels of a placeholder have bullets by the layout and the master.
+    fn inherited(&mut self, layout: Option<&str>, place: &(String, String)) -> [Option<bool>; 9] {
+        let mut out = [None; 9];
+        let mut part = layout.map(str::to_owned);
+        for step in 0..2 {
+            let Some(name) = part.take() else { break };
+            let package = self.package;
+            let known =
+                self.bullets.entry(name.clone()).or_insert_with(|| layout_of(package, &name));
+            let (bullets, next) = (&known.0, known.1.clone());
+            let found = bullets.places.get(place).or_else(|| {
+                let same = |one: &&(String, String)| {
+                    if step == 0 {
+                        one.1 == place.1
+                    } else {
+                        body_like(&one.0) == body_like(&place.0)
+                    }
+                };
+                let mut keys: Vec<_> = bullets.places.keys().filter(same).collect();
+                keys.sort();
+                bullets.places.get(*keys.first()?)
+            });
+            let body = [None; 9];
+            let body = if body_like(&place.0) { &bullets.body } else { &body };
+            for (at, out) in out.iter_mut().enumerate() {
+                *out = out.or(found.and_then(|found| found[at])).or(body[at]);
+            }
+            part = next;
+        }
+        out
+    }
+
+    /// The words of a paragraph.
+    fn words(&mut self, source: Source<'_, '_>, paragraph: Node) -> String {
+        let tree = source.tree;
+        let mut text = String::new();
+        let mut skipped: Option<Node> = None;
+        for inner in tree.descendants(paragraph) {
+            if skipped.is_some_and(|skipped| tree.contains(skipped, inner)) {
+                continue;
+            }
+            match tree.name(inner) {
+                "t" => text.push_str(&tree.verbatim(inner)),
+                "br" => text.push(LINE),
+                "tab" => text.push(' '),
+                "oMath" => {
+                    if let Some(tex) = omml::tex(tree, inner) {
+                        text.push_str(&format!("${tex}$"));
+                    }
+                    skipped = Some(inner);
+                }
+                "Fallback" => skipped = Some(inner),
+                "hlinkClick" => {
+                    let id = tree.prefixed_attribute(inner, "id");
+                    let relation = id.and_then(|id| source.relations.get(id.as_ref()));
+                    if let Some(relation) = relation.filter(|relation| relation.external) {
+                        let run = tree.parent(inner).and_then(|properties| tree.parent(properties));
+                        let words = run.and_then(|run| drawing::words(tree, run));
+                        self.document.link(&relation.target, words.as_deref());
+                    }
+                }
+                "pPr" | "endParaRPr" => skipped = Some(inner),
+                _ => {}
+            }
+        }
+        text
+    }
+
+    fn picture(&mut self, source: Source<'_, '_>, shape: Node, outline: &mut Outline) {
+        let tree = source.tree;
+        let said = tree.find(shape, "cNvPr").and_then(|node| tree.attribute(node, "descr"));
+        let blip = tree.find(shape, "blip");
+        let id = blip.and_then(|blip| {
+            tree.prefixed_attribute(blip, "embed").or_else(|| tree.prefixed_attribute(blip, "link"))
+        });
+        let href =
+            id.and_then(|id| source.relations.get(id.as_ref())).map(|one| one.target.clone());
+        let text = said.and_then(|said| one_line(&said));
+        if href.is_some() || text.is_some() {
+            outline.push(Block { href, text, ..Block::empty(Kind::Figure) });
+        }
+    }
+
+    fn frame(&mut self, source: Source<'_, '_>, frame: Node, outline: &mut Outline) {
+        let tree = source.tree;
+        let Some(data) = tree.find(frame, "graphicData") else { return };
+        let part = |node: Option<Node>, name: &str| {
+            let id = tree.prefixed_attribute(node?, name)?;
+            let relation = source.relations.get(id.as_ref()).filter(|one| !one.external)?;
+            Some(relation.target.clone())
+        };
+        if let Some(table) = tree.find(data, "tbl") {
+            self.table(source, table, outline);
+        } else if let Some(part) = part(tree.find(data, "chart"), "id") {
+            outline.close_lists();
+            if let Some(chart) = drawing::chart(self.package, &part) {
+                outline.push(chart);
+            }
+        } else if let Some(part) = part(tree.find(data, "relIds"), "dm") {
+            if let Some(diagram) = drawing::diagram(self.package, &part) {
+                outline.push(diagram);
+            }
+        } else if let Some(object) = tree.find(data, "oleObj") {
+            let what = tree.attribute(object, "progId").unwrap_or_default();
+            let message = format!("an embedded object is not read: {what}");
+            let place = format!("byte {} of {}", tree.offset(object), source.part);
+            self.document.warn("embedded_object", message, Some(place));
+        }
+    }
+
+    fn table(&mut self, source: Source<'_, '_>, table: Node, outline: &mut Outline) {
+        let tree = source.tree;
+        let mut rows = Vec::new();
+        for row in tree.elements(table).filter(|&node| tree.name(node) == "tr") {
+            let mut cells = Vec::new();
+            for cell in tree.elements(row).filter(|&node| tree.name(node) == "tc") {
+                let on = |name: &str| {
+                    matches!(tree.attribute(cell, name).as_deref(), Some("1" | "true"))
+                };
+                let mut text = String::new();
+                if let Some(body) = tree.child(cell, "txBody") {
+                    for paragraph in tree.elements(body).filter(|&node| tree.name(node) == "p") {
+                        text.push_str(&self.words(source, paragraph));
+                        text.push(LINE);
+                    }
+                }
+                let text = lines(&text).unwrap_or_default();
+                if (on("hMerge") || on("vMerge")) && text.is_empty() {
+                    continue;
+                }
+                let number = |name: &str| {
+                    tree.attribute(cell, name).and_then(|number| number.parse().ok()).unwrap_or(1)
+                };
+                cells.push(Cell::new(text, number("rowSpan"), number("gridSpan")));
+            }
+            rows.push(cells);
+        }
+        let properties = tree.child(table, "tblPr");
+        let first = properties.and_then(|node| tree.attribute(node, "firstRow"));
+        let header = matches!(first.as_deref(), Some("1" | "true")) && rows.len() > 1;
+        let mut block = Block { header_rows: u64::from(header), ..Block::empty(Kind::Table) };
+        if !place(rows, &mut block) {
+            let place = format!("byte {} of {}", tree.offset(table), source.part);
+            let message = "cells span more of the table than there is";
+            self.document.warn("table_spans", message, Some(place));
+        }
+        if !block.rows.is_empty() {
+            outline.push(block);
+        }
+    }
+
+    /// The speaker's notes of a slide.
+    fn notes(&mut self, relations: &Relations, number: usize, outline: &mut Outline) {
+        let Some(part) = target(relations, "notesSlide") else { return };
+        let text = match self.package.text(part) {
+            Ok(Some(text)) => text,
+            Ok(None) => return,
+            Err(error) => {
+                return self.document.warn("damaged_part", error.message, Some(part.to_owned()));
+            }
+        };
+        let notes = match tree(part, &text, "notes") {
+            Ok(notes) => notes,
+            Err(error) => {
+                return self.document.warn("damaged_part", error.message, Some(part.to_owned()));
+            }
+        };
+        let own = self.package.relations(part);
+        let source = Source { tree: &notes, relations: &own, part };
+        let Some(shapes) = notes.find(notes.root(), "spTree") else { return };
+        let mut inside = Outline::default();
+        let context = Context { title: None, layout: None, number };
+        self.shapes(source, shapes, &context, &mut inside, 0);
+        let mut blocks = inside.into_blocks();
+        blocks.retain(|block| block.kind != Kind::Figure || block.text.is_some());
+        if let Some(block) = boxed(Kind::Quote, Some("notes"), blocks) {
+            outline.push(Block { label: Some("Notes".to_owned()), ..block });
+        }
+    }
+
+    fn comments(&mut self, relations: &Relations, outline: &mut Outline) {
+        let Some(part) = target(relations, "comments") else { return };
+        let Ok(Some(text)) = self.package.text(part) else { return };
+        let comments = match tree(part, &text, "comments") {
+            Ok(comments) => comments,
+            Err(error) => {
+                return self.document.warn("damaged_part", error.message, Some(part.to_owned()));
+            }
+        };
+        for node in comments.descendants(comments.root()) {
+            if !matches!(comments.name(node), "cm" | "reply") {
+                continue;
+            }
+            let body = comments.child(node, "text").or_else(|| comments.child(node, "txBody"));
+            let Some(body) = body else { continue };
+            let text = drawing::words(&comments, body).or_else(|| comments.text(body));
+            let author = comments.attribute(node, "authorId");
+            let label = author.and_then(|id| self.authors.get(id.as_ref()).cloned());
+            if let Some(text) = text {
+                let role = Some("comment".to_owned());
+                outline.push(Block { role, label, ..Block::new(Kind::Footnote, text) });
+            }
+        }
+    }
+}
+
+/// What a slide's shapes are read with.
+struct Context {
+    title: Option<Node>,
+    layout: Option<String>,
+    number: usize,
+}
+
+/// The type and number of a shape's placeholder.
+fn placeholder(tree: &Tree<'_>, shape: Node) -> Option<(String, String)> {
+    let own = tree.elements(shape).find(|&node| tree.name(node).starts_with("nv"))?;
+    let place = tree.find(own, "ph")?;
+    let value = |name: &str, usual: &str| {
+        tree.attribute(place, name).map_or_else(|| usual.to_owned(), |value| value.into_owned())
+    };
+    Some((value("type", "obj"), value("idx", "0")))
+}
+
+/// The shape that is the slide's title.
+fn title_of(tree: &Tree<'_>, shapes: Node) -> Option<Node> {
+    tree.elements(shapes).find(|&shape| {
+        let place = placeholder(tree, shape);
+        tree.name(shape) == "sp"
+            && place.is_some_and(|(kind, _)| matches!(kind.as_str(), "title" | "ctrTitle"))
+    })
+}
+
+fn body_like(kind: &str) -> bool {
+    matches!(kind, "body" | "obj" | "tbl" | "chart" | "dgm" | "media" | "clipArt" | "pic")
+}
+
+/// Whether a paragraph's properties, or those of a level, give it a bullet.
+fn bullet(tree: &Tree<'_>, properties: Node) -> Option<bool> {
+    tree.elements(properties).find_map(|node| match tree.name(node) {
+        "buNone" => Some(false),
+        "buChar" | "buAutoNum" | "buBlip" => Some(true),
+        _ => None,
+    })
+}
+
+/// Which levels of a list's style have bullets.
+fn levels(tree: &Tree<'_>, style: Option<Node>) -> [Option<bool>; 9] {
+    let mut out = [None; 9];
+    for node in style.into_iter().flat_map(|style| tree.elements(style)) {
+        let level = tree.name(node).strip_prefix("lvl").and_then(|rest| rest.strip_suffix("pPr"));
+        let level =
+            level.and_then(|level| level.parse::<usize>().ok()).and_then(|at| at.checked_sub(1));
+        if let Some(slot) = level.and_then(|level| out.get_mut(level)) {
+            *slot = bullet(tree, node);
+        }
+    }
+    out
+}
+
+/// A layout's or a master's bullets, and the part that it is based on.
+fn layout_of(package: &Package<'_>, part: &str) -> (Bullets, Option<String>) {
+    let mut bullets = Bullets::default();
+    let Ok(Some(text)) = package.text(part) else { return (bullets, None) };
+    let Ok(tree) = Tree::read(&text, "a layout") else { return (bullets, None) };
+    for shape in tree.descendants(tree.root()).filter(|&node| tree.name(node) == "sp") {
+        let Some(place) = placeholder(&tree, shape) else { continue };
+        let style = tree.child(shape, "txBody").and_then(|body| tree.child(body, "lstStyle"));
+        bullets.places.insert(place, levels(&tree, style));
+    }
+    bullets.body = levels(&tree, tree.find(tree.root(), "bodyStyle"));
+    let relations = package.relations(part);
+    (bullets, target(&relations, "slideMaster").map(str::to_owned))
+}
+
+/// The TeX of a paragraph that is a formula and nothing else.
+fn lone_formula(tree: &Tree<'_>, paragraph: Node) -> Option<String> {
+    let formula = tree.find(paragraph, "oMath")?;
+    let mut skipped: Option<Node> = Some(formula);
+    for inner in tree.descendants(paragraph) {
+        if skipped.is_some_and(|skipped| tree.contains(skipped, inner)) {
+            continue;
+        }
+        match tree.name(inner) {
+            "Fallback" => skipped = Some(inner),
+            "oMath" => return None,
+            "t" if !tree.is_blank(inner) => return None,
+            _ => {}
+        }
+    }
+    omml::tex(tree, formula)
+}

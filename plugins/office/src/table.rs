@@ -1,0 +1,74 @@
+//! Cells that span → a grid.
+
+use carrel_pdk::document::{Block, Span};
+
+/// Columns that one cell may span.
+const WIDEST: u64 = 1000;
+/// Places of a grid beyond its cells that spans may cover.
+const LARGEST: usize = 100_000;
+
+/// A cell before it has its place.
+#[derive(Debug, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
+}
+
+impl Cell {
+    pub(crate) fn new(text: String, rows: u64, columns: u64) -> Self {
+        Self { text, rows: rows.max(1), columns: columns.clamp(1, WIDEST) }
+    }
+}
+
+/// Gives every cell its place; false when spans had to be left out.
+pub(crate) fn place(rows: Vec<Vec<Cell>>, block: &mut Block) -> bool {
+    let height = rows.len();
+    let cells: usize = rows.iter().map(Vec::len).sum();
+    let covered = |cell: &Cell| {
+        let rows = usize::try_from(cell.rows).unwrap_or(height).min(height);
+        rows.saturating_mul(usize::try_from(cell.columns).unwrap_or(usize::MAX))
+    };
+    let total = rows.iter().flatten().map(covered).fold(0_usize, usize::saturating_add);
+    let keeps = total <= cells.saturating_add(LARGEST);
+    // For each column, rows below the present one that a cell above covers.
+    let mut taken: Vec<u64> = Vec::new();
+    let mut grid: Vec<Vec<String>> = Vec::with_capacity(height);
+    for (number, cells) in rows.into_iter().enumerate() {
+        let mut row: Vec<String> = Vec::new();
+        let mut here = std::mem::take(&mut taken);
+        let below = (height - number) as u64;
+        for cell in cells {
+            while here.get(row.len()).is_some_and(|&rows| rows > 0) {
+                row.push(String::new());
+            }
+            let (down, across) = if keeps { (cell.rows.min(below), cell.columns) } else { (1, 1) };
+            let column = row.len();
+            if down > 1 || across > 1 {
+                let (row, column) = (number as u64, column as u64);
+                block.spans.push(Span { row, column, rows: down, columns: across });
+            }
+            row.push(cell.text);
+            for at in column..column + usize::try_from(across).unwrap_or(1) {
+                if at >= row.len() {
+                    row.push(String::new());
+                }
+                if at >= here.len() {
+                    here.resize(at + 1, 0);
+                }
+                here[at] = here[at].max(down);
+            }
+        }
+        taken = here.into_iter().map(|rows| rows.saturating_sub(1)).collect();
+        grid.push(row);
+    }
+    let width = grid.iter().map(Vec::len).max().unwrap_or(0);
+    let fits = width.saturating_mul(height) <= cells.saturating_mul(4).saturating_add(LARGEST);
+    if fits {
+        grid.iter_mut().for_each(|row| row.resize(width, String::new()));
+    }
+    if width > 0 {
+        block.rows = grid;
+    }
+    keeps && fits
+}

@@ -1,0 +1,122 @@
+//! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
+#![allow(
+    unreachable_pub,
+    dead_code,
+    reason = "each test takes this file in as a module of its own"
+)]
+
+use carrel_pdk::Code;
+use carrel_pdk::document::{MAX_WARNINGS, Quality};
+use serde_json::Value;
+
+/// Reads the document and checks everything that must hold of the outcome.
+pub fn check(format: &str, document: &[u8]) {
+    match carrel_office::read(format, document) {
+        Ok(read) => {
+            let json = read.to_json(document.len());
+            let derived = serde_json::to_string(&read).expect("plain data");
+            assert_eq!(json, derived, "both writers agree");
+            check_value("", &serde_json::from_str(&json).expect("the result is JSON"));
+            assert!(read.warnings.len() <= MAX_WARNINGS);
+            assert_eq!(read.quality == Quality::Complete, read.quality_reason.is_none());
+            let _ = (read.to_markdown(), read.to_text());
+        }
+        Err(error) => {
+            let codes = [Code::InvalidDocument, Code::TooLarge];
+            assert!(codes.contains(&error.code), "{error}");
+            assert!(!error.message.contains('\n') && error.message.len() < 10_000, "{error}");
+            if error.code == Code::InvalidDocument {
+                let position = error.position.as_ref().expect("an invalid document has a place");
+                assert!(position.offset <= document.len() as u64, "{error}");
+            }
+        }
+    }
+}
+
+/// Reads the bytes as the main part of each format.
+pub fn check_parts(part: &[u8]) {
+    let rels = |main: &str| {
+        format!(
+            "<Relationships><Relationship Id='a' Type='x/officeDocument' Target='{main}'/>\
+             </Relationships>"
+        )
+    };
+    let (word, slides) = (rels("word/document.xml"), rels("ppt/presentation.xml"));
+    let presentation =
+        "<presentation xmlns:r='r'><sldIdLst><sldId id='1' r:id='s'/></sldIdLst></presentation>";
+    let slide = "<Relationships><Relationship Id='s' Type='x/slide' Target='slides/s.xml'/>\
+                 </Relationships>";
+    let opf = "<package><manifest><item id='c' href='c.xhtml' \
+               media-type='application/xhtml+xml'/></manifest><spine><itemref idref='c'/></spine>\
+               </package>";
+    check("docx", &zip(&[("_rels/.rels", word.as_bytes()), ("word/document.xml", part)]));
+    check(
+        "pptx",
+        &zip(&[
+            ("_rels/.rels", slides.as_bytes()),
+            ("ppt/presentation.xml", presentation.as_bytes()),
+            ("ppt/_rels/presentation.xml.rels", slide.as_bytes()),
+            ("ppt/slides/s.xml", part),
+        ]),
+    );
+    check("odt", &zip(&[("content.xml", part)]));
+    check("epub", &zip(&[("b.opf", opf.as_bytes()), ("c.xhtml", part)]));
+}
+
+/// A part with the prefixes declared that the tests use, in its first tag.
+pub fn declared(part: &str) -> String {
+    const PREFIXES: &[&str] =
+        &["w", "r", "m", "a", "p", "mc", "text", "table", "office", "draw", "epub", "wps"];
+    let declarations: Vec<String> =
+        PREFIXES.iter().map(|prefix| format!(" xmlns:{prefix}='{prefix}'")).collect();
+    let end = part.find([' ', '>', '/']).unwrap_or(part.len());
+    format!("{}{}{}", &part[..end], declarations.concat(), &part[end..])
+}
+
+/// An archive of entries that are stored as they are.
+pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut directory = Vec::new();
+    for (name, content) in entries {
+        let header = out.len() as u32;
+        let size = (content.len() as u32).to_le_bytes();
+        let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        common.extend(size);
+        common.extend(size);
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        out.extend(b"PK\x03\x04");
+        out.extend(&common);
+        out.extend(name.as_bytes());
+        out.extend(*content);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(header.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let start = out.len() as u32;
+    let count = (entries.len() as u16).to_le_bytes();
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend(count);
+    out.extend(count);
+    out.extend((directory.len() as u32).to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend([0, 0]);
+    out
+}
+
+/// Absent is absent: no nulls, no empty texts but cells.
+fn check_value(key: &str, value: &Value) {
+    match value {
+        Value::Null => panic!("{key} is null"),
+        Value::String(text) => assert!(!text.is_empty(), "{key} is empty"),
+        Value::Array(_) if key == "rows" => {}
+        Value::Array(items) => items.iter().for_each(|item| check_value(key, item)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| check_value(key, value)),
+        Value::Bool(_) | Value::Number(_) => {}
+    }
+}
