@@ -346,6 +346,7 @@ LAYOUTS = {
     "tests/fixtures/eutils": ("eutils", None),
     "tests/fixtures/jats": ("jats", "jats"),
     "tests/fixtures/page": ("page", "html"),
+    "tests/fixtures/pdf": ("pdf", "pdf"),
 }
 #: Those whose plugin has to be built, which `test_new.py` and `tests/plugins/test_examples.py` do.
 BUILT = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import os
+import random
 
 import pytest
 from hypothesis import given
@@ -92,7 +92,7 @@ def test_no_bytes_are_too_much(noise: bytes, known: bytes) -> None:
         b"**a" * 500_000,
         b"\n\n# " * 500_000,
         gzip.compress(bytes(50_000_000)),
-        os.urandom(1000) * 2000,
+        random.Random(1).randbytes(1000) * 2000,
     ],
     ids=lambda data: repr(data[:6]),
 )

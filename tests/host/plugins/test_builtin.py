@@ -17,6 +17,7 @@ import pytest
 import carrel
 from carrel.config import Config, PluginConfig
 from carrel.errors import LoadError
+from carrel.features import FEATURES
 from carrel.plugins.sources import source
 from carrel.tools import Toolbox
 
@@ -63,7 +64,7 @@ def test_a_builtin_component_with_altered_bytes_is_refused(
         source.read_source("arxiv", "builtin:arxiv")
     assert caught.value.message == refusal
     others = (*config.plugins, PluginConfig("crossref", "builtin:crossref", allowed_hosts=None))
-    toolbox = Toolbox(replace(config, plugins=others))
+    toolbox = Toolbox(replace(config, plugins=others), features=FEATURES)
     try:
         # Nothing that the altered bytes say is listed, and the other plugins are.
         assert {tool.plugin for tool in toolbox.tools()} == {"crossref", "carrel"}
