@@ -51,9 +51,9 @@ def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
     component = load(guest(LARGE))
     limits = Limits(output_bytes=16 * MIB)
     before = resident()
-    for _ in range(60):
+    for _ in range(20):
         assert len(parsed(component, limits)) == 8 * MIB
-    for _ in range(60):
+    for _ in range(20):
         garbage: list[object] = [parsed(component, limits)]
         garbage.append(garbage)
         del garbage

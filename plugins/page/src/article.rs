@@ -220,7 +220,9 @@ impl Measured<'_> {
         }
         loop {
             let outer = tree.parent(top);
-            if outer <= body || tree.elements(outer).count() != 1 {
+            if outer <= body
+                || (tree.elements(outer).nth(1).is_some() || tree.elements(outer).next().is_none())
+            {
                 break;
             }
             top = outer;

@@ -123,7 +123,9 @@ impl<'t> Blocks<'t> {
     /// Reads an element that is a block of its own; false for one that only divides.
     fn block(&mut self, id: Id, depth: u32, out: &mut Vec<Piece>) -> bool {
         let tree = self.tree;
-        if let Some(pieces) = latexml::block(self, id, depth) {
+        if depth < DEEPEST
+            && let Some(pieces) = latexml::block(self, id, depth)
+        {
             out.extend(pieces);
             return true;
         }
@@ -169,7 +171,7 @@ impl<'t> Blocks<'t> {
                 tree.name(inner) == "br"
                     || tree.text(inner).is_some_and(|text| text.trim().contains('\n'))
             })
-            && tree.elements(tree.parent(id)).count() == 1
+            && tree.elements(tree.parent(id)).nth(1).is_none()
             && tree.children(tree.parent(id)).all(|child| {
                 child == id || tree.text(child).is_some_and(|text| text.trim().is_empty())
             })

@@ -72,7 +72,7 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
                 && !text
                 && stat.chars * 4 < total
                 && (stat.chars < 400 || stat.link_density() > 0.3);
-            let line = matches!(name, "time") && tree.elements(tree.parent(at)).count() <= 2;
+            let line = matches!(name, "time") && tree.elements(tree.parent(at)).nth(2).is_none();
             let byline = hint.byline
                 && stat.chars < 150
                 && stat.chars * 4 < total
@@ -162,8 +162,7 @@ fn announces(measured: &Measured<'_>, id: Id, stats: &[Stat]) -> bool {
         return true;
     }
     matches!(name, "ul" | "ol" | "div") && stats[id].link_density() > 0.6 && {
-        let before = tree.elements(tree.parent(id)).take_while(|&one| one < id).last();
-        before.is_some_and(|before| tree.all_text(before).chars().count() < 60 && leads(before))
+        tree.element_before(id).is_some_and(|before| stats[before].chars < 60 && leads(before))
     }
 }
 

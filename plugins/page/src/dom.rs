@@ -150,6 +150,24 @@ impl Tree {
         self.children(id).filter(|&child| self.is_element(child))
     }
 
+    /// The element before a node with the same parent, in time that does not grow with their number.
+    pub(crate) fn element_before(&self, id: Id) -> Option<Id> {
+        let parent = self.parent(id);
+        let mut next = id;
+        while next > parent + 1 {
+            // The node before is the last one inside the sibling before, or that sibling.
+            let mut at = next - 1;
+            while self.parent(at) != parent {
+                at = self.parent(at);
+            }
+            if self.is_element(at) {
+                return Some(at);
+            }
+            next = at;
+        }
+        None
+    }
+
     /// The nodes inside a node, in document order.
     pub(crate) fn descendants(&self, id: Id) -> std::ops::Range<Id> {
         id + 1..self.end(id)
