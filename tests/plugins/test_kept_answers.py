@@ -42,13 +42,20 @@ def upstream() -> Iterator[Upstream]:
 
 
 class LaterClock(SystemClock):
-    """The machine's clock, some seconds later; what a call may take is measured on the other."""
+    """The machine's clock, some seconds later; what a call may take is measured on the other.
+
+    Waits for a slot of the upstream's pace end at once: the clock is later by their seconds.
+    """
 
     def __init__(self) -> None:
         self.later = 0.0
 
     def wall(self) -> float:
         return super().wall() + self.later
+
+    async def sleep(self, seconds: float) -> None:
+        self.later += seconds
+        await super().sleep(0)
 
 
 @pytest.fixture
