@@ -155,8 +155,10 @@ def _weaker(schema: Any, known: set[str], *, depth: int) -> Any:
         elif key == "anyOf":
             kept[key] = [_weaker(one, known, depth=depth) for one in value]
         elif key in {"items", "additionalProperties"}:
-            if not isinstance(value, bool):
-                kept[key] = _weaker(value, known, depth=depth)
+            weaker = _weaker(value, known, depth=depth)
+            # Below the depth that is announced, a list's type says as much as that of its objects.
+            if not isinstance(value, bool) and (weaker != {"type": "object"} or depth < _DEEPEST):
+                kept[key] = weaker
         elif key not in _LIMITS and (key != "required" or depth == 0):
             kept[key] = value
     return _with_fewer_values(kept, known) if "enum" in kept else kept
