@@ -61,7 +61,7 @@ def test_a_plugin_of_another_language_keeps_to_the_contract(
     assert imported_names(wasm) == [
         f"carrel:plugin/{name}@1.0.0" for name in ("http", "log", "progress", "config")
     ]
-    assert custom_section(wasm, "carrel:contract") == b"1.0"
+    assert custom_section(wasm, "carrel:contract") == b"1.1"
     fixtures = ROOT / "examples" / f"{language}-plugin" / "fixtures"
     check_plugin(wasm, language, fixtures, examples_config)  # compiles, where nobody has
     report = check_plugin(wasm, language, fixtures, examples_config)

@@ -169,7 +169,7 @@ def test_a_compile_bomb_ends_in_the_child(code: Path) -> None:
     step = "(if (local.get 0) (then (local.set 0 (i32.add (local.get 0) (local.get 1)))))"
     bomb = guest(functions=f"(func (param i32 i32) {step * 60_000})")
     runtime = Runtime(RuntimeSettings(code, compile_seconds=1))
-    with pytest.raises(LoadError, match=r"compiler exited|compiling took longer"):
+    with pytest.raises(LoadError, match="compiling"):
         runtime.load("guest", bomb.wasm, bomb.digest)
 
 

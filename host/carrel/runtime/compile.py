@@ -78,7 +78,7 @@ def compile_component(
         reason = said[0] if said else "unknown reason"
         raise LoadError(f"{plugin}: not a valid component: {reason}", plugin=plugin)
     raise LoadError(
-        f"{plugin}: compiler exited with status {child.returncode}; it may need more than "
+        f"{plugin}: compiling failed with status {child.returncode}; it may need more than "
         f"{seconds:g} s of processor time or {memory_bytes} bytes of memory",
         plugin=plugin,
     )
