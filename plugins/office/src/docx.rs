@@ -10,9 +10,9 @@ use carrel_pdk::xml::tree::{Node, Tree};
 use crate::outline::{LINE, Outline, boxed, lines, one_line};
 use crate::package::{Package, Relations, target, tree};
 use crate::styles::{Numbering, Shape, Styles};
-use crate::table::{Cell, place};
 use crate::zip::Zip;
 use crate::{DEEPEST, drawing, omml, properties, sealed};
+use carrel_pdk::document::grid::{Cell, place};
 
 /// Notes of one document.
 const MAX_NOTES: usize = 50_000;

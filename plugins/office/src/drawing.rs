@@ -5,7 +5,7 @@ use carrel_pdk::xml::tree::{Node, Tree};
 
 use crate::outline::one_line;
 use crate::package::Package;
-use crate::table::{Cell, place};
+use carrel_pdk::document::grid::{Cell, place};
 
 /// Points of one series; charts of more are pictures of data, which is not text.
 const MAX_POINTS: usize = 5000;

@@ -17,7 +17,6 @@ mod pptx;
 mod properties;
 mod sealed;
 mod styles;
-mod table;
 mod xhtml;
 mod zip;
 

@@ -10,9 +10,9 @@ use carrel_pdk::xml::tree::{Node, Piece, Tree};
 use crate::docx::{flatten, is_reference_heading};
 use crate::outline::{LINE, Outline, boxed, lines, one_line};
 use crate::package::{Package, resolve, tree};
-use crate::table::{Cell, place};
 use crate::zip::Zip;
 use crate::{DEEPEST, properties, sealed, xhtml};
+use carrel_pdk::document::grid::{Cell, place};
 
 /// Times that a repeated row or column is written out.
 const MAX_REPEATED: u64 = 200;

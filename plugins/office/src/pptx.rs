@@ -8,9 +8,9 @@ use carrel_pdk::xml::tree::{Node, Tree};
 
 use crate::outline::{LINE, Outline, boxed, lines, one_line};
 use crate::package::{Package, Relations, target, tree};
-use crate::table::{Cell, place};
 use crate::zip::Zip;
 use crate::{DEEPEST, drawing, omml, properties, sealed};
+use carrel_pdk::document::grid::{Cell, place};
 
 /// Slides of one presentation.
 const MAX_SLIDES: usize = 10_000;

@@ -6,7 +6,7 @@ use carrel_pdk::xml::tree::{Node, Piece, Tree};
 
 use crate::DEEPEST;
 use crate::outline::{LINE, Outline, boxed, lines, one_line};
-use crate::table::{Cell, place};
+use carrel_pdk::document::grid::{Cell, place};
 
 /// What a chapter gives beside its blocks.
 #[derive(Debug, Default)]

@@ -1,20 +1,10 @@
 //! Tables: rows of cells that may span, as a grid.
 
-use carrel_pdk::document::{Block, Span};
+use carrel_pdk::document::Block;
+use carrel_pdk::document::grid::{Cell, place};
 
 use crate::blocks::Blocks;
 use crate::dom::{Id, Tree};
-
-/// Columns that one cell may span: HTML's own bound.
-const WIDEST: u64 = 1000;
-/// Places of a grid beyond its cells that spans may cover.
-const LARGEST: usize = 100_000;
-
-struct Cell {
-    text: String,
-    rows: u64,
-    columns: u64,
-}
 
 /// Whether a table only places things on the page: it has one column, or holds tables, lists, headings or
 /// whole paragraphs.
@@ -60,9 +50,8 @@ pub(crate) fn fill(blocks: &mut Blocks<'_>, table: Id, block: &mut Block) {
             only_heads &= tree.name(node) == "th";
             let number = |name| tree.attribute(node, name)?.trim().parse::<u64>().ok();
             let text = blocks.text(node).unwrap_or_default();
-            let rows = number("rowspan").unwrap_or(1).max(1);
-            let columns = number("colspan").unwrap_or(1).clamp(1, WIDEST);
-            cells.push(Cell { text, rows, columns });
+            let (rows, columns) = (number("rowspan").unwrap_or(1), number("colspan").unwrap_or(1));
+            cells.push(Cell::new(text, rows, columns));
         }
         if (in_head || (only_heads && !cells.is_empty())) && headers == rows.len() {
             headers += 1;
@@ -75,8 +64,7 @@ pub(crate) fn fill(blocks: &mut Blocks<'_>, table: Id, block: &mut Block) {
     }
     let headers = headers.min(rows.len());
     block.header_rows = if headers < rows.len() || headers == 1 { headers as u64 } else { 0 };
-    let cells: usize = rows.iter().map(Vec::len).sum();
-    if !place(rows, cells, block) {
+    if !place(rows, block) {
         blocks.document.warn(
             "table_spans",
             "cells span more of the table than there is",
@@ -109,55 +97,4 @@ fn rows_of(tree: &Tree, table: Id, gone: &[bool]) -> Vec<(Id, bool)> {
         }
     }
     rows
-}
-
-/// Gives every cell its place; false when spans had to be left out.
-fn place(rows: Vec<Vec<Cell>>, cells: usize, block: &mut Block) -> bool {
-    let height = rows.len();
-    let covered = |cell: &Cell| {
-        let rows = usize::try_from(cell.rows).unwrap_or(height).min(height);
-        rows.saturating_mul(usize::try_from(cell.columns).unwrap_or(usize::MAX))
-    };
-    let total = rows.iter().flatten().map(covered).fold(0_usize, usize::saturating_add);
-    let keeps = total <= cells.saturating_add(LARGEST);
-    // For each column, rows below the present one that a cell above covers.
-    let mut taken: Vec<u64> = Vec::new();
-    let mut grid: Vec<Vec<String>> = Vec::with_capacity(height);
-    for (number, cells) in rows.into_iter().enumerate() {
-        let mut row: Vec<String> = Vec::new();
-        let mut here = std::mem::take(&mut taken);
-        let below = (height - number) as u64;
-        for cell in cells {
-            while here.get(row.len()).is_some_and(|&rows| rows > 0) {
-                row.push(String::new());
-            }
-            let (down, across) = if keeps { (cell.rows.min(below), cell.columns) } else { (1, 1) };
-            let column = row.len();
-            if down > 1 || across > 1 {
-                let (row, column) = (number as u64, column as u64);
-                block.spans.push(Span { row, column, rows: down, columns: across });
-            }
-            row.push(cell.text);
-            for at in column..column + usize::try_from(across).unwrap_or(1) {
-                if at >= row.len() {
-                    row.push(String::new());
-                }
-                if at >= here.len() {
-                    here.resize(at + 1, 0);
-                }
-                here[at] = here[at].max(down);
-            }
-        }
-        taken = here.into_iter().map(|rows| rows.saturating_sub(1)).collect();
-        grid.push(row);
-    }
-    let width = grid.iter().map(Vec::len).max().unwrap_or(0);
-    let fits = width.saturating_mul(height) <= cells.saturating_mul(4).saturating_add(LARGEST);
-    if fits {
-        grid.iter_mut().for_each(|row| row.resize(width, String::new()));
-    }
-    if width > 0 {
-        block.rows = grid;
-    }
-    keeps && fits
 }

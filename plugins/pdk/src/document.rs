@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 mod cited;
 mod escape;
+pub mod grid;
 pub mod render;
 mod table;
 #[cfg(test)]

@@ -1,28 +1,34 @@
-//! Cells that span → a grid.
+//! Lays out table cells that span rows and columns as a grid.
 
-use carrel_pdk::document::{Block, Span};
+use super::{Block, Span};
 
-/// Columns that one cell may span.
+/// Columns that one cell may span: HTML's own bound.
 const WIDEST: u64 = 1000;
 /// Places of a grid beyond its cells that spans may cover.
 const LARGEST: usize = 100_000;
 
-/// A cell before it has its place.
+/// A cell that has no position yet.
 #[derive(Debug, Default)]
-pub(crate) struct Cell {
-    pub(crate) text: String,
-    pub(crate) rows: u64,
-    pub(crate) columns: u64,
+pub struct Cell {
+    /// Its text; may be empty.
+    pub text: String,
+    /// Rows that it spans, at least 1.
+    pub rows: u64,
+    /// Columns that it spans, from 1 to 1,000.
+    pub columns: u64,
 }
 
 impl Cell {
-    pub(crate) fn new(text: String, rows: u64, columns: u64) -> Self {
+    /// Makes a cell; spans out of bounds become the nearest bound.
+    #[must_use]
+    pub fn new(text: String, rows: u64, columns: u64) -> Self {
         Self { text, rows: rows.max(1), columns: columns.clamp(1, WIDEST) }
     }
 }
 
-/// Gives every cell its place; false when spans had to be left out.
-pub(crate) fn place(rows: Vec<Vec<Cell>>, block: &mut Block) -> bool {
+/// Fills the block's `rows` and `spans`; false when the cells span more than a table of their number
+/// may, and spans or padding are left out.
+pub fn place(rows: Vec<Vec<Cell>>, block: &mut Block) -> bool {
     let height = rows.len();
     let cells: usize = rows.iter().map(Vec::len).sum();
     let covered = |cell: &Cell| {
