@@ -30,6 +30,7 @@ UNITED: Final = frozenset(
         "ids.issn",
         "subjects",
         "links",
+        "open_copies",
         "licenses",
         "funding",
         "updates",

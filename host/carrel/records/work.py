@@ -60,6 +60,8 @@ class Ids(_Json):
     arxiv: str | None = None
     pmid: str | None = None
     pmcid: str | None = None
+    openalex: str | None = None
+    s2: str | None = None
     isbn: tuple[str, ...] = ()
     issn: tuple[str, ...] = ()
 
@@ -93,6 +95,18 @@ class Link(_Json):
     content_type: str | None = None
     version: str | None = None
     application: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCopy(_Json):
+    """A copy that anyone may read; `kind` is pdf, html or xml."""
+
+    url: str
+    kind: str
+    host_type: str | None = None
+    version: str | None = None
+    license: str | None = None
+    landing_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +192,9 @@ class Work(_Json):
     subjects: tuple[str, ...] = ()
     url: str | None = None
     links: tuple[Link, ...] = field(default=(), metadata={"of": Link})
+    open_copies: tuple[OpenCopy, ...] = field(default=(), metadata={"of": OpenCopy})
+    is_oa: bool | None = None
+    oa_status: str | None = None
     licenses: tuple[Licence, ...] = field(default=(), metadata={"of": Licence})
     funding: tuple[Funder, ...] = field(default=(), metadata={"of": Funder})
     references: tuple[Reference, ...] = field(default=(), metadata={"of": Reference})

@@ -87,39 +87,46 @@ pub(crate) fn manifest() -> Manifest {
             "Search Crossref",
             WORKS,
             schema::input::<WorksArguments>(),
-            schema::output::<Page<'_>>(),
+            works::<Page<'_>>(),
         ),
         tool(
             "work",
             "Get a work by DOI",
             WORK,
             schema::input::<WorkArguments>(),
-            schema::output::<OneWork<'_>>(),
+            works::<OneWork<'_>>(),
         ),
         tool(
             "updates",
             "Check for retractions and corrections",
             UPDATES,
             schema::input::<DoiArguments>(),
-            schema::output::<Updates<'_>>(),
+            works::<Updates<'_>>(),
         ),
         tool(
             "citation_match",
             "Match a reference",
             CITATION_MATCH,
             schema::input::<CitationArguments>(),
-            schema::output::<Candidates<'_>>(),
+            works::<Candidates<'_>>(),
         ),
     ];
     manifest.formats = vec![
         format(
             "work",
             "A work of the REST API, with or without its envelope.",
-            schema::output::<OneWork<'_>>(),
+            works::<OneWork<'_>>(),
         ),
-        format("works", "A list of works of the REST API.", schema::output::<Page<'_>>()),
+        format("works", "A list of works of the REST API.", works::<Page<'_>>()),
     ];
     manifest
+}
+
+/// The schema of a result that holds works, without what Crossref does not say of them.
+fn works<T: schemars::JsonSchema>() -> Value {
+    let mut schema = schema::output::<T>();
+    schema::leave_out(&mut schema, &["openalex", "s2", "open_copies", "is_oa", "oa_status"]);
+    schema
 }
 
 fn tool(name: &str, title: &str, description: &str, input: Value, output: Value) -> Tool {

@@ -74,6 +74,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
         updated_by,
         relations: relations(item.relations),
         source: "crossref".into(),
+        ..Work::default()
     }
 }
 

@@ -60,11 +60,11 @@ pub fn work(article: Article<'_>) -> Work<'_> {
     Work {
         ids: Ids {
             doi: article.doi,
-            arxiv: None,
             pmid: article.pmid.filter(|pmid| plain_number(pmid)),
             pmcid: pmcid.map(Cow::Owned),
             isbn: book.isbns.iter().filter_map(|isbn| isbn_of(isbn)).map(Cow::Owned).collect(),
             issn: issns(journal.issn, journal.issn_linking),
+            ..Ids::default()
         },
         kind: match kind {
             Kind::Article if is_preprint => "article",

@@ -74,6 +74,15 @@ pub struct Work<'d> {
     /// Where forms of the work are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link<'d>>,
+    /// Copies that anyone may read, the best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_copies: Vec<OpenCopy<'d>>,
+    /// Whether it is free to read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_oa: Option<bool>,
+    /// Such as gold, green or closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oa_status: Option<Text<'d>>,
     /// Licences by URL.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub licenses: Vec<Licence<'d>>,
@@ -118,6 +127,12 @@ pub struct Ids<'d> {
     /// PubMed Central identifier with its prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmcid: Option<Text<'d>>,
+    /// OpenAlex identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openalex: Option<Text<'d>>,
+    /// Semantic Scholar identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s2: Option<Text<'d>>,
     /// ISBNs, digits and a final X only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isbn: Vec<Text<'d>>,
@@ -163,6 +178,30 @@ pub struct Link<'d> {
     /// What the link is meant for, such as text-mining.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<Text<'d>>,
+}
+
+/// A copy that anyone may read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct OpenCopy<'d> {
+    /// Where it is.
+    #[schemars(extend("format" = "uri"))]
+    pub url: Text<'d>,
+    /// pdf, html or xml.
+    pub kind: Text<'d>,
+    /// publisher or repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_type: Option<Text<'d>>,
+    /// Such as acceptedVersion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Text<'d>>,
+    /// Name or URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license: Option<Text<'d>>,
+    /// Its page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "uri"))]
+    pub landing_url: Option<Text<'d>>,
 }
 
 /// A licence.

@@ -43,6 +43,20 @@ pub fn output<T: JsonSchema>() -> Value {
     schema
 }
 
+/// Takes members out of every object of a schema: those that a source never gives.
+pub fn leave_out(schema: &mut Value, names: &[&str]) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Object(properties)) = members.get_mut("properties") {
+                properties.retain(|name, _| !names.contains(&name.as_str()));
+            }
+            members.values_mut().for_each(|member| leave_out(member, names));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| leave_out(item, names)),
+        _ => {}
+    }
+}
+
 fn settings() -> SchemaSettings {
     SchemaSettings::draft2020_12().with(|settings| {
         // Clients show schemas to models: one piece without references reads best.
@@ -117,6 +131,18 @@ fn tidy(schema: &mut Value) {
 mod tests {
     use serde::{Deserialize, Serialize};
     use serde_json::json;
+
+    #[test]
+    fn members_that_a_source_never_gives_are_left_out_at_any_depth() {
+        let mut schema = json!({"properties": {
+            "works": {"items": {"properties": {"title": {}, "is_oa": {}}}}, "is_oa": {}
+        }});
+        super::leave_out(&mut schema, &["is_oa"]);
+        assert_eq!(
+            schema,
+            json!({"properties": {"works": {"items": {"properties": {"title": {}}}}}})
+        );
+    }
 
     use super::*;
 

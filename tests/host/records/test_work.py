@@ -16,6 +16,7 @@ from carrel.records import (
     Ids,
     Licence,
     Link,
+    OpenCopy,
     RawResult,
     Reference,
     Relation,
@@ -33,6 +34,8 @@ WHOLE: dict[str, Any] = {
         "arxiv": "math/0309136v2",
         "pmid": "1",
         "pmcid": "PMC2",
+        "openalex": "W7",
+        "s2": "0123456789abcdef0123456789abcdef01234567",
         "isbn": ["9780000000002"],
         "issn": ["1234-567X"],
     },
@@ -54,6 +57,11 @@ WHOLE: dict[str, Any] = {
     "subjects": ["desks"],
     "url": "https://example.org/",
     "links": [{"url": "https://example.org/pdf", "content_type": "application/pdf"}],
+    "open_copies": [
+        {"url": "https://example.org/open.pdf", "kind": "pdf", "version": "publishedVersion"}
+    ],
+    "is_oa": False,
+    "oa_status": "bronze",
     "licenses": [{"url": "https://example.org/licence", "start": "2020-02-01"}],
     "funding": [
         {"name": "Fund"},
@@ -82,6 +90,7 @@ def members(schema: dict[str, Any]) -> dict[str, Any]:
         (Agent, SCHEMA["$defs"]["agent"]),
         (Update, SCHEMA["$defs"]["update"]),
         (Link, members(SCHEMA)["links"]["items"]),
+        (OpenCopy, members(SCHEMA)["open_copies"]["items"]),
         (Licence, members(SCHEMA)["licenses"]["items"]),
         (Funder, members(SCHEMA)["funding"]["items"]),
         (Reference, members(SCHEMA)["references"]["items"]),

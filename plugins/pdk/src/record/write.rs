@@ -52,6 +52,8 @@ impl Work<'_> {
         ids.optional("arxiv", self.ids.arxiv.as_deref());
         ids.optional("pmid", self.ids.pmid.as_deref());
         ids.optional("pmcid", self.ids.pmcid.as_deref());
+        ids.optional("openalex", self.ids.openalex.as_deref());
+        ids.optional("s2", self.ids.s2.as_deref());
         for (key, values) in [("isbn", &self.ids.isbn), ("issn", &self.ids.issn)] {
             ids.some_strings(key, values);
         }
@@ -66,6 +68,18 @@ impl Work<'_> {
             item.optional("version", link.version.as_deref());
             item.optional("application", link.application.as_deref());
         });
+        object.some_objects("open_copies", &self.open_copies, |copy, item| {
+            item.string("url", &copy.url);
+            item.string("kind", &copy.kind);
+            item.optional("host_type", copy.host_type.as_deref());
+            item.optional("version", copy.version.as_deref());
+            item.optional("license", copy.license.as_deref());
+            item.optional("landing_url", copy.landing_url.as_deref());
+        });
+        if let Some(is_oa) = self.is_oa {
+            object.boolean("is_oa", is_oa);
+        }
+        object.optional("oa_status", self.oa_status.as_deref());
         object.some_objects("licenses", &self.licenses, |licence, item| {
             item.string("url", &licence.url);
             item.optional("start", licence.start.as_deref());
@@ -119,7 +133,7 @@ fn updates(object: &mut Object<'_>, key: &'static str, values: &[Update<'_>]) {
 #[cfg(test)]
 mod tests {
     use crate::record::{
-        Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work,
+        Agent, Funder, Ids, Licence, Link, OpenCopy, Reference, Relation, Text, Update, Work,
     };
 
     /// A record with a value in every member.
@@ -145,6 +159,8 @@ mod tests {
                 arxiv: some("2401.00001v1"),
                 pmid: some("1"),
                 pmcid: some("PMC1"),
+                openalex: some("W1"),
+                s2: some("0123456789abcdef0123456789abcdef01234567"),
                 isbn: vec!["9780000000000".into()],
                 issn: vec!["0000-000X".into(), "1111-1111".into()],
             },
@@ -171,6 +187,16 @@ mod tests {
                 version: some("vor"),
                 application: some("text-mining"),
             }],
+            open_copies: vec![OpenCopy {
+                url: "https://example.org/open".into(),
+                kind: "pdf".into(),
+                host_type: some("repository"),
+                version: some("acceptedVersion"),
+                license: some("cc-by"),
+                landing_url: some("https://example.org/landing"),
+            }],
+            is_oa: Some(true),
+            oa_status: some("green"),
             licenses: vec![Licence {
                 url: "https://example.org/licence".into(),
                 start: some("2024-01-01"),
