@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
         "fetch",
         "files",
         "oci",
+        "records",
         "runtime",
         "text",
         "trust",

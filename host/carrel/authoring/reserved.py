@@ -1,4 +1,5 @@
-"""Checks the arguments of the reserved tools `lookup` and `resource`, which only the host calls.
+"""Checks the arguments of the reserved tools `lookup`, `resource` and `role:NAME`, which only the
+host calls.
 
 A fixture with other arguments would test a call that no host makes.
 """
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.contract import contract_file
 from carrel.lookup.sources import LOOKUP
+from carrel.plugins.roles import role_arguments_faults
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.records import IdFault, parse_id
 from carrel.text.printable import printable
 from carrel.tools.resources import RESOURCE
 
 if TYPE_CHECKING:
-    from carrel.plugins.manifests.manifest import LookupSpec, Manifest
+    from carrel.plugins.manifests.manifest import LookupSpec, Manifest, RoleSpec
 
 #: The arguments of `resource`; those of `lookup` have a schema in the contract.
 _READING = {
@@ -32,14 +34,23 @@ _READING = {
 }
 
 
+#: Filter of the role `search` → the arguments that need it.
+_FILTERS = {"year": ("year_from", "year_to"), "open_access": ("open_access",)}
+
+
 def reserved_tools(manifest: Manifest) -> list[str]:
     """Returns those reserved names that a host would call, by the plugin's manifest."""
     offered = {LOOKUP: manifest.lookup is not None, RESOURCE: bool(manifest.resources)}
-    return [name for name, is_offered in offered.items() if is_offered]
+    names = [name for name, is_offered in offered.items() if is_offered]
+    return [*names, *(role.tool for role in manifest.roles.values())]
 
 
 def reserved_faults(tool: str, arguments: Mapping[str, Any], manifest: Manifest) -> list[str]:
     """Returns the faults of the arguments of a reserved tool that the manifest offers."""
+    role = manifest.roles.get(tool.removeprefix("role:"))
+    if tool not in (LOOKUP, RESOURCE):
+        assert role is not None, "offered"
+        return role_arguments_faults(role.name, arguments) or _role_faults(role, arguments)
     faults = validation_faults(_validator(tool), arguments)
     if faults:
         return faults
@@ -49,24 +60,44 @@ def reserved_faults(tool: str, arguments: Mapping[str, Any], manifest: Manifest)
     return _lookup_faults(arguments["ids"], manifest.lookup)
 
 
-def _lookup_faults(ids: Sequence[Mapping[str, str]], spec: LookupSpec) -> list[str]:
+def _role_faults(role: RoleSpec, arguments: Mapping[str, Any]) -> list[str]:
+    faults = []
+    if role.most is not None and arguments["limit"] > role.most:
+        faults.append(f"limit: {arguments['limit']}; the manifest's max is {role.most}")
+    if role.name == "search":
+        for filter_name, members in _FILTERS.items():
+            faults += [
+                f"{member}: the manifest's search has no filter {filter_name}"
+                for member in members
+                if member in arguments and filter_name not in role.filters
+            ]
+    if role.name == "open_copies":
+        faults += _lookup_faults(arguments["ids"], role)
+    elif "id" in arguments:
+        faults += _id_faults("id", arguments["id"], role.identifiers)
+    return faults
+
+
+def _lookup_faults(ids: Sequence[Mapping[str, str]], spec: LookupSpec | RoleSpec) -> list[str]:
     faults = []
     if len(ids) > spec.batch:
         faults.append(f"ids: {len(ids)} identifiers; the manifest's batch is {spec.batch}")
     for number, one in enumerate(ids):
-        kind, text, known = one["type"], one["id"], ", ".join(spec.identifiers)
-        if kind not in spec.identifiers:
-            faults.append(f"ids.{number}: the manifest's lookup resolves no {kind}, only {known}")
-            continue
-        try:
-            canonical = parse_id(text).to_json()
-        except IdFault as fault:
-            faults.append(f"ids.{number}: {fault}")
-            continue
-        if canonical != one:
-            told = json.dumps(canonical, ensure_ascii=False)
-            faults.append(f"ids.{number}: a host asks for {printable(told, 300)}")
+        faults += _id_faults(f"ids.{number}", one, spec.identifiers)
     return faults
+
+
+def _id_faults(place: str, one: Mapping[str, str], kinds: Sequence[str]) -> list[str]:
+    if one["type"] not in kinds:
+        return [f"{place}: the manifest resolves no {one['type']}, only {', '.join(kinds)}"]
+    try:
+        canonical = parse_id(one["id"]).to_json()
+    except IdFault as fault:
+        return [f"{place}: {fault}"]
+    if canonical != one:
+        told = json.dumps(canonical, ensure_ascii=False)
+        return [f"{place}: a host asks for {printable(told, 300)}"]
+    return []
 
 
 def _reading_faults(arguments: Mapping[str, Any], manifest: Manifest) -> list[str]:

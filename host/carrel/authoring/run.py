@@ -10,6 +10,7 @@ from carrel.fetch.decode import decode_text
 from carrel.lookup.answer import read_answers
 from carrel.lookup.sources import LOOKUP
 from carrel.plugins.calls.result import Result
+from carrel.plugins.roles import read_full_text, read_links, read_search
 from carrel.records import Id
 from carrel.text.json_text import decode_object
 from carrel.tools import accepted_arguments, listed_tool
@@ -84,7 +85,27 @@ def call_plugin(
     if tool == LOOKUP:
         text = plugin.start_reserved(tool, checked, call).result()
         return _answers(plugin, checked["ids"], text)
+    if tool.startswith("role:"):
+        text = plugin.start_reserved(tool, checked, call).result()
+        return _role_answer(plugin, tool, checked, text)
     return plugin.start_call(tool, checked, call).result()
+
+
+def _role_answer(plugin: Plugin, tool: str, checked: Mapping[str, Any], text: bytes) -> Result:
+    """Returns what a role's tool returned, if a host would refuse no record in it."""
+    role = tool.removeprefix("role:")
+    if role == "open_copies":
+        return _answers(plugin, checked["ids"], text)
+    refused: tuple[str, ...] = ()
+    if role == "full_text":
+        read_full_text(text, plugin.name)
+    elif role == "search":
+        refused = read_search(text, plugin.name).refused
+    else:
+        refused = read_links(text, plugin.name, role).refused
+    if refused:
+        raise ContractViolation("; ".join(refused[:5]), plugin=plugin.name, tool=tool)
+    return Result(text, decode_object(text, plugin=plugin.name, tool=tool, strict=True))
 
 
 def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:

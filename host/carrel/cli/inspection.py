@@ -185,6 +185,7 @@ _TITLES = {
     "secret": "Secrets",
     "tool": "Tools",
     "lookup": "Lookup",
+    "role": "Roles",
     "resource": "Resources",
     "prompt": "Prompts",
     "limit": "Limits",

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from carrel.errors import ArgumentError
 from carrel.exchange import Call, Limits, ProgressHandler
+from carrel.plugins.concurrent_calls import require_patience
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST
 
 from .answer import LookupAnswer
-from .ask import Round, require_patience
+from .ask import ask
 from .result import LookupItem, LookupResult, Problem, Reason, Step, first_problem, outcome_of
 from .sources import LookupSource, find_sources
 
@@ -70,7 +71,7 @@ class Lookup:
             wanted = _wanted(questions, asked)
             if not wanted or (number and not call.remaining):
                 break
-            answers = Round(self._registry, call).ask(wanted)
+            answers = ask(self._registry, wanted, call)
             for question in questions:
                 question.take(answers)
         require_patience(call)

@@ -38,8 +38,8 @@ _log = logging.getLogger("carrel.plugins")
 _LARGE = 2**18
 #: The same for characters times the schema's weight, see `schema_weight`.
 _LARGE_WEIGHT = 2**22
-#: The reserved tool whose result names absent items, see `contract/v1/lookup.schema.json`.
-_LOOKUP = "lookup"
+#: The reserved tools whose results name absent items, see `contract/v1/lookup.schema.json`.
+_LOOKUPS = frozenset({"lookup", "role:open_copies"})
 #: Bytes of a document's options as JSON.
 _MAX_OPTIONS = 2**16
 
@@ -124,7 +124,7 @@ class ComponentPlugin(Plugin):
 
         They are in a member `not_found`, or one whose name begins with `not_found_`.
         """
-        if call.tool != _LOOKUP and b'"not_found' not in text:
+        if call.tool not in _LOOKUPS and b'"not_found' not in text:
             return Verdict.READ
         try:
             raw = decode_object(text, plugin=self.name, tool=call.tool, strict=not self.trusted)

@@ -13,10 +13,10 @@ from urllib.parse import quote, unquote
 
 from carrel.text.printable import printable
 
-Kind = Literal["doi", "arxiv", "pmid", "pmcid"]
+Kind = Literal["doi", "arxiv", "pmid", "pmcid", "openalex", "s2"]
 
 #: The kinds of identifiers, in the order in which they are shown.
-KINDS: Final[tuple[Kind, ...]] = ("doi", "arxiv", "pmid", "pmcid")
+KINDS: Final[tuple[Kind, ...]] = ("doi", "arxiv", "pmid", "pmcid", "openalex", "s2")
 
 #: Maximum length of an identifier; longer texts are refused.
 MAX_LENGTH: Final = 2048
@@ -34,6 +34,9 @@ _ARXIV = re.compile(
 )
 _PMID = re.compile(r"0*([1-9][0-9]{0,7})")
 _PMCID = re.compile(r"(?:pmc)0*([1-9][0-9]{0,8})(?:\.[1-9][0-9]{0,3})?", re.IGNORECASE)
+
+_OPENALEX = re.compile(r"[wW]([1-9][0-9]{0,11})")
+_S2 = re.compile(r"[0-9a-fA-F]{40}")
 
 _URL = re.compile(r"https?://([^/?#]+)/([^?#]*)", re.IGNORECASE)
 _DOI_HOSTS = frozenset({"doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org", "hdl.handle.net"})
@@ -59,7 +62,8 @@ class Id:
     Attributes:
         type: the kind.
         id: canonical: a DOI without resolver and in the case it was given, an arXiv identifier with
-            its version if one is meant, digits of a PMID, `PMC` and digits of a PMCID.
+            its version if one is meant, digits of a PMID, `PMC` and digits of a PMCID, `W` and
+            digits of an OpenAlex identifier, 40 hexadecimal digits of Semantic Scholar's.
     """
 
     type: Kind
@@ -88,6 +92,8 @@ class Id:
             "arxiv": "https://arxiv.org/abs/",
             "pmid": "https://pubmed.ncbi.nlm.nih.gov/",
             "pmcid": "https://pmc.ncbi.nlm.nih.gov/articles/",
+            "openalex": "https://openalex.org/",
+            "s2": "https://www.semanticscholar.org/paper/",
         }[self.type] + self.id
 
     def to_json(self) -> dict[str, str]:
@@ -110,9 +116,9 @@ def parse_id(text: str) -> Id:
     """Returns the identifier in `text`, of any kind.
 
     Accepts bare identifiers, the prefixes `doi:`, `arXiv:`, `PMID:` and `PMCID:`, and URLs of
-    resolvers, arXiv, PubMed and PubMed Central. Digits alone are a PMID. arXiv's own DOIs are arXiv
-    identifiers; a subject class (`math.GT/0309136`) and the version of a PMCID are dropped, because
-    the registries' records omit them.
+    resolvers, arXiv, PubMed, PubMed Central, OpenAlex and Semantic Scholar. Digits alone are a
+    PMID. arXiv's own DOIs are arXiv identifiers; a subject class (`math.GT/0309136`) and the version
+    of a PMCID are dropped, because the registries' records omit them.
 
     Raises:
         IdFault: the text does not have the form of an identifier. Only a source knows whether the
@@ -120,7 +126,7 @@ def parse_id(text: str) -> Id:
     """
     if len(text) <= MAX_LENGTH and _is_text(text):
         trimmed = text.strip()
-        for read in (_arxiv, _doi, _pmcid, _pmid):
+        for read in (_arxiv, _doi, _pmcid, _pmid, _openalex, _s2):
             found = read(trimmed)
             if found is not None:
                 return found
@@ -205,6 +211,24 @@ def _pmid(text: str) -> Id | None:
         bare = _without(path, "pubmed/").rstrip("/") if path.startswith("pubmed/") else ""
     match = _PMID.fullmatch(bare)
     return Id("pmid", match[1]) if match else None
+
+
+def _openalex(text: str) -> Id | None:
+    host, path = _url(text)
+    bare = _without(text, "openalex:")
+    if host in ("openalex.org", "api.openalex.org"):
+        bare = _without(path, "works/").rstrip("/")
+    match = _OPENALEX.fullmatch(bare)
+    return Id("openalex", f"W{match[1]}") if match else None
+
+
+def _s2(text: str) -> Id | None:
+    host, path = _url(text)
+    bare = _without(text, "s2:")
+    if host in ("www.semanticscholar.org", "semanticscholar.org"):
+        # /paper/TITLE/ID, or without the title; the last segment is the identifier.
+        bare = path.rstrip("/").rpartition("/")[2] if path.startswith("paper/") else ""
+    return Id("s2", bare.lower()) if _S2.fullmatch(bare) else None
 
 
 def _url(text: str) -> tuple[str, str]:

@@ -51,6 +51,7 @@ mod plugin;
 pub mod record;
 mod refusal;
 pub mod resource;
+pub mod roles;
 mod scan;
 pub mod schema;
 #[cfg(not(target_family = "wasm"))]

@@ -19,6 +19,10 @@ pub enum Kind {
     Pmid,
     /// PubMed Central identifier.
     Pmcid,
+    /// OpenAlex identifier of a work.
+    Openalex,
+    /// Semantic Scholar's paper identifier.
+    S2,
 }
 
 impl Kind {
@@ -29,6 +33,8 @@ impl Kind {
             Self::Arxiv => "arxiv",
             Self::Pmid => "pmid",
             Self::Pmcid => "pmcid",
+            Self::Openalex => "openalex",
+            Self::S2 => "s2",
         }
     }
 }
@@ -127,9 +133,10 @@ mod tests {
     fn identifiers_of_every_kind_are_read() {
         let asked =
             ids(r#"{"ids": [{"type": "doi", "id": "10.5555/x"}, {"type": "pmcid", "id": "PMC1"},
-                {"type": "arxiv", "id": "2401.00001"}, {"type": "pmid", "id": "1"}]}"#);
+                {"type": "arxiv", "id": "2401.00001"}, {"type": "pmid", "id": "1"},
+                {"type": "openalex", "id": "W1"}, {"type": "s2", "id": "0"}]}"#);
         let kinds: Vec<&str> = asked.unwrap().iter().map(|id| id.kind.as_str()).collect();
-        assert_eq!(kinds, ["doi", "pmcid", "arxiv", "pmid"]);
+        assert_eq!(kinds, ["doi", "pmcid", "arxiv", "pmid", "openalex", "s2"]);
         for other in [r#"{"ids": [{"type": "isbn", "id": "x"}]}"#, r#"{"ids": "x"}"#, "{}"] {
             assert_eq!(ids(other).unwrap_err().code, Code::InvalidArguments);
         }

@@ -45,6 +45,9 @@ pub struct Manifest {
     /// Identifiers that the reserved tool `lookup` resolves to records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup: Option<Lookup>,
+    /// What the plugin does for tools that ask several sources at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Roles>,
     /// Documents about the source that clients read by URI.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resource>,
@@ -69,14 +72,16 @@ impl Manifest {
             limits: None,
             tools: Vec::new(),
             lookup: None,
+            roles: None,
             resources: Vec::new(),
             formats: Vec::new(),
         }
     }
 
-    /// The contract version that the plugin needs: 1.1 where a format is bytes.
+    /// The contract version that the plugin needs: 1.1 where a format is bytes or a role is declared.
     pub fn contract(&self) -> &'static str {
-        if self.formats.iter().any(|format| format.bytes) { CONTRACT } else { self.contract }
+        let needs_later = self.roles.is_some() || self.formats.iter().any(|format| format.bytes);
+        if needs_later { CONTRACT } else { self.contract }
     }
 
     /// The manifest as the contract's JSON text.
@@ -262,11 +267,57 @@ impl Annotations {
 /// for which [`lookup`](crate::lookup) has the types.
 #[derive(Debug, Clone, Serialize)]
 pub struct Lookup {
-    /// Kinds of identifier: `doi`, `arxiv`, `pmid`, `pmcid`.
+    /// Kinds of identifier: `doi`, `arxiv`, `pmid`, `pmcid`, `openalex`, `s2`.
     pub identifiers: Vec<&'static str>,
     /// Identifiers that one call takes; 1 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
+}
+
+/// What the plugin does for tools that ask several sources at once. For each role the host calls the
+/// reserved tool `role:NAME`, for which [`roles`](crate::roles) has the types.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Roles {
+    /// Searches works by words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
+    /// Knows copies that are free to read; takes and returns what `lookup` does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_copies: Option<Lookup>,
+    /// Has full texts at the plugin's own hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_text: Option<FullText>,
+    /// Knows what a work cites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<LinkedWorks>,
+    /// Knows what cites a work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citations: Option<LinkedWorks>,
+}
+
+/// The role `search`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Search {
+    /// Works that one call returns at most.
+    pub max: u32,
+    /// Filters that it applies: `year`, `open_access`.
+    pub filters: Vec<&'static str>,
+}
+
+/// The role `full_text`.
+#[derive(Debug, Clone, Serialize)]
+pub struct FullText {
+    /// Kinds of identifier, the preferred one first.
+    pub identifiers: Vec<&'static str>,
+}
+
+/// The roles `references` and `citations`.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinkedWorks {
+    /// Kinds of identifier, the preferred one first.
+    pub identifiers: Vec<&'static str>,
+    /// Works that one call returns at most.
+    pub max: u32,
 }
 
 /// A document about the source that clients read by URI. The host calls the reserved tool `resource`

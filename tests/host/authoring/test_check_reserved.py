@@ -136,7 +136,7 @@ class TestLookup:
             (lookup(DOI, PMID, DOI), "ids: 3 identifiers; the manifest's batch is 2"),
             (
                 lookup({"type": "arxiv", "id": "2301.00001"}),
-                "ids.0: the manifest's lookup resolves no arxiv, only doi, pmid",
+                "ids.0: the manifest resolves no arxiv, only doi, pmid",
             ),
             (
                 lookup({"type": "doi", "id": "https://doi.org/10.1000/Desk.1"}),

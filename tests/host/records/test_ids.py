@@ -50,6 +50,14 @@ READ = [
     ("PMC13901.2", "pmcid", "PMC13901"),
     ("https://pmc.ncbi.nlm.nih.gov/articles/PMC7096803/", "pmcid", "PMC7096803"),
     ("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC7096803/?report=r", "pmcid", "PMC7096803"),
+    ("https://openalex.org/W2741809807", "openalex", "W2741809807"),
+    ("w7", "openalex", "W7"),
+    ("0123456789ABCDEF0123456789abcdef01234567", "s2", "0123456789abcdef0123456789abcdef01234567"),
+    (
+        "https://www.semanticscholar.org/paper/On-Desks/0123456789abcdef0123456789abcdef01234567",
+        "s2",
+        "0123456789abcdef0123456789abcdef01234567",
+    ),
 ]
 
 

@@ -27,7 +27,7 @@ class ReviewItem:
     """One item that a plugin requests.
 
     Attributes:
-        kind: `host`, `pace`, `secret`, `tool`, `limit`, `lookup`, `resource` or `prompt`.
+        kind: `host`, `pace`, `secret`, `tool`, `limit`, `lookup`, `role`, `resource` or `prompt`.
         name: which one.
         asked: the manifest's value; empty without one.
         granted: the granted value; empty for none.
@@ -188,6 +188,8 @@ def _reserved(entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
     if manifest.lookup is not None:
         identifiers = ", ".join(manifest.lookup.identifiers)
         yield _shown("lookup", identifiers, "asked", entry.grant_of_tool("lookup"))
+    for role in manifest.roles.values():
+        yield _shown("role", role.name, "asked", entry.grant_of_tool(role.tool))
     for resource in manifest.resources:
         yield _shown("resource", resource.uri, "listed", entry.grant_of_resource(resource.uri))
     for prompt in manifest.raw.get("prompts", []):

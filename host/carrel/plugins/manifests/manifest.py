@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from carrel.contract import contract_file
 from carrel.errors import LoadError
@@ -29,6 +29,9 @@ MAX_BYTES = 1024 * 1024
 
 #: Reserved names of tools that only the host calls, see `contract/v1/manifest.schema.json`.
 RESERVED_TOOLS = frozenset({"lookup", "resource"})
+
+#: Roles that a manifest may declare, in the order of `contract/v1/roles.schema.json`.
+ROLES: Final = ("search", "open_copies", "full_text", "references", "citations")
 
 #: Schemes that plugins' resources may not have: the host's own, and those with another meaning.
 RESERVED_SCHEMES = frozenset({"carrel", "research", "http", "https", "file", "ui"})
@@ -85,6 +88,30 @@ class LookupSpec:
 
     identifiers: tuple[str, ...]
     batch: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """A role that the plugin takes for tools that ask several sources at once.
+
+    Attributes:
+        name: one of `ROLES`.
+        identifiers: kinds of identifier, the preferred one first; none for `search`.
+        batch: the most identifiers of one call, for `open_copies`.
+        most: the most works of one answer; None where the contract sets no number.
+        filters: those that `search` applies itself.
+    """
+
+    name: str
+    identifiers: tuple[str, ...] = ()
+    batch: int = 1
+    most: int | None = None
+    filters: tuple[str, ...] = ()
+
+    @property
+    def tool(self) -> str:
+        """The reserved tool that the host calls."""
+        return f"role:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +175,7 @@ class Manifest:
         secrets: names of the values that the host attaches for it.
         limits: limits that replace defaults, by the names of `Limits`.
         lookup: the identifiers that it resolves to records; None when it resolves none.
+        roles: what it does for tools that ask several sources at once, by name.
         resources: documents that it offers by URI.
         templates: families of documents that it offers by URI.
         prompts: prompts that it offers.
@@ -168,6 +196,7 @@ class Manifest:
     tools: tuple[ToolSpec, ...] = ()
     formats: tuple[Format, ...] = ()
     lookup: LookupSpec | None = None
+    roles: Mapping[str, RoleSpec] = field(default_factory=dict)
     resources: tuple[ResourceSpec, ...] = ()
     templates: tuple[TemplateSpec, ...] = ()
     prompts: tuple[PromptSpec, ...] = ()
@@ -255,6 +284,8 @@ def _semantic_faults(raw: dict[str, Any]) -> list[str]:
             for item in raw["formats"]
             if item.get("bytes")
         ]
+        if "roles" in raw:
+            faults.append(f"roles need contract 1.1, but found {raw['contract']}")
     for place, words in _shown(raw):
         if any(_hides(character) for character in set(words)):
             faults.append(f"{place} holds control or invisible characters")
@@ -314,6 +345,7 @@ def _manifest(raw: dict[str, Any]) -> Manifest:
             for one in raw["formats"]
         ),
         lookup=_lookup(raw.get("lookup")),
+        roles={name: _role(name, one) for name, one in raw.get("roles", {}).items()},
         resources=tuple(
             ResourceSpec(
                 uri=one["uri"],
@@ -347,3 +379,13 @@ def _lookup(raw: dict[str, Any] | None) -> LookupSpec | None:
     if raw is None:
         return None
     return LookupSpec(identifiers=tuple(raw["identifiers"]), batch=raw.get("batch", 1))
+
+
+def _role(name: str, raw: Mapping[str, Any]) -> RoleSpec:
+    return RoleSpec(
+        name=name,
+        identifiers=tuple(raw.get("identifiers", ())),
+        batch=raw.get("batch", 1),
+        most=raw.get("max"),
+        filters=tuple(raw.get("filters", ())),
+    )

@@ -1,0 +1,211 @@
+"""Finds the plugins that take a role, and validates what they answer.
+
+The roles are those of `contract/v1/roles.schema.json`. The source of a record is the plugin's name
+in the configuration, whatever the record says: a plugin cannot answer for another source. An
+invalid record is left out and counted; an invalid envelope is a contract violation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from carrel.contract import contract_file
+from carrel.errors import CarrelError, ContractViolation
+from carrel.plugins.manifests.manifest import ROLES, RoleSpec
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.records import RawResult, Work, checked_work
+from carrel.text.json_text import decode_object
+from carrel.text.printable import printable
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.plugin_set import PluginSet
+
+#: The role → the definition in the contract that its answers satisfy.
+_ANSWERS = {
+    "search": "search",
+    "full_text": "full_text",
+    "references": "links",
+    "citations": "links",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSource:
+    """A plugin that takes a role.
+
+    Attributes:
+        name: as the configuration calls it.
+        namespace: the prefix of its tools, by which it may be chosen too.
+        spec: the role, as its manifest declares it.
+    """
+
+    name: str
+    namespace: str
+    spec: RoleSpec
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What one source found.
+
+    Attributes:
+        works: the most relevant first.
+        total: works that there are in all, by the source.
+        next_cursor: for the next part; None at the end.
+        refused: records that the contract refuses, with the reason; they are left out.
+    """
+
+    works: tuple[Work, ...]
+    total: int | None = None
+    next_cursor: str | None = None
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FullTextCopy:
+    """Where a full text is, in one form.
+
+    Attributes:
+        format: jats, html, tex or pdf.
+    """
+
+    url: str
+    format: str
+    version: str | None = None
+    license: str | None = None
+    landing_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedWork:
+    """A cited or citing work, with the sentences that cite it."""
+
+    work: Work
+    contexts: tuple[str, ...] = ()
+    intents: tuple[str, ...] = ()
+    influential: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinksAnswer:
+    """What a work cites, or what cites it, by one source; members as in `SearchAnswer`."""
+
+    links: tuple[LinkedWork, ...]
+    total: int | None = None
+    next_cursor: str | None = None
+    refused: tuple[str, ...] = ()
+
+
+def role_sources(
+    plugins: PluginSet, config: Config, role: str
+) -> tuple[list[RoleSource], list[str]]:
+    """Returns the plugins that take a role, in the configuration's order, and notices.
+
+    A plugin whose reserved tool the operator has switched off (`skip_tools = ["role:search"]`) is
+    left out. A plugin that cannot be read is named in the notices.
+    """
+    assert role in ROLES, role
+    sources: list[RoleSource] = []
+    notices: list[str] = []
+
+    def note_unreadable(name: str, error: CarrelError) -> None:
+        notices.append(printable(f"{name} was not asked: {error.message}", 500))
+
+    for name, manifest in plugins.manifests(note_unreadable):
+        spec = manifest.roles.get(role)
+        if spec is None:
+            continue
+        entry = config.plugin(name)
+        if entry is None or not entry.skips(spec.tool):
+            sources.append(RoleSource(name, manifest.namespace, spec))
+    return sources, notices
+
+
+def read_search(text: bytes, plugin: str) -> SearchAnswer:
+    """Returns what the role `search` answered.
+
+    Raises:
+        ContractViolation: the text is not what the contract describes.
+    """
+    raw = _read(text, plugin, "search")
+    works: list[Work] = []
+    refused: list[str] = []
+    for item in raw["works"]:
+        work = _work(item, plugin, "search", refused)
+        if work is not None:
+            works.append(work)
+    return SearchAnswer(tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused))
+
+
+def read_links(text: bytes, plugin: str, role: str) -> LinksAnswer:
+    """Returns what the role `references` or `citations` answered.
+
+    Raises:
+        ContractViolation: the text is not what the contract describes.
+    """
+    raw = _read(text, plugin, role)
+    links: list[LinkedWork] = []
+    refused: list[str] = []
+    for item in raw["links"]:
+        work = _work(item["work"], plugin, role, refused)
+        if work is not None:
+            contexts, intents = tuple(item.get("contexts", ())), tuple(item.get("intents", ()))
+            links.append(LinkedWork(work, contexts, intents, item.get("influential")))
+    return LinksAnswer(tuple(links), raw.get("total"), raw.get("next_cursor"), tuple(refused))
+
+
+def read_full_text(text: bytes, plugin: str) -> tuple[FullTextCopy, ...]:
+    """Returns what the role `full_text` answered, the best form first.
+
+    Raises:
+        ContractViolation: the text is not what the contract describes.
+    """
+    raw = _read(text, plugin, "full_text")
+    return tuple(FullTextCopy(**copy) for copy in raw["copies"])
+
+
+def role_arguments_faults(role: str, arguments: Any) -> list[str]:
+    """Returns what is wrong with the arguments of a role's reserved tool, by the contract."""
+    definition = {"search": "search_arguments", "full_text": "full_text_arguments"}
+    if role == "open_copies":
+        return validation_faults(_validator("lookup.schema.json", "arguments"), arguments)
+    name = definition.get(role, "links_arguments")
+    return validation_faults(_validator("roles.schema.json", name), arguments)
+
+
+def _read(text: bytes, plugin: str, role: str) -> dict[str, Any]:
+    tool = f"role:{role}"
+    raw = decode_object(text, plugin=plugin, tool=tool)
+    faults = validation_faults(_validator("roles.schema.json", _ANSWERS[role]), raw)
+    if faults:
+        raise ContractViolation(
+            f"{plugin}: {tool} returned what the contract refuses: {'; '.join(faults[:5])}",
+            plugin=plugin,
+            tool=tool,
+        )
+    return raw
+
+
+def _work(raw: dict[str, Any], plugin: str, role: str, refused: list[str]) -> Work | None:
+    try:
+        work = checked_work(RawResult(raw), plugin=plugin, tool=f"role:{role}")
+    except ContractViolation as violation:
+        refused.append(violation.message)
+        return None
+    return replace(work, source=plugin)
+
+
+@lru_cache(maxsize=8)
+def _validator(file: str, definition: str) -> Any:
+    definitions = json.loads(contract_file(file).read_text("utf-8"))["$defs"]
+    return compile_schema({**definitions[definition], "$defs": definitions})
+
+
+def choose(sources: Sequence[RoleSource], names: Sequence[str]) -> list[RoleSource]:
+    """Returns the sources with one of these names or namespaces."""
+    return [one for one in sources if {one.name, one.namespace} & set(names)]
