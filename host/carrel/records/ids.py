@@ -117,8 +117,8 @@ def parse_id(text: str) -> Id:
 
     Accepts bare identifiers, the prefixes `doi:`, `arXiv:`, `PMID:` and `PMCID:`, and URLs of
     resolvers, arXiv, PubMed, PubMed Central, OpenAlex and Semantic Scholar. Digits alone are a
-    PMID. arXiv's own DOIs are arXiv identifiers; a subject class (`math.GT/0309136`) and the version
-    of a PMCID are dropped, because the registries' records omit them.
+    PMID. arXiv's own DOIs are arXiv identifiers; a subject class (`math.GT/0309136`) and the
+    version of a PMCID are dropped, because the registries' records omit them.
 
     Raises:
         IdFault: the text does not have the form of an identifier. Only a source knows whether the
