@@ -29,6 +29,8 @@ impl Plugin for Arxiv {
         match tool {
             "query" => tools::query::run(arguments, host),
             "lookup" => tools::lookup::run(arguments, host),
+            "role:search" => tools::roles::search(arguments, host),
+            "role:full_text" => tools::roles::full_text(arguments),
             other => Err(Error::unknown_tool(other)),
         }
     }

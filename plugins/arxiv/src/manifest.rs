@@ -1,11 +1,13 @@
 //! What the plugin says of itself.
 
-use carrel_pdk::manifest::{Annotations, Format, HostRule, Limits, Lookup, Pace, Tool};
+use carrel_pdk::manifest::{
+    Annotations, Format, FullText, HostRule, Limits, Lookup, Pace, Roles, Search, Tool,
+};
 use carrel_pdk::{Manifest, schema};
 
 use crate::formats::entry::Page;
 use crate::record::Works;
-use crate::tools::arguments::QueryArguments;
+use crate::tools::{arguments::QueryArguments, roles};
 
 /// What a model reads about the tool.
 const QUERY: &str = "\
@@ -40,6 +42,12 @@ pub(crate) fn manifest() -> Manifest {
     }];
     // As many ids as a URL holds, so one request.
     manifest.lookup = Some(Lookup { identifiers: vec!["arxiv"], batch: Some(100) });
+    manifest.roles = Some(Roles {
+        // Every e-print is free to read, so there is nothing to filter.
+        search: Some(Search { max: roles::MOST, filters: vec!["year", "open_access"] }),
+        full_text: Some(FullText { identifiers: vec!["arxiv"] }),
+        ..Roles::default()
+    });
     let format = |name: &str, description: &str, output_schema| Format {
         name: name.to_owned(),
         description: description.to_owned(),
@@ -67,7 +75,7 @@ pub(crate) fn manifest() -> Manifest {
 /// stays, so answers about it keep for a week.
 fn hosts() -> Vec<HostRule> {
     let api = HostRule {
-        paths: vec!["/api/query".to_owned()],
+        paths: ["/api/query", "/html", "/e-print", "/src", "/pdf"].map(str::to_owned).to_vec(),
         pace: Some(Pace {
             interval_ms: 3000,
             burst: None,

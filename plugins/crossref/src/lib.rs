@@ -32,6 +32,9 @@ impl Plugin for Crossref {
             "updates" => updates::run(arguments, host),
             "citation_match" => citation_match::run(arguments, host),
             "lookup" => lookup::run(arguments, host),
+            "role:search" => tools::roles::search(arguments, host),
+            "role:open_copies" => tools::roles::open_copies(arguments, host),
+            "role:references" => tools::roles::references(arguments, host),
             other => Err(Error::unknown_tool(other)),
         }
     }

@@ -1,16 +1,18 @@
 //! What the plugin says of itself.
 
 use carrel_pdk::manifest::{
-    Annotations, Attach, Format, HostRule, Limits, Lookup, Pace, Secret, Tool,
+    Annotations, Attach, Format, HostRule, Limits, LinkedWorks, Lookup, Pace, Roles, Search,
+    Secret, Tool,
 };
 use carrel_pdk::{Manifest, schema};
 use serde_json::Value;
 
 use crate::formats::page::{OneWork, Page};
 use crate::tools::{
-    arguments::{CitationArguments, DoiArguments, WorkArguments, WorksArguments},
+    arguments::{CitationArguments, DoiArguments, MOST_ROWS, WorkArguments, WorksArguments},
     citation_match::Candidates,
     lookup::BATCH,
+    roles::MOST_REFERENCES,
     updates::Updates,
 };
 
@@ -81,6 +83,12 @@ pub(crate) fn manifest() -> Manifest {
     }];
     manifest.limits = Some(Limits { wall_seconds: Some(90.0), ..Limits::default() });
     manifest.lookup = Some(Lookup { identifiers: vec!["doi"], batch: Some(BATCH) });
+    manifest.roles = Some(Roles {
+        search: Some(Search { max: MOST_ROWS, filters: vec!["year"] }),
+        open_copies: Some(Lookup { identifiers: vec!["doi"], batch: Some(BATCH) }),
+        references: Some(LinkedWorks { identifiers: vec!["doi"], max: MOST_REFERENCES }),
+        ..Roles::default()
+    });
     manifest.tools = vec![
         tool(
             "works",

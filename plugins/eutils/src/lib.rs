@@ -40,6 +40,8 @@ impl Plugin for Eutils {
             "info" => tools::info::run,
             "lookup" => tools::lookup::run,
             "resource" => tools::resource::run,
+            "role:search" => tools::roles::search,
+            "role:full_text" => tools::roles::full_text,
             other => return Err(Error::unknown_tool(other)),
         };
         run(arguments, host)

@@ -1,7 +1,8 @@
 //! What the plugin says of itself.
 
 use carrel_pdk::manifest::{
-    Annotations, Attach, Format, HostRule, Limits, Lookup, Pace, Resource, Secret, Tool,
+    Annotations, Attach, Format, FullText, HostRule, Limits, Lookup, Pace, Resource, Roles, Search,
+    Secret, Tool,
 };
 use carrel_pdk::{Manifest, schema};
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ use crate::formats::{
 };
 use crate::record;
 use crate::tools::{
-    citation_match, convert_ids, fetch, info, lookup, mesh, related, resource, search, spell,
+    citation_match, convert_ids, fetch, info, lookup, mesh, related, resource, roles, search, spell,
 };
 
 const EUTILS: &str = "eutils.ncbi.nlm.nih.gov";
@@ -101,6 +102,11 @@ pub(crate) fn manifest() -> Manifest {
     manifest.tools = tools();
     manifest.lookup =
         Some(Lookup { identifiers: vec!["pmid", "pmcid", "doi"], batch: Some(lookup::BATCH) });
+    manifest.roles = Some(Roles {
+        search: Some(Search { max: roles::MOST, filters: vec!["year", "open_access"] }),
+        full_text: Some(FullText { identifiers: vec!["pmcid"] }),
+        ..Roles::default()
+    });
     manifest.resources = resources();
     manifest.formats = formats();
     manifest

@@ -1,7 +1,7 @@
 //! The tool `query` from end to end: arguments → requests → page → checked links.
 
 use carrel_pdk::args::Part;
-use carrel_pdk::{Code, Error, Host, Level, Response, discard};
+use carrel_pdk::{Code, Error, Host, Level, Request, Response, discard};
 
 use crate::formats::entry::{Entry, Page};
 use crate::request::{self, Plan};
@@ -24,23 +24,9 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         Plan::One(request) => {
             let steps = 1 + u64::from(arguments.verify_source_url);
             host.progress(0, steps, "asking arXiv");
-            let mut response = host.fetch(request.clone())?;
-            let mut again = 0;
-            let page = loop {
-                let page = response::page(&response)?;
-                // With ids an empty page says nothing: those that do not exist are just not there.
-                let Some((start, total)) = gap(&page).filter(|_| ids.is_empty()) else {
-                    break page;
-                };
-                let problem = format!("an empty page at {start} of {total} results");
-                if again == EMPTY_PAGE_RETRIES {
-                    let message = format!("arXiv answered with {problem}");
-                    return Err(Error::new(Code::UpstreamInvalid, message));
-                }
-                again += 1;
-                host.log(Level::Warn, &format!("{problem}, asking again"));
-                response = host.fetch(request.clone().refreshed())?;
-            };
+            // With ids an empty page says nothing: those that do not exist are just not there.
+            let response = if ids.is_empty() { ask(host, request)? } else { host.fetch(request)? };
+            let page = response::page(&response)?;
             let absence = if asks_by_id_alone(&arguments) {
                 if holds_all(&page, &arguments) {
                     Absence::of(&ids, std::slice::from_ref(&page))
@@ -69,6 +55,33 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             };
             finish(response::whole(pages, &arguments), absence, &arguments, steps, host)
         }
+    }
+}
+
+/// Asks for a page of a search, again where it is empty and should not be.
+///
+/// # Errors
+///
+/// arXiv's report; `upstream_invalid` when the page stays empty; the host's failure.
+pub(crate) fn ask(host: &dyn Host, request: Request) -> Result<Response, Error> {
+    let mut response = host.fetch(request.clone())?;
+    let mut again = 0;
+    loop {
+        // A page with an entry has no gap, and need not be read twice.
+        if response.is_success() && response.body.contains("<entry") {
+            return Ok(response);
+        }
+        let Some((start, total)) = gap(&response::page(&response)?) else {
+            return Ok(response);
+        };
+        let problem = format!("an empty page at {start} of {total} results");
+        if again == EMPTY_PAGE_RETRIES {
+            let message = format!("arXiv answered with {problem}");
+            return Err(Error::new(Code::UpstreamInvalid, message));
+        }
+        again += 1;
+        host.log(Level::Warn, &format!("{problem}, asking again"));
+        response = host.fetch(request.clone().refreshed())?;
     }
 }
 

@@ -23,6 +23,19 @@ const LONGEST_FILTER: usize = 1500;
 ///
 /// Only for arguments that are none; what happens to one identifier is said of that one.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    run_with(arguments, host, |_| ())
+}
+
+/// Runs the tool, and `complete` over the answer.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(crate) fn run_with(
+    arguments: &str,
+    host: &dyn Host,
+    complete: impl FnOnce(&mut Answer<'_>),
+) -> Result<String, Error> {
     let mut result = Answer::default();
     let mut asked: Vec<(Id, Doi)> = Vec::new();
     for id in lookup::ids(arguments)? {
@@ -71,6 +84,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             Err(error) => result.failed.push((id.clone(), error)),
         }
     }
+    complete(&mut result);
     Ok(result.to_json())
 }
 

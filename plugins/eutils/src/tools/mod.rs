@@ -10,6 +10,7 @@ pub(crate) mod pmid;
 pub(crate) mod related;
 mod resolve;
 pub(crate) mod resource;
+pub(crate) mod roles;
 pub(crate) mod search;
 pub(crate) mod spell;
 pub(crate) mod summaries;
