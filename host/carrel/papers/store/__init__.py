@@ -14,6 +14,7 @@ from .incoming import MAX_FILE_BYTES, IncomingFile
 from .index import PaperSummary
 from .paper_store import PaperStore, StoredPaper
 from .safekey import safekey
+from .works import entry_of, reference_of, work_of
 
 __all__ = [
     "MAX_FILE_BYTES",
@@ -22,5 +23,8 @@ __all__ = [
     "PaperStore",
     "PaperSummary",
     "StoredPaper",
+    "entry_of",
+    "reference_of",
     "safekey",
+    "work_of",
 ]

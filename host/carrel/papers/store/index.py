@@ -113,11 +113,11 @@ class PaperIndex:
     """
 
     def __init__(self, metadata: Path, folder: Path) -> None:
+        self._connection: sqlite3.Connection | None = None
         self._metadata = metadata
         name = hashlib.sha256(os.fsencode(os.path.realpath(metadata))).hexdigest()[:16]
         self.path = folder / f"papers-{name}.sqlite3"
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._in_memory = False
 
@@ -248,6 +248,9 @@ class PaperIndex:
         """Closes the file."""
         with self._lock:
             self._drop()
+
+    def __del__(self) -> None:
+        self._drop()
 
     # Keeping up
 

@@ -187,7 +187,7 @@ class PaperStore:
         """
         return self.index.search(query, limit)
 
-    def keys(self) -> list[str]:
+    def list_keys(self) -> list[str]:
         """Returns the keys of all metadata files, in alphabetical order."""
         try:
             names = os.listdir(self._metadata)  # noqa: PTH208 - names, not paths
