@@ -21,7 +21,7 @@ from carrel.files.atomic_write import flush_folder, write_atomically
 from carrel.papers.errors import PaperError
 from carrel.papers.locking import locked
 
-from .rotation import ROTATE_BYTES, prune, rotate
+from .rotation import ROTATE_BYTES, pack_all, prune, rotate
 from .row import GENESIS, LogRow, new_ulid, row_hash, row_line
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ class ProvenanceLog:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(self.path, flags | getattr(os, "O_BINARY", 0), 0o600)
         try:
+            if created:
+                flush_folder(self.path.parent)
             previous = self._end(handle)
             line_members = row.members(
                 now=self._now(),
@@ -107,8 +109,6 @@ class ProvenanceLog:
             except BaseException:
                 os.ftruncate(handle, size)
                 raise
-            if created:
-                flush_folder(self.path.parent)
             self._sequence += 1
             self._left = (_identity(handle), line_members["this_hash"])
         finally:
@@ -156,6 +156,7 @@ class ProvenanceLog:
     def _tidy(self) -> None:
         """Packs a full log, and once for each session deletes old packed ones."""
         if not self._pruned:
+            pack_all(self.path)
             prune(self.path, days=self.retention_days, now=self._now())
             self._pruned = True
         if self._rotate_bytes:
@@ -165,7 +166,6 @@ class ProvenanceLog:
                 return
             if size >= self._rotate_bytes:
                 rotate(self.path, now=self._now())
-                head_of(self.path).unlink(missing_ok=True)
 
     def _write_head(self, last: str) -> None:
         text = json.dumps({"this_hash": last})

@@ -108,7 +108,9 @@ def verify_log(path: Path) -> LogReport:
     """
     report = LogReport()
     sessions: dict[str, int] = {}
-    hashes: set[str] = set()
+    head = _head(path, report)
+    reached = False
+    last = 0
     for one in [*packed_logs(path), path]:
         try:
             rows = list(_read(one, report))
@@ -128,12 +130,12 @@ def verify_log(path: Path) -> LogReport:
         report.faults += faults[:_MOST]
         for row in rows:
             sessions[row.session] = row.sequence
-        if one == path:
-            hashes.update(row.this for row in rows)
-        elif rows:
-            hashes.add(rows[-1].this)
-        last = len(rows)
-    _check_end(path, hashes, report, last if path.name in report.files else 0)
+        reached = reached or any(row.this == head for row in rows)
+        last = len(rows) if one == path else 0
+    changed = any(one.kind == "changed" for one in report.faults)
+    if head is not None and not reached and not changed:
+        what = "the last rows are missing: the log went further"
+        report.faults.append(LogFault("removed", path.name, last + 1, what))
     return report
 
 
@@ -152,7 +154,7 @@ def _read(path: Path, report: LogReport) -> Iterator[_Row]:
 
 def _row(line: bytes, number: int) -> _Row:
     try:
-        members: Any = json.loads(line)
+        members: Any = json.loads(line, object_pairs_hook=_members)
     except (ValueError, RecursionError):
         members = None
     if not isinstance(members, dict):
@@ -169,6 +171,13 @@ def _row(line: bytes, number: int) -> _Row:
         sequence if isinstance(sequence, int) else 0,
         told[:200],
     )
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a member is there twice, and readers differ in which they take")
+    return members
 
 
 def _hash(members: Mapping[str, Any]) -> str:
@@ -220,7 +229,9 @@ def _breaks(rows: list[_Row], name: str) -> Iterator[LogFault]:
             continue
         if not row.right:
             yield LogFault("changed", name, row.number, f"its hash is not its own: {row.told}")
-            if row.prev == expected or index == 0 or not _resumes(rows, index, expected):
+            if not row.this:
+                expected = rows[index + 1].prev if index + 1 < len(rows) else ""
+            elif not _resumes(rows, index, expected):
                 expected = row.this
             continue
         if row.prev == expected:
@@ -296,18 +307,17 @@ def _gaps(rows: list[_Row], name: str, sessions: Mapping[str, int]) -> list[LogF
     return faults
 
 
-def _check_end(path: Path, hashes: set[str], report: LogReport, rows: int) -> None:
+def _head(path: Path, report: LogReport) -> str | None:
+    """Returns the hash of the row that the log went to at least; None if it is not known."""
     from .log import head_of
 
     try:
         head: Any = json.loads(head_of(path).read_bytes())
-        last = head["this_hash"]
+        last: str = head["this_hash"]
     except FileNotFoundError:
-        return
+        return None
     except (OSError, ValueError, KeyError, TypeError):
         report.notes.append(f"{head_of(path).name} cannot be read; a removed end is not found")
-        return
+        return None
     report.end_known = True
-    if last not in hashes and not any(one.kind == "changed" for one in report.faults):
-        what = "the last rows are missing: the log went further"
-        report.faults.append(LogFault("removed", path.name, rows + 1, what))
+    return last

@@ -32,7 +32,9 @@ def filled(stored: PaperEntry, new: PaperEntry, *, with_pdf: bool) -> PaperEntry
     members = {
         name: getattr(new, name)
         for name in RESERVED
-        if name != "schema_version" and _is_gap(getattr(stored, name))
+        if name != "schema_version"
+        and _is_gap(getattr(stored, name))
+        and not _is_gap(getattr(new, name))
     }
     return stored.changed(
         **members,

@@ -95,14 +95,14 @@ class IncomingFile:
                 begin as a PDF does; the partial file is removed. `STORE_ERROR`: the disk refuses.
         """
         view = memoryview(data)
-        if self.size + len(view) > self._cap:
+        actual = self.size + len(view)
+        if actual > self._cap:
             self.discard()
-            raise _too_large(self._cap, self.size + len(view))
+            raise _too_large(self._cap, actual)
         if len(self._head) < len(self._magic):
             self._head += bytes(view[: len(self._magic) - len(self._head)])
             if not self._magic.startswith(self._head):
-                self.discard()
-                raise _wrong_magic(self._head)
+                raise self._refused()
         with _explained(self.path):
             left = view
             while left:
@@ -118,11 +118,15 @@ class IncomingFile:
             PaperError: as `write`; also for a file that is too short to be a PDF.
         """
         if len(self._head) < len(self._magic):
-            self.discard()
-            raise _wrong_magic(self._head)
+            raise self._refused()
         with _explained(self.path):
             self._file.flush()
             os.fsync(self._file.fileno())
+
+    def _refused(self) -> PaperError:
+        head = self._head
+        self.discard()
+        return _wrong_magic(head)
 
     def discard(self) -> None:
         """Removes the partial file and its validators, and frees their space."""
