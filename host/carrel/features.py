@@ -15,4 +15,5 @@ FEATURES: Final = (
     Feature(
         "documents", "carrel.documents.tool:make_tools", {"read": "carrel.documents.command:read"}
     ),
+    Feature("papers", "carrel.papers.tool:make_tools", {"papers": "carrel.papers.command:papers"}),
 )

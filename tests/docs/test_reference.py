@@ -28,6 +28,7 @@ DEFAULTS = {
     "runtime": configuration.RuntimeConfig(),
     "server": configuration.ServerConfig(),
     "documents": configuration.DocumentsConfig(),
+    "papers": configuration.PapersConfig(),
     "limits": Limits(),
 }
 

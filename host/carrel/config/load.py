@@ -16,6 +16,7 @@ from .model import (
     Config,
     DocumentsConfig,
     FetchConfig,
+    PapersConfig,
     RuntimeConfig,
     ServerConfig,
     builtin,
@@ -31,6 +32,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_DATA_DIR": "data_dir",
     "CARREL_RECORD_DIR": "record_dir",
     "CARREL_REPLAY_DIR": "replay_dir",
+    "CARREL_PAPERS_FOLDER": "papers.folder",
     "CARREL_CONTACT": "fetch.contact",
     "CARREL_CA_BUNDLE": "fetch.ca_bundle",
     "CARREL_LOG_LEVEL": "server.log_level",
@@ -153,6 +155,7 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         runtime=RuntimeConfig(**values.get("runtime", {})),
         server=ServerConfig(**values.get("server", {})),
         documents=DocumentsConfig(**values.get("documents", {})),
+        papers=PapersConfig(**values.get("papers", {})),
         source_path=source,
         **rest,
     )

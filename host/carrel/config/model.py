@@ -145,6 +145,21 @@ class DocumentsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PapersConfig:
+    """Where papers and their provenance are kept.
+
+    Attributes:
+        folder: of the paper store; it may be doiget's. Default: `papers` in the data folder.
+        log_folder: of the provenance log. Default: `provenance` in the data folder.
+        log_retention_days: days after which packed logs are deleted; 0 keeps them. Default: 90.
+    """
+
+    folder: Path | None = None
+    log_folder: Path | None = None
+    log_retention_days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings.
 
@@ -155,6 +170,7 @@ class Config:
         runtime: how components are compiled and run.
         server: limits and output of the MCP server.
         documents: which files a tool may read.
+        papers: where papers are kept.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
         data_dir: folder for data that must not be deleted.
@@ -176,6 +192,7 @@ class Config:
     runtime: RuntimeConfig = RuntimeConfig()
     server: ServerConfig = ServerConfig()
     documents: DocumentsConfig = DocumentsConfig()
+    papers: PapersConfig = PapersConfig()
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None

@@ -426,4 +426,9 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
     "documents": {
         "folders": folders,
     },
+    "papers": {
+        "folder": folder,
+        "log_folder": folder,
+        "log_retention_days": whole(0, 36_500, "days"),
+    },
 }

@@ -18,6 +18,7 @@ from carrel.config import (
     Config,
     DocumentsConfig,
     FetchConfig,
+    PapersConfig,
     RuntimeConfig,
     ServerConfig,
     load_config,
@@ -277,6 +278,7 @@ class TestShape:
             ("runtime", RuntimeConfig),
             ("server", ServerConfig),
             ("documents", DocumentsConfig),
+            ("papers", PapersConfig),
         ],
     )
     def test_a_file_can_set_every_field(self, section: str, concern: type) -> None:
@@ -290,6 +292,7 @@ class TestShape:
             ("fetch", FetchConfig()),
             ("runtime", RuntimeConfig()),
             ("server", ServerConfig()),
+            ("papers", PapersConfig()),
         ):
             for key, rule in RULES[section].items():
                 value = getattr(concern, key)
@@ -299,7 +302,7 @@ class TestShape:
             assert rule(getattr(Limits(), key), tmp_path) == getattr(Limits(), key)
 
     @pytest.mark.parametrize(
-        "concern", [Config, DocumentsConfig, FetchConfig, RuntimeConfig, ServerConfig]
+        "concern", [Config, DocumentsConfig, FetchConfig, PapersConfig, RuntimeConfig, ServerConfig]
     )
     def test_every_field_is_described(self, concern: type) -> None:
         for field in dataclasses.fields(concern):

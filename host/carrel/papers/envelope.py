@@ -1,0 +1,158 @@
+"""The shape of every result of a tool for papers, and a tool that always answers in it.
+
+A result is `{"ok": true, …}` or `{"ok": false, "error": {"code", "message", …}}` with one of the
+closed codes. A tool for papers raises nothing: what is wrong with its arguments is a result too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.errors import CarrelError, InternalError
+from carrel.exchange import Call, Limits
+from carrel.files.local_paths import without_paths
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.records import Id, IdFault, parse_id
+from carrel.tools.host_tool import HOST, start_in_thread
+
+from .errors import PAPER_CODES, PaperCode, PaperError
+
+if TYPE_CHECKING:
+    from carrel.exchange import ProgressHandler
+    from carrel.plugins.calls.result import Result
+    from carrel.plugins.calls.running_call import RunningCall
+    from carrel.plugins.manifests.manifest import ToolSpec
+
+Schema = dict[str, Any]
+Answer = Callable[[Mapping[str, Any], Call], dict[str, Any]]
+
+#: Code of `contract/v1/errors.json` → the closed code, for failures of other layers.
+_CODES: Final[Mapping[str, PaperCode]] = {
+    "invalid_arguments": "INVALID_REF",
+    "not_found": "NOT_FOUND",
+    "rate_limited": "RATE_LIMITED",
+    "busy": "RATE_LIMITED",
+    "timeout": "FETCH_TIMEOUT",
+    "cancelled": "FETCH_TIMEOUT",
+    "denied": "CAPABILITY_DENIED",
+    "storage": "STORE_ERROR",
+    "upstream_error": "NETWORK_ERROR",
+    "upstream_invalid": "NETWORK_ERROR",
+    "upstream_unavailable": "NETWORK_ERROR",
+    "too_large": "NETWORK_ERROR",
+    "not_recorded": "NETWORK_ERROR",
+}
+
+
+def parse_reference(text: object) -> Id:
+    """Returns the identifier that a reference names.
+
+    Raises:
+        PaperError: `INVALID_REF`.
+    """
+    if not isinstance(text, str):
+        raise PaperError("INVALID_REF", "ref: expected a text")
+    try:
+        return parse_id(text)
+    except IdFault as fault:
+        raise PaperError("INVALID_REF", str(fault)) from None
+
+
+def as_paper_error(error: CarrelError) -> PaperError:
+    """Returns an error of any layer as one with a closed code."""
+    if isinstance(error, PaperError):
+        return error
+    code = _CODES.get(error.error_code, "INTERNAL_ERROR")
+    denial = error.details().get("denial_context")
+    return PaperError(code, error.message, denial=denial if isinstance(denial, Mapping) else None)
+
+
+def failure(error: CarrelError) -> dict[str, Any]:
+    """Returns the envelope of an error; `denial_context` is there only if it has one."""
+    known = as_paper_error(error)
+    told: dict[str, Any] = {
+        "code": known.paper_code,
+        "message": without_paths(known.message, error.paths),
+    }
+    if known.denial is not None:
+        told["denial_context"] = known.denial
+    return {"ok": False, "error": told}
+
+
+def error_schema() -> Schema:
+    """Returns the schema of the member `error`."""
+    return {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": {"enum": list(PAPER_CODES)},
+            "message": {"type": "string"},
+            "denial_context": {"type": ["object", "null"]},
+        },
+    }
+
+
+def envelope_schema(**members: Schema) -> Schema:
+    """Returns the output schema of a tool whose success has these members beside `ok`.
+
+    Every member may be absent, because a failure has none of them.
+    """
+    return {
+        "type": "object",
+        "required": ["ok"],
+        "additionalProperties": False,
+        "properties": {"ok": {"type": "boolean"}, **members, "error": error_schema()},
+    }
+
+
+class PaperTool:
+    """A host tool that answers in an envelope, see `carrel.tools.host_tool.HostTool`.
+
+    Args:
+        spec: its description. Its input schema is checked here, so that a fault is a result.
+        answer: returns the members of a success beside `ok`; may raise a `CarrelError`.
+        limits: of a call.
+    """
+
+    def __init__(self, spec: ToolSpec, answer: Answer, *, limits: Limits | None = None) -> None:
+        self.spec = spec
+        self._answer = answer
+        self._limits = limits or Limits()
+        known = spec.input_schema.get("properties", {})
+        self._validator = compile_schema({**spec.input_schema, "additionalProperties": False})
+        self._known = tuple(known)
+
+    def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
+        """Returns a call that starts its clocks now."""
+        return Call(HOST, self.spec.name, self._limits, on_progress)
+
+    def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:  # noqa: ARG002
+        """Returns nothing: what is wrong with arguments is in the result."""
+        return []
+
+    def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:
+        """Starts the work in a thread of its own."""
+
+        def work() -> bytes:
+            text = json.dumps(
+                self.result(arguments, call), ensure_ascii=False, separators=(",", ":")
+            )
+            return text.encode("utf-8", "replace")
+
+        return start_in_thread(work, f"carrel-{self.spec.name}", call)
+
+    def result(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
+        """Returns the result, a success or a failure."""
+        try:
+            faults = validation_faults(self._validator, arguments)
+            if faults:
+                known = f"; known: {', '.join(self._known)}"
+                extra = arguments.keys() - set(self._known)
+                raise PaperError("INVALID_REF", "; ".join(faults[:5]) + (known if extra else ""))
+            return {"ok": True, **self._answer(arguments, call)}
+        except InternalError:
+            raise
+        except CarrelError as error:
+            return failure(error)

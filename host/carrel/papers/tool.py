@@ -1,0 +1,44 @@
+"""Makes the tools for papers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .opening import open_store
+from .store.tools import make_store_tools
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.manifests.manifest import Manifest
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.tools.host_tool import HostTool
+
+    from .store import PaperStore
+
+
+def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
+    """Returns the tools; see `carrel.tools.feature`."""
+    del plugins, manifests  # the tools of the store ask no plugin
+    return [*make_store_tools(OpenedOnce(config))]
+
+
+class OpenedOnce:
+    """Opens the paper store of a configuration when it is first needed. Thread-safe."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._store: PaperStore | None = None
+
+    def __call__(self) -> PaperStore:
+        """Returns the store.
+
+        Raises:
+            PaperError: `STORE_ERROR`; there is a file in its place.
+        """
+        with self._lock:
+            if self._store is None:
+                self._store = open_store(self._config)
+            return self._store
