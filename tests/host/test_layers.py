@@ -22,6 +22,7 @@ FEATURE = {
     "errors",
     "exchange",
     "files",
+    "lookup",
     "plugins",
     "records",
     "text",

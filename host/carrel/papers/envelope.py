@@ -7,12 +7,13 @@ closed codes. A tool for papers raises nothing: what is wrong with its arguments
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError, InternalError
 from carrel.exchange import Call, Limits
 from carrel.files.local_paths import without_paths
+from carrel.plugins.manifests.manifest import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.records import Id, IdFault, parse_id
 from carrel.tools.host_tool import HOST, start_in_thread
@@ -23,10 +24,38 @@ if TYPE_CHECKING:
     from carrel.exchange import ProgressHandler
     from carrel.plugins.calls.result import Result
     from carrel.plugins.calls.running_call import RunningCall
-    from carrel.plugins.manifests.manifest import ToolSpec
 
 Schema = dict[str, Any]
 Answer = Callable[[Mapping[str, Any], Call], dict[str, Any]]
+
+_TEXT: Final[Schema] = {"type": "string"}
+
+#: Outcomes of an attempt at a source, the consulted ones last.
+ATTEMPT_OUTCOMES: Final = (
+    "not_consulted_disabled",
+    "not_consulted_not_applicable",
+    "not_consulted_wrong_publisher",
+    "not_consulted_not_needed",
+    "consulted_no_record",
+    "consulted_not_open_access",
+    "consulted_failed",
+    "consulted_resolved",
+)
+
+#: The schema of what each source was asked and answered.
+ATTEMPTS: Final[Schema] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["source", "outcome", "consulted"],
+        "properties": {
+            "source": _TEXT,
+            "outcome": {"enum": list(ATTEMPT_OUTCOMES)},
+            "detail": _TEXT,
+            "consulted": {"type": "boolean"},
+        },
+    },
+}
 
 #: Code of `contract/v1/errors.json` → the closed code, for failures of other layers.
 _CODES: Final[Mapping[str, PaperCode]] = {
@@ -78,6 +107,8 @@ def failure(error: CarrelError) -> dict[str, Any]:
     }
     if known.denial is not None:
         told["denial_context"] = known.denial
+    if known.attempts:
+        told["attempts"] = known.attempts
     return {"ok": False, "error": told}
 
 
@@ -90,6 +121,7 @@ def error_schema() -> Schema:
             "code": {"enum": list(PAPER_CODES)},
             "message": {"type": "string"},
             "denial_context": {"type": ["object", "null"]},
+            "attempts": ATTEMPTS,
         },
     }
 
@@ -105,6 +137,48 @@ def envelope_schema(**members: Schema) -> Schema:
         "additionalProperties": False,
         "properties": {"ok": {"type": "boolean"}, **members, "error": error_schema()},
     }
+
+
+def paper_spec(
+    name: str,
+    title: str,
+    description: str,
+    properties: Schema,
+    output: Schema,
+    *,
+    required: Sequence[str] = (),
+    writes: bool = False,
+    network: bool = False,
+) -> ToolSpec:
+    """Returns the description of a tool for papers.
+
+    Args:
+        name: of the tool.
+        title: for people.
+        description: for models.
+        properties: of its arguments.
+        output: see `envelope_schema`.
+        required: arguments that must be given.
+        writes: whether it changes the store or the log.
+        network: whether it makes requests.
+    """
+    return ToolSpec(
+        name=name,
+        title=title,
+        description=description,
+        # Further members are taken, so that they are refused in an envelope and not before.
+        input_schema={
+            "type": "object",
+            "properties": properties,
+            **({"required": list(required)} if required else {}),
+            "additionalProperties": True,
+        },
+        output_schema=output,
+        read_only=not writes,
+        destructive=False,
+        idempotent=True,
+        open_world=network,
+    )
 
 
 class PaperTool:

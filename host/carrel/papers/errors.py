@@ -7,7 +7,7 @@ exit code of the command line is derived from it, and the rest of Carrel sees a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from carrel.errors import CODES, CarrelError
@@ -68,13 +68,20 @@ class PaperError(CarrelError):
     Attributes:
         paper_code: one of `PAPER_CODES`.
         denial: the `denial_context` of a request that policy refused; None for other errors.
+        attempts: what each source was asked and answered, as JSON; none without sources.
     """
 
     def __init__(
-        self, paper_code: PaperCode, message: str, *, denial: Mapping[str, Any] | None = None
+        self,
+        paper_code: PaperCode,
+        message: str,
+        *,
+        denial: Mapping[str, Any] | None = None,
+        attempts: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.paper_code: PaperCode = paper_code
         self.denial = None if denial is None else dict(denial)
+        self.attempts = [dict(one) for one in attempts]
         super().__init__(message)
 
     @property

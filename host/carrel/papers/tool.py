@@ -6,7 +6,9 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .opening import open_store
+from .opening import open_log, open_store
+from .resolve.tools import ResolvingTools
+from .search.tool import make_search_tool
 from .store.tools import make_store_tools
 
 if TYPE_CHECKING:
@@ -20,8 +22,13 @@ if TYPE_CHECKING:
 
 def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
     """Returns the tools; see `carrel.tools.feature`."""
-    del plugins, manifests  # the tools of the store ask no plugin
-    return [*make_store_tools(OpenedOnce(config))]
+    opened = OpenedOnce(config)
+    tools: list[HostTool] = []
+    if any("search" in manifest.roles for manifest in manifests):
+        tools.append(make_search_tool(plugins, config))
+    if any(manifest.lookup is not None for manifest in manifests):
+        tools += ResolvingTools(plugins, config, opened, lambda: open_log(config)).make()
+    return [*tools, *make_store_tools(opened)]
 
 
 class OpenedOnce:

@@ -21,7 +21,7 @@ from carrel.files.atomic_write import flush_folder, write_atomically
 from carrel.papers.errors import PaperError
 from carrel.papers.locking import locked
 
-from .rotation import ROTATE_BYTES, pack_all, prune, rotate
+from .rotation import ROTATE_BYTES, head_of, pack_all, prune, rotate
 from .row import GENESIS, LogRow, new_ulid, row_hash, row_line
 
 if TYPE_CHECKING:
@@ -177,11 +177,6 @@ class ProvenanceLog:
         if not folder.is_dir():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             flush_folder(folder.parent)
-
-
-def head_of(path: Path) -> Path:
-    """Returns the file that says how far a log went."""
-    return path.with_name(f"{path.name}.head")
 
 
 def _write(handle: int, data: bytes) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from carrel.papers.errors import PaperError
 
-from .rotation import packed_logs
+from .rotation import head_of, packed_logs
 from .row import GENESIS, SCHEMA, row_hash
 
 FaultKind = Literal["changed", "removed", "reordered", "added", "damaged"]
@@ -309,8 +309,6 @@ def _gaps(rows: list[_Row], name: str, sessions: Mapping[str, int]) -> list[LogF
 
 def _head(path: Path, report: LogReport) -> str | None:
     """Returns the hash of the row that the log went to at least; None if it is not known."""
-    from .log import head_of
-
     try:
         head: Any = json.loads(head_of(path).read_bytes())
         last: str = head["this_hash"]

@@ -7,9 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.papers.envelope import PaperTool, Schema, envelope_schema, failure, parse_reference
+from carrel.papers.envelope import (
+    PaperTool,
+    Schema,
+    envelope_schema,
+    failure,
+    paper_spec,
+    parse_reference,
+)
 from carrel.papers.errors import PaperError
-from carrel.plugins.manifests.manifest import ToolSpec
 
 from .entry import SCHEMA_VERSION
 
@@ -72,7 +78,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
     tools = _StoreTools(opened)
     return [
         PaperTool(
-            _spec(
+            paper_spec(
                 "paper_info",
                 "Show a stored paper",
                 _description(
@@ -82,7 +88,6 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     "One ref.",
                 ),
                 {"ref": _REF},
-                ["ref"],
                 envelope_schema(
                     ref=_TEXT,
                     key=_TEXT,
@@ -90,11 +95,12 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     has_pdf={"type": "boolean"},
                     schema_version=_TEXT,
                 ),
+                required=["ref"],
             ),
             tools.info,
         ),
         PaperTool(
-            _spec(
+            paper_spec(
                 "paper_search_local",
                 "Search stored papers",
                 _description(
@@ -104,13 +110,13 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     f"{MAX_LIMIT} entries.",
                 ),
                 {"query": {"type": "string", "minLength": 1, "maxLength": 500}, "limit": _LIMIT},
-                ["query"],
                 envelope_schema(entries=_SUMMARIES),
+                required=["query"],
             ),
             tools.search,
         ),
         PaperTool(
-            _spec(
+            paper_spec(
                 "paper_list_recent",
                 "List recent papers",
                 _description(
@@ -120,13 +126,12 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     f"{MAX_LIMIT} entries.",
                 ),
                 {"limit": _LIMIT},
-                [],
                 envelope_schema(entries=_SUMMARIES),
             ),
             tools.recent,
         ),
         PaperTool(
-            _spec(
+            paper_spec(
                 "paper_pdf_path",
                 "Find a stored PDF",
                 _description(
@@ -136,13 +141,13 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     "One ref.",
                 ),
                 {"ref": _REF},
-                ["ref"],
                 envelope_schema(ref=_TEXT, path=_TEXT_OR_NULL),
+                required=["ref"],
             ),
             tools.pdf_path,
         ),
         PaperTool(
-            _spec(
+            paper_spec(
                 "paper_export",
                 "Export stored papers",
                 _description(
@@ -160,7 +165,6 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     },
                     "format": {"enum": list(FORMATS), "default": FORMATS[0]},
                 },
-                ["refs"],
                 envelope_schema(
                     format={"enum": list(FORMATS)},
                     entries={
@@ -178,6 +182,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                         },
                     },
                 ),
+                required=["refs"],
             ),
             tools.export,
         ),
@@ -275,30 +280,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # JSON has no such numbers
     return value
-
-
-def _spec(  # noqa: PLR0917 - a table
-    name: str,
-    title: str,
-    description: str,
-    properties: Schema,
-    required: Sequence[str],
-    output: Schema,
-) -> ToolSpec:
-    return ToolSpec(
-        name=name,
-        title=title,
-        description=description,
-        # Further members are taken, so that they are refused in an envelope and not before.
-        input_schema={
-            "type": "object",
-            "properties": properties,
-            **({"required": list(required)} if required else {}),
-            "additionalProperties": True,
-        },
-        output_schema=output,
-        read_only=True,
-        destructive=False,
-        idempotent=True,
-        open_world=False,
-    )

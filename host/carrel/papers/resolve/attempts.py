@@ -1,0 +1,89 @@
+"""Says what each source was asked about a reference and what it answered, in closed words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.papers.envelope import ATTEMPT_OUTCOMES
+from carrel.papers.errors import PaperCode, PaperError
+
+if TYPE_CHECKING:
+    from carrel.lookup.result import Step
+
+#: Why a source was not asked by a lookup → the outcome.
+_REASONS: Final[Mapping[str, str]] = {
+    "switched_off": "not_consulted_disabled",
+    "not_chosen": "not_consulted_disabled",
+    "no_matching_identifier": "not_consulted_not_applicable",
+    "learnt_too_late": "not_consulted_not_needed",
+    "deadline": "consulted_failed",
+}
+_ANSWERS: Final[Mapping[str, str]] = {
+    "found": "consulted_resolved",
+    "not_found": "consulted_no_record",
+    "failed": "consulted_failed",
+}
+
+
+def attempts_of(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """Returns the attempts of a lookup's steps, as JSON."""
+    told = []
+    for step in steps:
+        if step.outcome == "not_asked":
+            outcome = _REASONS[step.reason or "no_matching_identifier"]
+            detail = "out of time" if step.reason == "deadline" else None
+        else:
+            outcome = _ANSWERS[step.outcome]
+            detail = step.problem.message if step.problem is not None else None
+        told.append(attempt(step.source, outcome, detail))
+    return told
+
+
+def attempt(source: str, outcome: str, detail: str | None = None) -> dict[str, Any]:
+    """Returns one attempt as JSON."""
+    assert outcome in ATTEMPT_OUTCOMES, outcome
+    told: dict[str, Any] = {
+        "source": source,
+        "outcome": outcome,
+        "consulted": outcome.startswith("consulted"),
+    }
+    if detail is not None:
+        told["detail"] = detail
+    return told
+
+
+def unresolved(reference: str, steps: Sequence[Step]) -> PaperError:
+    """Returns why a reference has no work.
+
+    NOT_FOUND only when every source that was asked said so: a source that failed may have it.
+    """
+    attempts = attempts_of(steps)
+
+    def error(code: PaperCode, message: str) -> PaperError:
+        return PaperError(code, message, attempts=attempts)
+
+    problems = [(step.source, step.problem) for step in steps if step.problem is not None]
+    if problems:
+        told = "; ".join(f"{source}: {problem.message}" for source, problem in problems)
+        return error(
+            _code({problem.code for _, problem in problems}),
+            f"{reference} was not found, and not every source answered: {told}",
+        )
+    if any(step.reason == "deadline" for step in steps):
+        return error("FETCH_TIMEOUT", f"{reference}: the time was up before every source answered")
+    asked = [step.source for step in steps if step.outcome == "not_found"]
+    if not asked:
+        return error("CAPABILITY_DENIED", f"no plugin that is on resolves {reference}")
+    return error("NOT_FOUND", f"{reference} is unknown to {', '.join(dict.fromkeys(asked))}")
+
+
+def _code(codes: set[str]) -> PaperCode:
+    """Returns the closed code of failures with these codes of the contract."""
+    if codes == {"rate_limited"}:
+        return "RATE_LIMITED"
+    if codes == {"timeout"}:
+        return "FETCH_TIMEOUT"
+    if codes == {"denied"}:
+        return "CAPABILITY_DENIED"
+    return "NETWORK_ERROR"

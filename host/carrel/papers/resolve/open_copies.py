@@ -1,0 +1,130 @@
+"""Finds copies of a work that are free to read, in every plugin with the role `open_copies`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.errors import CarrelError
+from carrel.lookup.answer import read_answers
+from carrel.plugins.concurrent_calls import Question, ask_all
+from carrel.plugins.roles import RoleSource, role_sources
+
+from .attempts import attempt
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.exchange import Call
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.records import Id, MergedWork, Work
+    from carrel.records.work import OpenCopy
+
+ROLE: Final = "open_copies"
+
+#: The best first: arXiv, other repositories, publishers; what is unknown is last.
+_HOSTS: Final = ("arxiv", "repository", "publisher")
+#: The best first.
+_VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
+_KINDS: Final = ("pdf", "xml", "html")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCopies:
+    """Copies of one work.
+
+    Attributes:
+        copies: each address once, the best first.
+        is_oa: whether a source says that the work is free to read; None if none says anything.
+        oa_status: of the first source that says one, such as gold.
+        attempts: what each source was asked and answered, as JSON.
+    """
+
+    copies: tuple[OpenCopy, ...]
+    is_oa: bool | None
+    oa_status: str | None
+    attempts: tuple[dict[str, Any], ...] = ()
+
+
+def find_open_copies(
+    plugins: PluginSet, config: Config, merged: MergedWork, call: Call
+) -> OpenCopies:
+    """Asks every source that knows an identifier of the work.
+
+    The records of the work count as well. A source that fails is in the attempts.
+
+    Raises:
+        Cancelled: the call was cancelled.
+    """
+    sources, _ = role_sources(plugins, config, ROLE)
+    known = list(merged.work.ids.known())
+    asked = [(source, one) for source in sources if (one := _best(source, known)) is not None]
+    attempts = [
+        attempt(source.name, "not_consulted_not_applicable")
+        for source in sources
+        if _best(source, known) is None
+    ]
+    questions = [
+        Question(source.name, source.spec.tool, {"ids": [one.to_json()]}) for source, one in asked
+    ]
+    records: list[Work] = list(merged.records)
+    for (source, one), told in zip(asked, ask_all(plugins, questions, call), strict=True):
+        try:
+            if isinstance(told, CarrelError):
+                raise told
+            answer = read_answers(told.decode(), [one], source.name)[one]
+        except CarrelError as error:
+            attempts.append(attempt(source.name, "consulted_failed", error.message))
+            continue
+        if answer.problem is not None:
+            attempts.append(attempt(source.name, "consulted_failed", answer.problem.message))
+        elif answer.work is None:
+            attempts.append(attempt(source.name, "consulted_no_record"))
+        else:
+            records.append(answer.work)
+            outcome = "resolved" if answer.work.open_copies else "not_open_access"
+            attempts.append(attempt(source.name, f"consulted_{outcome}"))
+    return collect(records, attempts)
+
+
+def collect(records: Iterable[Work], attempts: Iterable[dict[str, Any]] = ()) -> OpenCopies:
+    """Returns the copies that records name, the best first."""
+    copies: dict[str, OpenCopy] = {}
+    is_oa: bool | None = None
+    status: str | None = None
+    for record in records:
+        for copy in record.open_copies:
+            copies.setdefault(copy.url, copy)
+        if record.is_oa is not None:
+            is_oa = bool(is_oa) or record.is_oa
+        status = status or record.oa_status
+    ordered = tuple(sorted(copies.values(), key=rank))
+    return OpenCopies(ordered, True if ordered else is_oa, status, tuple(attempts))
+
+
+def rank(copy: OpenCopy) -> tuple[int, int, int, str]:
+    """Returns a key that sorts the best copy first: PDF, then the host, then the version."""
+    host = copy.host_type or ""
+    if _host_of(copy.url) in ("arxiv.org", "www.arxiv.org", "export.arxiv.org"):
+        host = "arxiv"
+    return (
+        _place(_KINDS, copy.kind),
+        _place(_HOSTS, host),
+        _place(_VERSIONS, copy.version or ""),
+        copy.url,
+    )
+
+
+def _place(order: tuple[str, ...], value: str) -> int:
+    return order.index(value) if value in order else len(order)
+
+
+def _host_of(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].lower()
+
+
+def _best(source: RoleSource, known: Iterable[Id]) -> Id | None:
+    """Returns the identifier to ask a source for: of the first kind in its list that is known."""
+    by_kind = {one.type: one for one in reversed(list(known))}
+    found = [by_kind[kind] for kind in source.spec.identifiers if kind in by_kind]
+    return found[0] if found else None

@@ -1,0 +1,134 @@
+"""Resolves references: every form of identifier, and citations as people paste them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.exchange import Call, Limits
+from carrel.lookup import Lookup
+from carrel.papers.errors import PaperError
+from carrel.papers.search import PaperSearch, SearchRequest, SearchResult
+from carrel.papers.search.tool import no_answer
+from carrel.records import Id, IdFault, MergedWork, parse_id
+from carrel.text.printable import printable
+from carrel.tools.host_tool import HOST
+
+from .attempts import attempt, attempts_of, unresolved
+from .citation import match_citation
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.exchange import ProgressHandler
+    from carrel.plugins.plugin_set import PluginSet
+
+#: Seconds for the whole, unless the operator's `limits.wall_seconds` says otherwise.
+WALL_SECONDS: Final = 60.0
+#: Words of the shortest text that is taken for a citation.
+_CITATION_WORDS: Final = 4
+#: Works that a citation is compared with, and of them those that an ambiguous one is told.
+_COMPARED: Final = 20
+_CANDIDATES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A work and how it was found.
+
+    Attributes:
+        reference: as it was given.
+        id: the identifier that it was found by; None for a citation whose work has none.
+        merged: the records of the sources that have it.
+        attempts: what each source was asked and answered, as JSON.
+    """
+
+    reference: str
+    id: Id | None
+    merged: MergedWork
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def source(self) -> str:
+        """The source whose word counts first."""
+        return self.merged.sources[0]
+
+
+class PaperResolver:
+    """Resolves references over all plugins that look up or search works. Thread-safe."""
+
+    def __init__(self, plugins: PluginSet, config: Config) -> None:
+        self._lookup = Lookup(plugins, config)
+        self._search = PaperSearch(plugins, config)
+        self._config = config
+
+    def new_call(self, name: str, on_progress: ProgressHandler | None = None) -> Call:
+        """Returns a call that starts its clocks now."""
+        return Call(HOST, name, self.limits, on_progress)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of one resolution."""
+        return Limits(wall_seconds=self._config.limits.get("wall_seconds", WALL_SECONDS))
+
+    def resolve(self, reference: str, call: Call) -> Resolution:
+        """Resolves one reference, and waits for the answers.
+
+        Raises:
+            PaperError: `INVALID_REF`; it is neither an identifier nor a citation. `NOT_FOUND` only
+                after every source that was asked said so; `AMBIGUOUS` for a citation that several
+                works match; `NETWORK_ERROR`, `RATE_LIMITED`, `FETCH_TIMEOUT` when a source that may
+                have it did not answer.
+            Cancelled: the call was cancelled.
+        """
+        try:
+            known = parse_id(reference)
+        except IdFault as fault:
+            if len(reference.split()) < _CITATION_WORDS:
+                raise PaperError("INVALID_REF", str(fault)) from None
+            return self._by_citation(reference, call)
+        return self._by_identifier(reference, known, call)
+
+    def _by_identifier(self, reference: str, known: Id, call: Call) -> Resolution:
+        result = self._lookup.run([reference], call)
+        [item] = result.items
+        if item.work is None:
+            raise unresolved(f"{known.type} {known.id}", item.steps)
+        return Resolution(reference, known, result.works[item.work], attempts_of(item.steps))
+
+    def _by_citation(self, citation: str, call: Call) -> Resolution:
+        query = " ".join(citation.split())[:400]
+        found = self._search.run(SearchRequest(query=query, limit=_COMPARED), call)
+        attempts = _attempts(found)
+        works = [one.merged.work for one in found.works]
+        matches = match_citation(citation, works)
+        sure = [match for match in matches if match.sure]
+        if len(sure) == 1:
+            merged = found.works[sure[0].place].merged
+            return Resolution(citation, next(merged.work.ids.known(), None), merged, attempts)
+        if not found.has_answer:
+            raise no_answer(found)
+        if matches:
+            told = "; ".join(
+                _shown(found.works[match.place].merged) for match in matches[:_CANDIDATES]
+            )
+            raise PaperError(
+                "AMBIGUOUS", f"the citation may mean: {told}; give an identifier", attempts=attempts
+            )
+        shown = printable(citation, 80)
+        raise PaperError("NOT_FOUND", f"no work was found that {shown!r} cites", attempts=attempts)
+
+
+def _attempts(found: SearchResult) -> list[dict[str, Any]]:
+    outcomes = {"found": "consulted_resolved", "empty": "consulted_no_record"}
+    return [
+        attempt(one.source, outcomes.get(one.outcome, "consulted_failed"), one.message)
+        for one in found.sources
+        if one.outcome != "not_chosen"
+    ]
+
+
+def _shown(merged: MergedWork) -> str:
+    work = merged.work
+    known = next(work.ids.known(), None)
+    year = f" ({work.issued[:4]})" if work.issued else ""
+    return printable(f"{work.title or 'untitled'}{year} {known or ''}".strip(), 160)

@@ -1,0 +1,202 @@
+"""`paper_resolve`, `paper_metadata` and `paper_search` over scripted plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import Config, PapersConfig, PluginConfig
+from carrel.features import FEATURES
+from carrel.papers.opening import log_path, open_log, open_store
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.tools import Toolbox
+from support.guests import Guest, guest
+from support.lookups import found, record, says
+from support.manifests import manifest_text
+
+Raw = dict[str, Any]
+DOI = {"type": "doi", "id": "10.5555/desk"}
+COPIES = [
+    {"url": "https://publisher.example/a.pdf", "kind": "pdf", "host_type": "publisher"},
+    {
+        "url": "https://repository.example/b.pdf",
+        "kind": "pdf",
+        "host_type": "repository",
+        "license": "cc-by",
+    },
+    {"url": "https://repository.example/b.html", "kind": "html", "host_type": "repository"},
+]
+WORK = {
+    "title": "On walled desks",
+    "authors": [{"family": "Müller", "given": "Anna"}],
+    "issued": "2019",
+    "ids": {"doi": "10.5555/desk"},
+    "type": "article-journal",
+}
+
+
+def plugin(result: str, *, lookup: bool = True, roles: Raw | None = None, body: str = "") -> Guest:
+    changes: Raw = {"hosts": [], "contract": "1.1"}
+    if lookup:
+        changes["lookup"] = {"identifiers": ["doi"], "batch": 10}
+    if roles:
+        changes["roles"] = roles
+    return guest(body, result=result, manifest=manifest_text(**changes))
+
+
+OPEN = {"open_copies": {"identifiers": ["doi"], "batch": 10}}
+SEARCH = {"search": {"max": 50, "filters": []}}
+Call = Callable[..., Raw]
+Make = Callable[..., Call]
+
+
+@pytest.fixture
+def make(tmp_path: Path, code_folder: Path) -> Iterator[Make]:
+    opened: list[Toolbox] = []
+
+    def one(**guests: Guest) -> Call:
+        plugins = []
+        for name, made in guests.items():
+            path = tmp_path / f"{name}.wasm"
+            path.write_bytes(made.wasm)
+            plugins.append(PluginConfig(name, path.as_uri()))
+        config = configuration(tmp_path, code_folder, tuple(plugins))
+        toolbox = Toolbox(config, features=[one for one in FEATURES if one.name == "papers"])
+        opened.append(toolbox)
+
+        def call(name: str, **arguments: Any) -> Raw:
+            result: Raw = toolbox.call_sync(name, arguments).data
+            schema = toolbox.tool(name).output_schema
+            assert schema is not None
+            assert validation_faults(compile_schema(schema), result) == []
+            return result
+
+        return call
+
+    yield one
+    for toolbox in opened:
+        toolbox.close()
+
+
+def configuration(
+    folder: Path, code_folder: Path, plugins: tuple[PluginConfig, ...] = ()
+) -> Config:
+    return Config(
+        cache_dir=code_folder,
+        data_dir=folder,
+        plugins=plugins,
+        papers=PapersConfig(folder=folder / "store"),
+    )
+
+
+def test_a_reference_in_any_form_becomes_a_work(make: Make) -> None:
+    call = make(one=plugin(says([found("doi", "10.5555/desk", **WORK)])))
+    for ref in ("10.5555/desk", "doi:10.5555/desk", "https://doi.org/10.5555/DESK"):
+        told = call("paper_resolve", ref=ref)
+        assert (told["ok"], told["source"], told["sources"]) == (True, "one", ["one"])
+    assert told["metadata"]["title"] == "On walled desks"
+    assert told["attempts"] == [
+        {"source": "one", "outcome": "consulted_resolved", "consulted": True}
+    ]
+
+
+@pytest.mark.requirement("result:typed:papers")
+def test_not_found_only_when_every_source_says_so(make: Make) -> None:
+    lacking = plugin(says(not_found=[DOI]))
+    told = make(one=lacking, two=lacking)("paper_resolve", ref="10.5555/desk")
+    assert told["error"]["code"] == "NOT_FOUND"
+    assert [one["outcome"] for one in told["error"]["attempts"]] == ["consulted_no_record"] * 2
+    told = make(one=lacking, two=plugin("{}", body="unreachable"))(
+        "paper_resolve", ref="10.5555/desk"
+    )
+    assert told["error"]["code"] == "NETWORK_ERROR"
+    assert "two" in told["error"]["message"]
+    assert told["error"]["attempts"][1]["outcome"] == "consulted_failed"
+
+
+def test_what_is_no_reference_is_refused(make: Make) -> None:
+    call = make(one=plugin(says()))
+    for text in ("desks", "", "10.5555"):
+        assert call("paper_resolve", ref=text)["error"]["code"] == "INVALID_REF"
+    assert call("paper_resolve", ref="10.5555/x", dry_run=True)["error"]["code"] == "INVALID_REF"
+
+
+def test_a_citation_is_searched_and_matched(make: Make) -> None:
+    works = json.dumps({"works": [record(**WORK)]})
+    call = make(one=plugin(says()), two=plugin(works, lookup=False, roles=SEARCH))
+    told = call("paper_resolve", ref="Müller, A. (2019). On walled desks. Annals of Reading.")
+    assert (told["ok"], told["metadata"]["ids"]) == (True, {"doi": "10.5555/desk"})
+    told = call("paper_resolve", ref="Anna Müller wrote about walled desks")
+    assert told["error"]["code"] == "AMBIGUOUS"
+    assert "10.5555/desk" in told["error"]["message"]
+    told = call("paper_resolve", ref="Sitter, B. (2001). Standing at windows.")
+    assert told["error"]["code"] == "NOT_FOUND"
+
+
+def test_metadata_tells_the_best_open_copy_and_keeps_the_record(
+    make: Make, tmp_path: Path, code_folder: Path
+) -> None:
+    call = make(
+        one=plugin(says([found("doi", "10.5555/desk", **WORK)])),
+        two=plugin(
+            says([found("doi", "10.5555/desk", **WORK, open_copies=COPIES, oa_status="green")]),
+            lookup=False,
+            roles=OPEN,
+        ),
+    )
+    told = call("paper_metadata", ref="10.5555/desk")
+    assert told["oa_url"] == "https://repository.example/b.pdf"
+    assert (told["license"], told["source"]) == ("cc-by", "one")
+    assert [one["source"] for one in told["attempts"]] == ["one", "two"]
+    config = configuration(tmp_path, code_folder)
+    entry = open_store(config).read("doi_10.5555_desk")
+    assert entry is not None
+    assert (entry.title, entry.fetched["oa_status"]) == ("On walled desks", "green")
+    report = open_log(config).verify()
+    assert report.rows == 1
+    assert not report.faults
+    row = json.loads(log_path(config).read_text("utf-8").splitlines()[0])
+    assert (row["event"], row["capability"], row["result"]) == ("resolve", "metadata", "ok")
+
+
+def test_metadata_without_a_copy_has_a_null_address(make: Make) -> None:
+    call = make(one=plugin(says([found("doi", "10.5555/desk", **WORK)])))
+    told = call("paper_metadata", ref="10.5555/desk")
+    assert (told["oa_url"], told["license"]) == (None, "unknown")
+
+
+def test_a_dry_run_touches_neither_network_nor_disk_nor_log(make: Make, tmp_path: Path) -> None:
+    call = make(
+        one=plugin("{}", body="unreachable"), two=plugin("{}", lookup=False, roles=OPEN, body="")
+    )
+    told = call("paper_metadata", ref="10.5555/desk", dry_run=True)
+    assert told["plan"]["metadata_sources"] == ["one", "two"]
+    assert told["plan"]["pdf_sources"] == []
+    assert not (tmp_path / "store").exists()
+    assert not (tmp_path / "provenance").exists()
+
+
+def test_nothing_is_kept_that_the_log_does_not_hold(
+    make: Make, tmp_path: Path, code_folder: Path
+) -> None:
+    (tmp_path / "provenance").write_text("a file in the place of the folder")
+    call = make(one=plugin(says([found("doi", "10.5555/desk", **WORK)])))
+    assert call("paper_metadata", ref="10.5555/desk")["error"]["code"] == "LOG_ERROR"
+    assert open_store(configuration(tmp_path, code_folder)).read("doi_10.5555_desk") is None
+
+
+def test_a_search_answers_in_an_envelope(make: Make) -> None:
+    works = json.dumps({"works": [record(**WORK, abstract="About desks.")]})
+    call = make(one=plugin(works, lookup=False, roles=SEARCH))
+    told = call("paper_search", query="desks", abstracts=False)
+    assert told["ok"] is True
+    assert "abstract" not in told["works"][0]["work"]
+    assert told["sources"] == [{"source": "one", "outcome": "found", "count": 1}]
+    assert call("paper_search", query="desks", sort="year")["error"]["code"] == "INVALID_REF"
+    assert call("paper_search", query=" ")["error"]["code"] == "INVALID_REF"
+    failing = make(one=plugin("{}", lookup=False, roles=SEARCH, body="unreachable"))
+    assert failing("paper_search", query="desks")["error"]["code"] == "NETWORK_ERROR"
