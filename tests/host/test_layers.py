@@ -131,7 +131,9 @@ def test_no_layer_imports_upwards(layer: str) -> None:
 def test_features_see_the_seam_and_only_their_commands_the_command_line(feature: str) -> None:
     strays = {}
     for path in files_of(feature):
-        allowed = FEATURE | {feature} | ({"cli"} if path.name == "command.py" else set())
+        allowed = (
+            FEATURE | {feature} | ({"cli"} if "command" in (path.stem, path.parent.name) else set())
+        )
         strays[str(path.relative_to(PACKAGE))] = sorted(imports_of(path) - allowed)
     assert strays, "a feature is a package"
     assert {path: names for path, names in strays.items() if names} == {}

@@ -1,43 +1,26 @@
-"""Implements `carrel papers`: the group, and the commands that need only the store and the log."""
+"""Implements the commands of `carrel papers` that need only the store and the log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.cli.command import AS_JSON, ExampleGroup, command
+from carrel.cli.command import AS_JSON, command
 from carrel.cli.output import stdout_is_terminal, write_json, write_text
-from carrel.cli.report import FAILED, MISUSE, OK, complain, report
+from carrel.cli.report import FAILED, MISUSE, OK, complain
 from carrel.cli.session import Session
-from carrel.cli.stdin import read_stdin
+from carrel.papers.errors import PaperError
 from carrel.text.printable import printable
 
-from .errors import PaperError, exit_code_of
+from .output import paper_exit, show_entries, with_stdin
 
 if TYPE_CHECKING:
-    from .store import PaperSummary
+    pass
 
 #: Entries of a list by default.
 _LIMIT = 50
-
-papers = ExampleGroup(
-    "papers",
-    help="Find, keep and export papers, and check where they came from.",
-    no_args_is_help=True,
-)
-papers.example = "papers list"
-
-
-def paper_exit(session: Session, work: Callable[[], int]) -> int:
-    """Runs the work of a command, and reports a `PaperError` with the exit code of its code."""
-    try:
-        return work()
-    except PaperError as error:
-        report(error, as_json=session.options.json_errors)
-        return exit_code_of(error.paper_code)
-
 
 _LIMIT_OPTION = click.option(
     "--limit",
@@ -55,31 +38,10 @@ def list_command(session: Session, limit: int, as_json: bool) -> int:
 
     JSON output: {"ok", "entries"}.
     """
-    from .opening import open_store
+    from carrel.papers.opening import open_store
 
     return paper_exit(
-        session, lambda: _show(open_store(session.config()).recent(limit), as_json=as_json)
-    )
-
-
-@command("search", example="papers search --local muller quantum", options=(AS_JSON,))
-@click.argument("query", metavar="QUERY…", nargs=-1, required=True)
-@click.option("--local", is_flag=True, required=True, help="Search the stored papers.")
-@_LIMIT_OPTION
-def search_command(
-    session: Session, query: tuple[str, ...], local: bool, limit: int, as_json: bool
-) -> int:
-    """Search stored papers by words of their titles, authors, venues and publishers.
-
-    Every word must match, as the beginning of a word; accents and case do not count. JSON output:
-    {"ok", "entries"}, the best match first.
-    """
-    from .opening import open_store
-
-    del local  # the one place to search so far
-    return paper_exit(
-        session,
-        lambda: _show(open_store(session.config()).search(" ".join(query), limit), as_json=as_json),
+        session, lambda: show_entries(open_store(session.config()).recent(limit), as_json=as_json)
     )
 
 
@@ -91,9 +53,9 @@ def info_command(session: Session, ref: str, as_json: bool) -> int:
     REF is a DOI, an arXiv id, a PMID or a PMCID, as such or as a URL. JSON output: {"ok", "ref",
     "key", "metadata", "pdf"}; metadata is null for a paper that is not stored, and the exit code 1.
     """
-    from .envelope import parse_reference
-    from .opening import open_store
-    from .store.tools import metadata_json
+    from carrel.papers.envelope import parse_reference
+    from carrel.papers.opening import open_store
+    from carrel.papers.store.tools import metadata_json
 
     def work() -> int:
         identifier = parse_reference(ref)
@@ -138,12 +100,12 @@ def export_command(session: Session, refs: tuple[str, ...], kind: str) -> int:
 
 
 def _export(session: Session, refs: Sequence[str], kind: str) -> int:
-    from .export import FORMATS
-    from .opening import open_store
-    from .store import work_of
+    from carrel.papers.export import FORMATS
+    from carrel.papers.opening import open_store
+    from carrel.papers.store import work_of
 
     store = open_store(session.config())
-    found, lost, wrong = _named(store, _with_stdin(refs)) if refs else _all(store)
+    found, lost, wrong = _named(store, with_stdin(refs)) if refs else _all(store)
     write_text(FORMATS[kind]([work_of(entry) for entry in found.values()]))
     for message in (*lost, *wrong):
         complain(f"carrel: {message}")
@@ -153,7 +115,7 @@ def _export(session: Session, refs: Sequence[str], kind: str) -> int:
 
 
 def _named(store: Any, refs: Sequence[str]) -> tuple[dict[str, Any], list[str], list[str]]:
-    from .envelope import parse_reference
+    from carrel.papers.envelope import parse_reference
 
     found: dict[str, Any] = {}
     lost: list[str] = []
@@ -199,9 +161,9 @@ def verify_command(session: Session, contents: bool, as_json: bool) -> int:
 
 
 def _verify(session: Session, *, contents: bool, as_json: bool) -> int:
-    from .opening import log_path, open_store
-    from .provenance.verify import verify_log
-    from .store.checking import check_store
+    from carrel.papers.opening import log_path, open_store
+    from carrel.papers.provenance.verify import verify_log
+    from carrel.papers.store.checking import check_store
 
     config = session.config()
     log = verify_log(log_path(config))
@@ -228,37 +190,3 @@ def _verify(session: Session, *, contents: bool, as_json: bool) -> int:
     for one in faults:
         complain(f"carrel: {one.key}: {printable(one.message, 500)}")
     return OK if ok else FAILED
-
-
-def _show(entries: Sequence[PaperSummary], *, as_json: bool) -> int:
-    if as_json or not stdout_is_terminal():
-        write_json({"ok": True, "entries": [one.to_json() for one in entries]})
-        return OK
-    from carrel.cli.render import table
-
-    rows = [
-        (
-            one.doi or one.arxiv_id or one.key,
-            str(one.year or ""),
-            ", ".join(one.authors[:2]) + (" et al." if len(one.authors) > 2 else ""),
-            one.title,
-            "yes" if one.has_pdf else "no",
-        )
-        for one in entries
-    ]
-    table(("paper", "year", "authors", "title", "PDF"), rows)
-    return OK
-
-
-def _with_stdin(refs: Sequence[str]) -> list[str]:
-    words: list[str] = []
-    for ref in refs:
-        if ref == "-":
-            words += [line.strip() for line in read_stdin().splitlines() if line.strip()]
-        else:
-            words.append(ref)
-    return words
-
-
-for _one in (search_command, list_command, info_command, export_command, verify_command):
-    papers.add_command(_one)

@@ -1,0 +1,23 @@
+"""Implements `carrel papers`.
+
+`stored` has the commands that need only the store and the log, `online` those that ask sources.
+"""
+
+from __future__ import annotations
+
+from carrel.cli.command import ExampleGroup
+
+from .online import resolve_command, search_command
+from .stored import export_command, info_command, list_command, verify_command
+
+papers = ExampleGroup(
+    "papers",
+    help="Find, keep and export papers, and check where they came from.",
+    no_args_is_help=True,
+)
+papers.example = "papers list"
+
+for _one in (
+    search_command, resolve_command, list_command, info_command, export_command, verify_command,
+):  # fmt: skip
+    papers.add_command(_one)
