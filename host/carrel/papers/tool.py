@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 
 def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
-    """Returns the tools; see `carrel.tools.feature`."""
-    del plugins, manifests  # the tools of the store ask no plugin
+    """Returns the tools; see `carrel.tools.feature`.
+
+    They are offered where a folder of papers is set, or a plugin knows works: a server that only
+    runs plugins of other kinds lists none.
+    """
+    del plugins  # the tools of the store ask no plugin
+    if config.papers.folder is None and not any(one.lookup is not None for one in manifests):
+        return []
     return [*make_store_tools(OpenedOnce(config))]
 
 
