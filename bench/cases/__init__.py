@@ -7,7 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from bench.measure import Row
 from bench.workbench import Workbench
 
-from . import calls, memory, pages, parsing, pdfs, processes, scaling, sources, startup, strangers
+from . import (
+    calls,
+    memory,
+    pages,
+    papers,
+    parsing,
+    pdfs,
+    processes,
+    scaling,
+    sources,
+    startup,
+    strangers,
+)
 
 #: A case measures one row or a few that belong together.
 Case = Callable[[Workbench], Sequence[Row]]
@@ -27,6 +39,7 @@ CASES: Mapping[str, Case] = {
     "sources-scaling": sources.against_size,
     "pages": pages.extraction,
     "pdfs": pdfs.texts,
+    "papers": papers.local_search,
     "modules": strangers.modules,
     "registry": strangers.from_a_registry,
 }

@@ -335,9 +335,14 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
     ).sdk
     assert set(handled._request_handlers) <= METHODS
     tools = client.request("tools/list")["result"]["tools"]
-    # The host's own tools reach no file and no setting; all others run in the sandbox.
+    # The host's own tools read papers at most; all others run in the sandbox.
     assert [tool["name"] for tool in tools if tool["_meta"]["carrel/plugin"] == "carrel"] == [
-        "work_lookup"
+        "work_lookup",
+        "paper_info",
+        "paper_search_local",
+        "paper_list_recent",
+        "paper_pdf_path",
+        "paper_export",
     ]
     assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
     before = files(served)

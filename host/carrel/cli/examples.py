@@ -34,6 +34,13 @@ _WRITTEN: dict[str, tuple[str, ...]] = {
     "pubmed_mesh": ("term=asthma",),
     "pubmed_info": ("db=pubmed",),
     "work_lookup": ("ids=10.1103/PhysRevD.61.084004", "ids=arXiv:2301.00001"),
+    "paper_search": ("query=quantum error correction", "year_from=2020"),
+    "paper_resolve": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_metadata": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_info": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_search_local": ("query=electron",),
+    "paper_pdf_path": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_export": ("refs=10.1103/PhysRevD.61.084004", "format=bibtex"),
 }
 
 #: Values by the name of an argument, by a string's format, and for any string.

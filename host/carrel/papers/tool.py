@@ -21,14 +21,21 @@ if TYPE_CHECKING:
 
 
 def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
-    """Returns the tools; see `carrel.tools.feature`."""
+    """Returns the tools; see `carrel.tools.feature`.
+
+    Those of the store are offered where a folder of papers is set, or a plugin knows works: a
+    server that only runs plugins of other kinds lists none.
+    """
     opened = OpenedOnce(config)
     tools: list[HostTool] = []
     if any("search" in manifest.roles for manifest in manifests):
         tools.append(make_search_tool(plugins, config))
-    if any(manifest.lookup is not None for manifest in manifests):
+    knows_works = any(manifest.lookup is not None for manifest in manifests)
+    if knows_works:
         tools += ResolvingTools(plugins, config, opened, lambda: open_log(config)).make()
-    return [*tools, *make_store_tools(opened)]
+    if knows_works or config.papers.folder is not None:
+        tools += make_store_tools(opened)
+    return tools
 
 
 class OpenedOnce:

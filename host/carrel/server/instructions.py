@@ -35,6 +35,16 @@ _TASKS: Final = (
         ),
     ),
     ("read a paper or page that is a file", (("document_read", "outline, then sections"),)),
+    (
+        "papers that are kept here",
+        (
+            ("paper_search_local", "by words"),
+            ("paper_list_recent", ""),
+            ("paper_info", ""),
+            ("paper_pdf_path", ""),
+            ("paper_export", "BibTeX, CSL-JSON, RIS"),
+        ),
+    ),
     ("turn PMIDs, PMCIDs and DOIs into each other", (("pubmed_convert_ids", ""),)),
     (
         "find the identifier of a reference",

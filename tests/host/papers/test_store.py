@@ -32,14 +32,16 @@ def refused(code: str) -> pytest.RaisesExc[PaperError]:
     return pytest.RaisesExc(PaperError, check=lambda error: error.paper_code == code)
 
 
-def test_an_opened_store_creates_nothing(store: PaperStore, folder: Path) -> None:
+def test_an_opened_store_creates_nothing(store: PaperStore, folder: Path, tmp_path: Path) -> None:
     assert not store.recent()
     assert not store.search("desks")
     assert not store.list_keys()
     assert store.find(parse_id("10.1234/desks")) is None
     assert store.read(KEY) is None
     assert store.is_writable()
+    assert store.find_any_version(parse_id("2401.12345")) is None
     assert not folder.exists()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_a_paper_is_written_in_canonical_form(store: PaperStore) -> None:

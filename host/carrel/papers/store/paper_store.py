@@ -133,7 +133,7 @@ class PaperStore:
             entry = self.read(key)
             if entry is not None and _is_of(entry, identifier, key):
                 return StoredPaper(key, entry)
-        for key in self.index.keys_of(identifier):
+        for key in self.index.keys_of(identifier) if self._metadata.is_dir() else ():
             entry = self.read(key)
             if entry is not None and identifier in entry.ids:
                 return StoredPaper(key, entry)
@@ -144,7 +144,8 @@ class PaperStore:
         the latest first.
         """
         found = self.find(identifier)
-        if found is not None or identifier.type != "arxiv" or identifier.work[1] != identifier.id:
+        versioned = identifier.type != "arxiv" or identifier.work[1] != identifier.id
+        if found is not None or versioned or not self._metadata.is_dir():
             return found
         for key in self.index.keys_of_versions(identifier.id):
             entry = self.read(key)
@@ -177,7 +178,7 @@ class PaperStore:
 
     def recent(self, limit: int = 50) -> list[PaperSummary]:
         """Returns the papers that were fetched last, the latest first."""
-        return self.index.recent(limit)
+        return self.index.recent(limit) if self._metadata.is_dir() else []
 
     def search(self, query: str, limit: int = 50) -> list[PaperSummary]:
         """Returns papers with all words of `query` in title, authors, venue or publisher.
@@ -185,7 +186,7 @@ class PaperStore:
         Accents and case do not count, and a word may be the beginning of one: `mull` finds
         `Müller`. The best match is first.
         """
-        return self.index.search(query, limit)
+        return self.index.search(query, limit) if self._metadata.is_dir() else []
 
     def list_keys(self) -> list[str]:
         """Returns the keys of all metadata files, in alphabetical order."""
