@@ -120,8 +120,11 @@ class ConfigRenewal:
         namespace, _, own = tool.partition("_")
         if namespace == "document":
             return bool(self._config.documents.folders)
-        if namespace == "work":
-            return any(self.expects(f"{one}_lookup") for one in _BUILTIN)
+        looks_up = namespace in {"paper", "work"}
+        if looks_up and any(self.expects(f"{one}_lookup") for one in _BUILTIN):
+            return True
+        if namespace == "paper":
+            return self._config.papers.folder is not None
         plugin = self._config.plugin(_BUILTIN.get(namespace, ""))
         if plugin is None or not plugin.enabled or not plugin.is_builtin:
             return False

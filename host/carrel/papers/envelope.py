@@ -15,7 +15,6 @@ from carrel.exchange import Call, Limits
 from carrel.files.local_paths import without_paths
 from carrel.plugins.manifests.manifest import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
-from carrel.records import Id, IdFault, parse_id
 from carrel.tools.host_tool import HOST, start_in_thread
 
 from .errors import PAPER_CODES, PaperCode, PaperError
@@ -73,20 +72,6 @@ _CODES: Final[Mapping[str, PaperCode]] = {
     "too_large": "NETWORK_ERROR",
     "not_recorded": "NETWORK_ERROR",
 }
-
-
-def parse_reference(text: object) -> Id:
-    """Returns the identifier that a reference names.
-
-    Raises:
-        PaperError: `INVALID_REF`.
-    """
-    if not isinstance(text, str):
-        raise PaperError("INVALID_REF", "ref: expected a text")
-    try:
-        return parse_id(text)
-    except IdFault as fault:
-        raise PaperError("INVALID_REF", str(fault)) from None
 
 
 def as_paper_error(error: CarrelError) -> PaperError:

@@ -53,8 +53,8 @@ def info_command(session: Session, ref: str, as_json: bool) -> int:
     REF is a DOI, an arXiv id, a PMID or a PMCID, as such or as a URL. JSON output: {"ok", "ref",
     "key", "metadata", "pdf"}; metadata is null for a paper that is not stored, and the exit code 1.
     """
-    from carrel.papers.envelope import parse_reference
     from carrel.papers.opening import open_store
+    from carrel.papers.references import parse_reference
     from carrel.papers.store.tools import metadata_json
 
     def work() -> int:
@@ -115,7 +115,7 @@ def _export(session: Session, refs: Sequence[str], kind: str) -> int:
 
 
 def _named(store: Any, refs: Sequence[str]) -> tuple[dict[str, Any], list[str], list[str]]:
-    from carrel.papers.envelope import parse_reference
+    from carrel.papers.references import parse_reference
 
     found: dict[str, Any] = {}
     lost: list[str] = []

@@ -1,7 +1,7 @@
 """Logs where every byte of the paper store came from, in a file whose rows are chained by hashes.
 
-`row` is one row and its hash, `log` appends rows, `rotation` packs a full log away, `verify` finds
-rows that were changed, removed, moved or added.
+`row` is one row and its hash, `log` appends rows, `rotation` packs a full log away, `head` says how
+far the log went, `verify` finds rows that were changed, removed, moved or added.
 
 Format: `docs/reference/papers.md`; reasons: decision 0043.
 """

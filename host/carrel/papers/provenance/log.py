@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.files.atomic_write import flush_folder, write_atomically
+from carrel.files.atomic_write import flush_folder
 from carrel.papers.errors import PaperError
 from carrel.papers.locking import locked
 
-from .rotation import ROTATE_BYTES, head_of, pack_all, prune, rotate
+from .head import write_head
+from .rotation import ROTATE_BYTES, pack_all, prune, rotate
 from .row import GENESIS, LogRow, new_ulid, row_hash, row_line
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class ProvenanceLog:
             self._left = (_identity(handle), line_members["this_hash"])
         finally:
             os.close(handle)
-        self._write_head(line_members["this_hash"])
+        write_head(self.path, line_members["this_hash"])
         return line_members
 
     def _end(self, handle: int) -> str:
@@ -166,11 +167,6 @@ class ProvenanceLog:
                 return
             if size >= self._rotate_bytes:
                 rotate(self.path, now=self._now())
-
-    def _write_head(self, last: str) -> None:
-        text = json.dumps({"this_hash": last})
-        # Not flushed: after a power cut it may be an older one, which is still in the log.
-        write_atomically(head_of(self.path), text.encode(), flush=False)
 
     def _make_folder(self) -> None:
         folder = self.path.parent

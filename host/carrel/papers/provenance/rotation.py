@@ -25,11 +25,6 @@ _PACKED: Final = ".gz"
 _DAY: Final = 86_400.0
 
 
-def head_of(path: Path) -> Path:
-    """Returns the file that says how far a log went."""
-    return path.with_name(f"{path.name}.head")
-
-
 def rotate(path: Path, *, now: float) -> Path:
     """Puts the log aside and packs it; the caller holds its lock. Returns where it is.
 

@@ -19,7 +19,8 @@ from typing import Any, Final, Literal
 
 from carrel.papers.errors import PaperError
 
-from .rotation import head_of, packed_logs
+from .head import head_of, read_head
+from .rotation import packed_logs
 from .row import GENESIS, SCHEMA, row_hash
 
 FaultKind = Literal["changed", "removed", "reordered", "added", "damaged"]
@@ -310,12 +311,9 @@ def _gaps(rows: list[_Row], name: str, sessions: Mapping[str, int]) -> list[LogF
 def _head(path: Path, report: LogReport) -> str | None:
     """Returns the hash of the row that the log went to at least; None if it is not known."""
     try:
-        head: Any = json.loads(head_of(path).read_bytes())
-        last: str = head["this_hash"]
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError):
+        last = read_head(path)
+    except (OSError, ValueError):
         report.notes.append(f"{head_of(path).name} cannot be read; a removed end is not found")
         return None
-    report.end_known = True
+    report.end_known = last is not None
     return last

@@ -7,15 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.papers.envelope import (
-    PaperTool,
-    Schema,
-    envelope_schema,
-    failure,
-    paper_spec,
-    parse_reference,
-)
+from carrel.papers.envelope import PaperTool, Schema, envelope_schema, failure, paper_spec
 from carrel.papers.errors import PaperError
+from carrel.papers.references import parse_reference
 
 from .entry import SCHEMA_VERSION
 
