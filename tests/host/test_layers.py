@@ -86,6 +86,7 @@ ALLOWED: dict[str, set[str]] = {
     "server": {
         "version",
         "awaiting",
+        "config",
         "errors",
         "exchange",
         "files",

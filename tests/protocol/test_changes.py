@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from carrel.config import ServerConfig
 from carrel.server.app import App
-from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from carrel.server.transport import Transport
 from support.mcp_schema import assert_frames_valid
@@ -64,9 +64,9 @@ class Connection:
     def __init__(self, make: Callable[[], ScriptedToolbox]) -> None:
         self.input, self.output = Input(), Output()
         loader = ToolboxLoader(lambda: as_toolbox(make()))
-        self.app = App(loader, ServerSettings(), raw=True)
+        self.app = App(loader, ServerConfig(), raw=True)
         self._transport = Transport(
-            self.input, self.output, ServerSettings(), on_first_answer=loader.start
+            self.input, self.output, ServerConfig(), on_first_answer=loader.start
         )
         self._running = asyncio.ensure_future(
             self.app.sdk.run(

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from carrel.config import ServerConfig
 from carrel.server.app import App
-from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from support.guests import guest
 from support.manifests import manifest_text
@@ -266,7 +266,7 @@ def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last(
     async def run() -> None:
         old, new = Slow(), Slow()
         loader = ToolboxLoader(lambda: as_toolbox(old))
-        app = App(loader, ServerSettings(), raw=True)
+        app = App(loader, ServerConfig(), raw=True)
         await loader.get()
         running = asyncio.ensure_future(
             app.calls._run(_Context(), "wait", {"key": "k"})  # type: ignore[arg-type]
@@ -331,7 +331,7 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
 ) -> None:
     served, client = open_server
     handled = App(
-        ToolboxLoader(lambda: as_toolbox(ScriptedToolbox())), ServerSettings(), raw=True
+        ToolboxLoader(lambda: as_toolbox(ScriptedToolbox())), ServerConfig(), raw=True
     ).sdk
     assert set(handled._request_handlers) <= METHODS
     tools = client.request("tools/list")["result"]["tools"]

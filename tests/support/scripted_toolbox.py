@@ -382,13 +382,14 @@ def as_toolbox(double: ScriptedToolbox) -> Toolbox:
 
 
 def main() -> int:
-    from carrel.server import ServerSettings, serve_stdio
+    from carrel.config import ServerConfig
+    from carrel.server import serve_stdio
 
     options = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     make: Callable[[], ScriptedToolbox] = ScriptedToolbox
     if options.pop("unusable", False):
         make = unusable_toolbox
-    return serve_stdio(lambda: as_toolbox(make()), ServerSettings(**options))
+    return serve_stdio(lambda: as_toolbox(make()), ServerConfig(**options))
 
 
 if __name__ == "__main__":

@@ -319,9 +319,3 @@ class TestShape:
             for field in dataclasses.fields(ours):
                 if hasattr(theirs, field.name):
                     assert getattr(ours, field.name) == getattr(theirs, field.name), field.name
-
-    def test_the_server_takes_every_setting(self) -> None:
-        from carrel.cli.serve import server_settings
-
-        settings = server_settings(ServerConfig(burst=7, log_level="error"))
-        assert (settings.burst, settings.log_level) == (7, "error")
