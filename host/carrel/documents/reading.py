@@ -17,7 +17,7 @@ from carrel.exchange import Call, Limits, ProgressHandler
 from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.text.utf8 import Utf8
 from carrel.tools.document import as_utf8
-from carrel.tools.host_tool import HOST
+from carrel.tools.host_tool import HOST, host_limits
 
 from .parts import DocumentPart, SectionHeading, outline, take_part
 from .readers import ReaderFormat, find_reader
@@ -93,6 +93,7 @@ class DocumentReader:
     def __init__(self, plugins: PluginSet, config: Config) -> None:
         self._plugins = plugins
         self._config = config
+        self.limits = host_limits(config, WALL_SECONDS)
 
     @property
     def max_bytes(self) -> int:
@@ -100,9 +101,8 @@ class DocumentReader:
         return int(self._config.limits.get("response_bytes", Limits().response_bytes))
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """A call that starts its clocks now."""
-        seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
-        return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
+        """Returns a new call; its deadline starts now."""
+        return Call(HOST, NAME, self.limits, on_progress)
 
     def read(
         self, data: bytes, call: Call, *, pages: str | None = None, plain: bool = False
