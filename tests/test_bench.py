@@ -1,4 +1,4 @@
-"""The benchmarks run, tell ours from theirs, and measure the same documents everywhere."""
+"""Tests that the benchmarks run, label their subjects, and use the same documents everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if not (ROOT / "bench").is_dir():
     pytest.skip("the benchmarks are not in this distribution", allow_module_level=True)
 
 
-#: Changes when the documents do; figures from before and after cannot be compared then.
+#: Changes with the documents; figures of different documents cannot be compared.
 DIGEST = "174f851cc17dc7a0be0b96dffc9d141544548653a0adf8229838d71c760de9a9"
 
 

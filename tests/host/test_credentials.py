@@ -1,4 +1,4 @@
-"""`carrel.credentials`: where secrets are looked for."""
+"""Tests `carrel.credentials`: where secrets are looked up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Ring:
 
 
 class LockedRing:
-    """A keyring that nobody unlocked."""
+    """A locked keyring."""
 
     def get_password(self, service: str, username: str, /) -> str | None:
         raise RuntimeError("locked")

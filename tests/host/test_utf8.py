@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import carrel.text.utf8
 from carrel.text.utf8 import Utf8
 
-#: Texts of all lengths of character, and bytes that are none, cut anywhere.
+#: Texts with characters of one to four bytes, and invalid bytes, cut at any position.
 MOSTLY_TEXT = st.lists(
     st.one_of(
         st.sampled_from(["a", "é", "€", "😀"]).map(str.encode),

@@ -1,4 +1,4 @@
-"""Every single operation on the disk fails once: calls go on, installs say so, nothing is torn."""
+"""Tests with each disk operation failing once: calls succeed, installs fail cleanly."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
         )
         assert store.resolve(where) in expected
         assert not list(folder.rglob("*.tmp")) or "unlink" in disk.last
-        # What came before the fault is of use: the next pull ends well.
+        # The data from before the fault is reused: the next pull succeeds.
         pull(where, repository, store, max_bytes=MAX_BYTES)
         assert store.resolve(where) == repository.manifests["1"].digest
 
@@ -114,7 +114,7 @@ def test_a_blob_that_comes_onto_a_failing_disk_is_a_storage_error_and_comes_the_
                 assert disk.failed
                 assert os.strerror(fault) in error.message
                 left = [one.stat().st_size for one in folder.glob("partial/*")]
-                # A file that could not even be opened is as it was; any other gave its space back.
+                # A file that could not be opened is unchanged; any other was truncated.
                 untouched = disk.last.startswith("open") and "/partial/" in disk.last
                 assert left == ([1000] if untouched else [])
             disk.fail_no_more()

@@ -1,4 +1,4 @@
-"""The sdist is the checkout: it builds the same wheel and lets people test and change Carrel."""
+"""Tests that the sdist equals the checkout: it builds the same wheel and includes the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wheel holds, and what it says of itself."""
+"""Tests the wheel's files and metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`carrel lookup` through the real arXiv component, the real fetch and a TLS upstream."""
+"""Tests `carrel lookup` with the arXiv component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arxiv_query` from arguments to result: the real component, the real fetch, a TLS upstream."""
+"""Tests `arxiv_query` with the built-in component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
 def test_source_links_unverified_at_the_deadline_are_omitted_with_a_notice(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
-    """Two hundred HEADs at five a second do not fit into ten seconds."""
+    """200 HEAD requests at five per second take longer than ten seconds."""
     ids = [f"2001.{number:05d}v1" for number in range(28)]
     upstream.on("/api/query", Reply(body=feed(*ids)))
     upstream.on("*", Reply(200))

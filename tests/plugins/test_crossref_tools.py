@@ -1,4 +1,4 @@
-"""The `crossref_*` tools from arguments to result: the real component, the real fetch, TLS."""
+"""Tests the `crossref_*` tools with the built-in component, the real fetch layer and TLS."""
 
 from __future__ import annotations
 

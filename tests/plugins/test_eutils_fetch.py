@@ -1,4 +1,4 @@
-"""`pubmed_fetch` from arguments to result: the real component, the real fetch, a TLS upstream."""
+"""Tests `pubmed_fetch` with the built-in component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of articles in XML: hostile documents end in one typed error, within limits."""
+"""Tests the plugin for XML articles: hostile documents end with one typed error, within limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of pages: hostile documents end in a document or one typed error, within limits."""
+"""Tests the plugin for web pages: hostile pages end with a document or one typed error."""
 
 from __future__ import annotations
 

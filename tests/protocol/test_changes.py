@@ -1,4 +1,4 @@
-"""A changed list of tools is told in both eras; the toolbox is made without delaying an answer."""
+"""Tests that list changes are announced in both eras, and that loading delays no response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.stdio_client import MODERN, envelope
 
 
 class Output:
-    """A sink that keeps the frames."""
+    """A sink that stores the frames."""
 
     def __init__(self) -> None:
         self.pending = 0
@@ -37,7 +37,7 @@ class Output:
         self._arrived.set()
 
     async def frame(self, number: int) -> dict[str, Any]:
-        """Returns the frame of that number, once it is there."""
+        """Returns the frame with that index, when it has arrived."""
         while len(self.frames) <= number:
             self._arrived.clear()
             await asyncio.wait_for(self._arrived.wait(), 20)
@@ -45,7 +45,7 @@ class Output:
 
 
 class Input:
-    """A source that the test feeds."""
+    """A source whose data the test writes."""
 
     def start(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_data = on_data
@@ -59,7 +59,7 @@ class Input:
 
 
 class Connection:
-    """A server of this process, without pipes, and what a client of it sends and gets."""
+    """A server in this process, without pipes, and its client's input and output."""
 
     def __init__(self, make: Callable[[], ScriptedToolbox]) -> None:
         self.input, self.output = Input(), Output()

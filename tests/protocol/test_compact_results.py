@@ -1,4 +1,4 @@
-"""Results as compact text: by the operator's setting, or as a call asks for in its `_meta`."""
+"""Tests results as compact text, selected by the setting or by a call's `_meta`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`document_read` over a real session of the real server, with real readers in their sandboxes."""
+"""Tests `document_read` with the real server and the built-in plugins in their sandboxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short way for plain tool calls: what takes it, and that it keeps the long way's promises."""
+"""Tests the fast path: its conditions, and that it behaves like the SDK's path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def request(params: dict[str, Any] | None, method: str = "tools/call") -> JSONRP
 
 
 def on_the_fast_path(use: Callable[[FastPath], object], **settings: Any) -> list[bytes | None]:
-    """Returns what a lane answers until it is quiet again."""
+    """Returns the fast path's responses until it is idle."""
 
     async def run() -> list[bytes | None]:
         from mcp_types import Implementation
@@ -129,7 +129,7 @@ def test_calls_that_run_when_the_connection_ends_get_no_answer() -> None:
 def test_a_cancelled_call_that_does_not_notice_gives_its_place_free() -> None:
     with StdioClient(max_in_flight=2) as client:
         client.open()
-        client.result("echo", value=0)  # from here on the tools are there
+        client.result("echo", value=0)  # the tools are loaded now
         for _ in range(5):
             stuck = client.start_call("ignore")
             client.notify("notifications/cancelled", {"requestId": str(stuck)})

@@ -1,7 +1,7 @@
-"""The founding document's three PubMed tools, driven by the official client over recordings.
+"""Tests the three PubMed tools of the original specification with the official client.
 
-One server process answers every call of `CALLS` from `examples/recordings/pubmed`, whose articles
-are invented. `DOCUMENT` is what sections 3.1 to 3.3 of the document list, in snake_case.
+A server answers every call of `CALLS` from `examples/recordings/pubmed`, whose articles are
+invented. `DOCUMENT` lists the arguments of sections 3.1 to 3.3 of the specification in snake_case.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 RECORDING = Path(__file__).parents[2] / "examples" / "recordings" / "pubmed"
 
-#: Each argument of the document; those with a closed list of values with that list.
+#: Each argument of the specification; an enumeration with its values.
 DOCUMENT: dict[str, dict[str, set[str]]] = {
     "pubmed_search": {
         "query_term": set(),
@@ -165,7 +165,7 @@ Answers = Mapping[str, Any]
 def session(
     code_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, Any], Answers]:
-    """Returns the tools as they were listed, and what each call gave."""
+    """Returns the listed tools and the result of each call."""
     folder = tmp_path_factory.mktemp("server")
     settings = folder / "carrel.json"
     folders = {"cache_dir": str(code_folder), "data_dir": str(folder)}
@@ -191,7 +191,7 @@ def answers(session: tuple[dict[str, Any], Answers]) -> Answers:
 
 
 def data(answers: Answers, name: str) -> Any:
-    """Returns what a call gave, which must be the same in both of its forms."""
+    """Returns a call's result, after checking that both of its forms are equal."""
     answer = answers[name]
     assert not answer.is_error, answer.content
     assert json.loads(answer.content[0].text) == answer.structured_content
@@ -199,7 +199,7 @@ def data(answers: Answers, name: str) -> Any:
 
 
 def used(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the arguments by their paths, with the values of each."""
+    """Yields the paths of the arguments, with the values of each."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from used(value, f"{prefix}{name}.")
@@ -386,7 +386,7 @@ def test_each_level_of_detail_gives_its_own(answers: Answers) -> None:
     for article in cited:
         assert not {"abstract_text", "grant_list"} & set(article)
         assert {"title", "authors", "journal_info", "doi"} <= set(article)
-    # Of the articles that have any.
+    # Only articles that have any.
     assert any("mesh_terms" in article for article in cited)
     for name, media_type, begins in (
         ("as xml", "application/xml", r"<PubmedArticle>\s*<MedlineCitation"),

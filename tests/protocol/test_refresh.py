@@ -1,4 +1,4 @@
-"""A client asks for a fresh answer in a request's `_meta`, which no tool's schema has to name."""
+"""Tests `refresh` in a request's `_meta`, which bypasses the cache for any tool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.scripted_toolbox import ScriptedResult, ScriptedToolbox, as_toolbox
 
 
 class Noting(ScriptedToolbox):
-    """Notes whether calls pass the cache by."""
+    """Records whether calls bypass the cache."""
 
     def __init__(self) -> None:
         super().__init__()

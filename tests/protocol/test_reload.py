@@ -1,4 +1,4 @@
-"""A changed configuration takes over while the server serves; a bad one does not."""
+"""Tests reloads: a changed configuration is applied while serving, an invalid one is not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Served:
         self.file = file or folder / "carrel.json"
 
     def plugin(self, name: str = "sample", number: int = 1, **told: Any) -> str:
-        """Writes a plugin whose one tool gives `number`, and returns its address."""
+        """Writes a plugin whose only tool returns `number`; returns its URL."""
         path = self.folder / f"{name}.wasm"
         text = manifest_text(name=name, **told)
         path.write_bytes(guest(result=json.dumps({"n": number}), manifest=text).wasm)
@@ -53,7 +53,7 @@ class Served:
         self.write(json.dumps(document), replace=replace)
 
     def write(self, text: str, *, replace: bool = True) -> None:
-        """Writes the file anew under its name as editors do, or in place."""
+        """Writes the file by renaming a new one over it, as editors do, or in place."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         target = self.file.with_suffix(".new") if replace else self.file
         target.write_text(text, "utf-8")
@@ -251,7 +251,7 @@ def test_an_approval_is_taken_over_and_the_plugin_fetched_beside_the_serving(
 
 
 class Slow(ScriptedToolbox):
-    """A toolbox that knows whether it was closed."""
+    """A toolbox that records whether it was closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -287,7 +287,7 @@ def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last(
 
 
 class _Context:
-    """What a call looks at of its request, when it asks for nothing."""
+    """The part of a request that a call reads; without `_meta`."""
 
     params: dict[str, Any] | None = None
 
@@ -302,7 +302,7 @@ def test_watching_costs_nothing_before_the_first_answer() -> None:
     assert done.stdout == "False\n"
 
 
-#: Everything that a client can ask for. Whatever is added here must not change what is granted.
+#: Every request that a client can make. None may change a grant; add new ones here.
 METHODS = {
     "completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get",
     "prompts/list", "resources/list", "resources/read", "resources/templates/list",
@@ -335,7 +335,7 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
     ).sdk
     assert set(handled._request_handlers) <= METHODS
     tools = client.request("tools/list")["result"]["tools"]
-    # The host's own tools reach no file and no setting; all others run in the sandbox.
+    # The host's own tools access no file and no setting; all others run in the sandbox.
     assert [tool["name"] for tool in tools if tool["_meta"]["carrel/plugin"] == "carrel"] == [
         "work_lookup"
     ]

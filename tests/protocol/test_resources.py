@@ -1,4 +1,4 @@
-"""Documents that plugins offer by URI, beside the server's own health."""
+"""Tests plugins' resources, and the server's own health resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of bytes: they reach the guest as they are, and what is wrong is a typed error."""
+"""Tests binary documents: the guest gets them unchanged, and faults are typed errors."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_an_allocator_that_lies_is_a_typed_error(load: Load, lie: str) -> None:
 
 
 def test_an_allocator_that_only_allocates_is_enough(load: Load) -> None:
-    # componentize-py's traps for a block that it has given already.
+    # componentize-py traps for a block that it has already returned.
     wat = guest_wat(reading=CHECK_PATTERN, result=CHECKED, functions=HEX)
     only = "(local $p i32) (if (local.get 0) (then unreachable))"
     component = load(assemble(wat.replace("(local $p i32)", only, 1)))
@@ -171,7 +171,7 @@ def test_an_allocator_that_only_allocates_is_enough(load: Load) -> None:
 
 
 def test_an_allocator_that_overlaps_costs_only_its_own_call(load: Load) -> None:
-    # The table of the alphabet lies in the document, so the guest reads nonsense and nobody else.
+    # The alphabet's table overlaps the document, so the guest reads wrong data, but only its own.
     wat = guest_wat(reading="")
     same = "(local $p i32) (return (i32.const 65536))"
     component = load(assemble(wat.replace("(local $p i32)", same, 1)))
@@ -316,7 +316,8 @@ def test_a_component_without_the_interface_is_compiled_as_it_is(load: Load) -> N
 
 
 def test_the_entry_is_appended_and_nothing_of_the_component_changes() -> None:
-    # What is appended is a part of the code: with another, `codecache.SETTINGS_REVISION` changes.
+    # The appended code is part of the compiled code: if it changes, so must
+    # `codecache.SETTINGS_REVISION`.
     one = guest(reading="")
     longer = with_entry(one.wasm, "guest")
     assert longer.startswith(one.wasm)

@@ -1,4 +1,4 @@
-"""What is refused before anything of it runs, each by name."""
+"""Tests components that are refused at load, with the reason."""
 
 from __future__ import annotations
 

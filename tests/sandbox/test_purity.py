@@ -1,4 +1,4 @@
-"""Which components have no clock and no chance in them."""
+"""Tests which components are deterministic: without clocks and random numbers."""
 
 from __future__ import annotations
 

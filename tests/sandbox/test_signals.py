@@ -1,4 +1,4 @@
-"""Signals that are held back: none is lost or early, and the handlers stay whose they were."""
+"""Tests deferred signals: none is lost or delivered early, and handlers are restored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
 
 @pytest.fixture
 def came() -> Iterator[list[int]]:
-    """Yields what a handler of two signals has been told of."""
+    """Yields the signals that a handler of two signals has received."""
     came: list[int] = []
     both = (signal.SIGUSR1, signal.SIGUSR2)
     before = [signal.signal(one, lambda number, _frame: came.append(number)) for one in both]
@@ -134,7 +134,7 @@ def test_other_threads_change_nothing(came: list[int]) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork there")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_in_a_fork_of_another_thread_nothing_is_held_back() -> None:
-    """Its main thread is that one, and the block that would end the holding is not in it."""
+    """The fork's main thread is that thread, which does not run the end of the `with` block."""
     codes: list[int] = []
 
     def fork() -> None:

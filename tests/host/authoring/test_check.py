@@ -1,4 +1,4 @@
-"""Fixtures through the sandbox: what passes, what fails, and what is said about it."""
+"""Tests `plugin test`: fixtures in the sandbox that pass and fail, and the reports."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_a_document_that_is_no_text_fails_by_itself(folder: Path, config: Config
 
 
 class TestBytes:
-    """Cases of a format of bytes: the file as it is, and its options."""
+    """Tests cases of a binary format: the unchanged file, and its options."""
 
     FORMAT: ClassVar[dict[str, Any]] = {
         "name": "file",
@@ -230,7 +230,7 @@ class TestBytes:
         "bytes": True,
         "output_schema": {"type": "object"},
     }
-    #: Gives the options back; traps unless the document is the two bytes FF 00.
+    #: Returns the options; traps unless the document is the two bytes FF 00.
     READ = """
       (if (i32.ne (local.get $length) (i32.const 2)) (then unreachable))
       (if (i32.ne (i32.load16_u (local.get $document)) (i32.const 0x00ff)) (then unreachable))
@@ -339,7 +339,7 @@ def test_recorded_exchanges_without_a_case_are_named_as_skipped(
     assert report.skipped == [Skipped("kept", reason)]
 
 
-#: Every folder of fixtures in this project: its plugin, and the format its cases leave out.
+#: Every folder of fixtures in this project: its plugin, and the default format of its cases.
 LAYOUTS = {
     "tests/fixtures/arxiv": ("arxiv", "feed"),
     "tests/fixtures/crossref": ("crossref", "works"),
@@ -348,7 +348,7 @@ LAYOUTS = {
     "tests/fixtures/page": ("page", "html"),
     "tests/fixtures/pdf": ("pdf", "pdf"),
 }
-#: Those whose plugin has to be built, which `test_new.py` and `tests/plugins/test_examples.py` do.
+#: Those whose plugin must be built; `test_new.py` and `tests/plugins/test_examples.py` build them.
 BUILT = {
     "examples/python-plugin/fixtures",
     "examples/javascript-plugin/fixtures",

@@ -1,4 +1,4 @@
-"""Fixtures of the calls that a host makes by itself: lookups and resources."""
+"""Tests fixtures of reserved tools: lookups and resources."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANIFEST = manifest_text(
         }
     ],
 )
-#: Returns its arguments as they are: a pointer and a length.
+#: Returns its arguments unchanged: a pointer and a length.
 ECHO = (
     "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
     "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def wasm(result: object = None, **options: Any) -> bytes:
-    """Returns a component that answers so, whatever it is asked."""
+    """Returns a component that always returns this result."""
     text = result if isinstance(result, str) else json.dumps(result)
     return component(manifest=MANIFEST, result=text, **options)
 

@@ -30,8 +30,8 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 
 def answering(result: object, *, failed: bool = False) -> bytes:
-    """Returns a component that resolves DOIs and has a resource, and answers so to whatever it is
-    asked.
+    """Returns a component that resolves DOIs and has a resource; every call returns the same
+    result.
     """
     text = json.dumps(result)
     stats = {"uri": "sample-data://stats", "name": "stats", "description": "How much there is."}
@@ -161,7 +161,7 @@ class TestBuild:
 
 
 class NoNetwork:
-    """A host whose only request has no answer."""
+    """Makes a fake network whose only request fails."""
 
     def __init__(self, config: Config, ending: Exception | None = None) -> None:
         self._folder = config.record_dir
@@ -193,7 +193,7 @@ def down(code: str) -> SourceError:
 
 
 class TestOutage:
-    """A request without an answer must not become a case that passes."""
+    """Tests that a failed request does not become a case that passes."""
 
     def record(self, folder: Path, ending: Exception | None = None, **options: bool) -> int:
         session = Session(opener=lambda config: NoNetwork(config, ending))  # type: ignore[arg-type,return-value]
@@ -206,7 +206,7 @@ class TestOutage:
     ) -> None:
         folder = tmp_path / "fixtures" / "lamps"
         error = down(code)
-        for _ in range(2):  # running it again works as the first time
+        for _ in range(2):  # a second run works like the first
             with pytest.raises(SourceError):
                 self.record(folder, error)
             assert not folder.parent.exists()
@@ -358,7 +358,7 @@ class TestRecord:
         assert done.code == 0, done.err
         assert json.loads(done.out) == answer
         case = folder / "fixtures" / "desk"
-        assert (case / "exchanges").is_dir()  # where its fetches would have been written
+        assert (case / "exchanges").is_dir()  # the folder of its recorded fetches
         told = json.loads((case / "case.json").read_text("utf-8"))
         assert told == {"tool": "lookup", "arguments": {"ids": answer["not_found"]}}
         assert carrel("plugin", "test", "sample").code == 0

@@ -1,4 +1,4 @@
-"""`carrel call`, `record` and `tools`: arguments in, a result out."""
+"""Tests `carrel call`, `record` and `tools`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`carrel lookup`: identifiers in, merged works out, an exit code that says if all are there."""
+"""Tests `carrel lookup`: merged works, and the exit code when a work was not found."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_terminal_gets_a_table_that_nothing_can_steer(carrel: CommandLine) -> 
         env={"NO_COLOR": "1"},
     )
     assert done.code == 1
-    # On a slow machine a line of progress came before it and was wiped away.
+    # On a slow machine a progress line is drawn first, and erased.
     lines = [line.rpartition("\x1b[2K")[2].split() for line in done.out.splitlines()]
     assert ["identifier", "outcome", "work", "sources"] in lines
     assert any(line[:2] == ["10.1000/a", "found"] and "(2020)" in line for line in lines)

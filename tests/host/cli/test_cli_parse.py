@@ -1,4 +1,4 @@
-"""`carrel parse`: documents in, one result each."""
+"""Tests `carrel parse`: one result per document."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TestOneDocument:
 
 
 class TestBytes:
-    """Documents of a format of bytes."""
+    """Tests documents of a binary format."""
 
     def test_the_file_is_handed_over_as_it_is(self, carrel: CommandLine) -> None:
         done = carrel("parse", "fake", "bytes", carrel.write("d.bin", b"\xff\xfe\x00a"))

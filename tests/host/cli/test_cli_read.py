@@ -1,4 +1,4 @@
-"""`carrel read` as a whole process, on the real host with the real readers."""
+"""Tests `carrel read` as a process, with the built-in plugins that read documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such thing
 
 @pytest.fixture(scope="module")
 def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    """One home directory for all tests here, so that the plugins are compiled once."""
+    """Returns a home directory for all tests of this file, so that plugins are compiled once."""
     line = CommandLine(tmp_path_factory.mktemp("home"), real=True)
     line.write("short.xml", article())
     line.write("long.xml", long_article())
@@ -32,7 +32,7 @@ def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 @pytest.fixture(scope="module")
 def strange(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    """A home directory whose configuration has a stranger's readers of RTF and DjVu."""
+    """Returns a home directory whose configuration has third-party plugins for RTF and DjVu."""
     line = CommandLine(tmp_path_factory.mktemp("strange"), real=True)
     entries = []
     for name, guest in (("rich", reader("rtf")), ("slow", reader("djvu", body=LOOP))):
@@ -264,7 +264,7 @@ def test_an_output_that_nobody_reads_ends_the_command(carrel: CommandLine) -> No
 @posix
 @pytest.mark.long("matrix")
 def test_thousands_of_files_do_not_add_up_in_memory(carrel: CommandLine) -> None:
-    """The most memory of reading 100 files and of reading 3,000, in the same order of files."""
+    """Compares the peak memory of reading 100 files and 3,000 files in the same order."""
 
     def most(count: int) -> int:
         names = ["long.xml", "short.xml"] * (count // 2)

@@ -1,4 +1,4 @@
-"""What to do, said to the person whose file it is: a setting and the file it belongs to."""
+"""Tests remedies: each names a setting and the file that it belongs in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`carrel.cli.render`: tables and paragraphs at the width of a terminal."""
+"""Tests `carrel.cli.render`: tables and paragraphs at the width of a terminal."""
 
 from __future__ import annotations
 

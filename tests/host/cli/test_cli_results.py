@@ -1,4 +1,4 @@
-"""`carrel.cli.results`: what tools return, as a person reads it."""
+"""Tests `carrel.cli.results`, which formats results for people."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ class TestFate:
                 "",
                 "Erratum in: Ann. 2024",
             ),
-            # What a notice of a retraction itself says: it takes another work back.
+            # A retraction notice names the work that it retracts.
             ({"updates": [NOTICE]}, "", "Notice of retraction: doi:10.5555/n"),
         ],
     )

@@ -1,4 +1,4 @@
-"""`carrel serve`: the server as the command line starts it."""
+"""Tests `carrel serve`."""
 
 from __future__ import annotations
 

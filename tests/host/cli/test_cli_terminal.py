@@ -1,4 +1,4 @@
-"""What a person sees: tables, lists, progress, and no colour where none is wanted."""
+"""Tests output to a terminal: tables, lists, progress and colour."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestOnATerminal:
 
 
 class Terminal(io.StringIO):
-    """A terminal that says when something was written to it."""
+    """A terminal that reports when it is written to."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`carrel tools` and `carrel call TOOL --help`: what a person needs to call a tool."""
+"""Tests `carrel tools` and `carrel call TOOL --help`."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class TestArguments:
         assert read_arguments_of({"$ref": "#"}) == []
 
 
-#: Schemas of other people's tools, each with what is awkward about it.
+#: Unusual schemas of third-party tools, by what is unusual.
 STRANGE: dict[str, dict[str, Any]] = {
     "nothing": {"type": "object"},
     "no arguments": {"type": "object", "properties": {}, "additionalProperties": False},

@@ -1,4 +1,4 @@
-"""`carrel.config`: where settings come from, and what holds when nothing is said."""
+"""Tests `carrel.config`: sources of settings, and defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hyper-mcp's configuration files load as they are, and what does not happen is said."""
+"""Tests that hyper-mcp's configuration files load, with warnings for unsupported settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from carrel.errors import ConfigError, LockError
 from carrel.tools import Toolbox
 from carrel.trust.policy import Identity, TrustPolicy
 
-#: The example of hyper-mcp's arXiv plugin, with names of our own.
+#: The example of hyper-mcp's arXiv plugin, with other names.
 DOCUMENTED = {
     "plugins": {
         "arxiv": {
@@ -262,7 +262,7 @@ class TestNotOffered:
 
 
 class TestNotOneOfThose:
-    """A key of Carrel's own, or an unknown one, makes the file Carrel's, and strict."""
+    """A key of Carrel's, or an unknown key, makes it a Carrel file, which is checked strictly."""
 
     @pytest.mark.parametrize(
         ("document", "fault"),

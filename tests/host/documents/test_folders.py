@@ -1,4 +1,4 @@
-"""Files in granted folders: what is opened, and that nothing else ever is."""
+"""Tests that only files in granted folders are opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="Windows makes no such fil
 
 @pytest.fixture(autouse=True, params=["by descriptor", "by path"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each way to open: by descriptors of folders, and as systems do that have none."""
+    """Selects a way to open files: by folder descriptors, and by paths, for systems without."""
     if request.param == "by path" or not opening._BY_DESCRIPTOR:
         monkeypatch.setattr(opening, "_BY_DESCRIPTOR", False)
         return "by path"
@@ -30,7 +30,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def granted(tmp_path: Path) -> Path:
-    """A folder with a file and a folder in it, and a secret beside it."""
+    """Returns a folder with a file and a subfolder; its parent contains a secret."""
     folder = tmp_path / "papers"
     (folder / "2024").mkdir(parents=True)
     (folder / "a.txt").write_text("a")
@@ -113,7 +113,7 @@ def test_pipes_sockets_and_devices_are_denied_and_never_opened(granted: Path) ->
     os.mkfifo(granted / "pipe")
     listener = socket.socket(socket.AF_UNIX)
     here = Path.cwd()
-    os.chdir(granted)  # a socket's path may be a hundred bytes
+    os.chdir(granted)  # a socket's path may have at most about 100 bytes
     try:
         listener.bind("socket")
     finally:
@@ -184,7 +184,7 @@ def test_an_unreadable_file_is_an_error_with_its_name(
 @posix
 @pytest.mark.requirement("documents:granted:races")
 def test_a_name_that_changes_meanwhile_never_leads_out(granted: Path, way: str) -> None:
-    """A thread replaces a file and a folder by links to the secret, and back, all the time."""
+    """A thread keeps replacing a file and a folder by links to the secret, and back."""
     if way == "by path":
         pytest.skip("where no folder can be opened, nothing is promised of races")
     outside = granted.parent / "outside"

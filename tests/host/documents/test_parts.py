@@ -1,4 +1,4 @@
-"""Sections by their headings, and pieces that end between paragraphs."""
+"""Tests sections, found by heading, and parts of them, which end between paragraphs."""
 
 from __future__ import annotations
 

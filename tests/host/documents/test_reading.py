@@ -1,4 +1,4 @@
-"""A document from bytes to text: whose reader, what is shown, what fails how."""
+"""Tests reading documents: the choice of the plugin, the text, and the errors."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_an_entry_that_is_off_stays_off(open_api: Open) -> None:
 
 
 def test_reading_checks_no_schema(tmp_path: Path, code_folder: Path) -> None:
-    """Importing what checks manifests would take longer than reading most documents."""
+    """Importing the manifest checks would take longer than reading most documents."""
     path = tmp_path / "article.xml"
     path.write_bytes(article())
     code = (

@@ -1,4 +1,4 @@
-"""The tool `document_read` as clients see it."""
+"""Tests the tool `document_read` as clients see it."""
 
 from __future__ import annotations
 

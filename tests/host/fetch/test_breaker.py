@@ -5,7 +5,7 @@ from support.upstream import SkippingClock
 
 
 class StillClock(SkippingClock):
-    """A clock that moves only when told to."""
+    """A clock that only tests advance."""
 
     def monotonic(self) -> float:
         return self.skipped

@@ -282,7 +282,7 @@ def test_two_thousand_heads_at_five_a_second_end_while_the_call_can_still_return
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply())
-    # One at a time, so that no time is skipped while a request is under way.
+    # One at a time, so that the clock does not advance during a request.
     rule = HostRule(ARXIV, EVERY_METHOD, pace=Pace(0.2), concurrency=1)
     harness = make_harness(rules=(rule,), clock=SkippingClock())
     call = harness.call(60, fetches=2000)
@@ -330,7 +330,7 @@ def test_a_long_wait_reports_its_reason(make_harness: MakeHarness, upstream: Ups
     requests = [Request("GET", f"https://{ARXIV}{path}") for path in ("/quick", "/slow")]
     call.progress(2, 3, "asking")
     harness.fetcher.fetch_all(requests, call)
-    # The numbers are the plugin's: waiting adds nothing to them.
+    # The numbers are the plugin's; waiting does not change them.
     assert {(done, total) for done, total, _ in said} == {(2, 3)}
     message = said[-1][2]
     assert message == f"1 of 2 fetched, waiting for {ARXIV} to answer"
@@ -448,7 +448,7 @@ def settle(harness: FetchHarness, call: Call, verdict: Verdict) -> None:
 
 class TestDiscard:
     def ask(self, harness: FetchHarness, call: Call, path: str) -> Request:
-        """Has a call make a request, whose answer is settled by the test."""
+        """Makes a call request a URL; the test decides the response."""
         request = Request("GET", f"https://{ARXIV}{path}")
         (outcome,) = harness.fetcher.fetch_all([request], call)
         assert isinstance(outcome, Response)

@@ -24,7 +24,7 @@ def feed(reader: BodyReader, chunk: bytes) -> list[int]:
 
 
 def squeeze(data: bytes) -> bytes:
-    """gzip, without the time of day in its header."""
+    """Compresses with gzip, without a time in the header."""
     return gzip.compress(data, mtime=0)
 
 

@@ -1,4 +1,4 @@
-"""One HTTP connection against servers that break the rules, or keep them in the costliest way."""
+"""Tests an HTTP connection to servers that violate the protocol, or make it expensive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EMPTY = OK + b"Content-Length: 0\r\n\r\n"
 
 
 class Script:
-    """A stream that hands out what it was given, in pieces, and then its end or nothing."""
+    """A stream that returns given data in pieces, and then ends or stays silent."""
 
     def __init__(self, *pieces: bytes, ends: bool = True) -> None:
         self.pieces = list(pieces)
@@ -206,7 +206,7 @@ def test_a_connection_with_unread_bytes_is_not_reused(leftover: bytes, together:
 
 
 class TestCost:
-    """What a server can make the event loop do."""
+    """Tests the work that a server can cause on the event loop."""
 
     @pytest.mark.requirement("serve:alive:tiny-chunks")
     def test_an_endless_body_of_tiny_chunks_is_refused(self) -> None:
@@ -243,7 +243,7 @@ class TestCost:
     def test_other_plugins_make_progress_while_an_expensive_response_is_read(
         self, pieces: list[bytes]
     ) -> None:
-        """All of it is there at once, so that nothing but the reader's own will lets others run."""
+        """All data is available at once, so others run only if the reader yields."""
         turns = 0
 
         async def neighbour() -> None:
@@ -255,7 +255,7 @@ class TestCost:
         async def run() -> None:
             watching = asyncio.create_task(neighbour())
             connection = HTTPConnection(Script(*pieces), read_seconds=5)
-            # Each look at the processor's clock finds it 20 us later.
+            # Each read of the CPU clock advances it by 20 us.
             ticks = itertools.count()
             scheduler = FairScheduler(processor=lambda: next(ticks) * 20e-6)
 

@@ -215,7 +215,7 @@ def test_threads_with_different_secrets_do_not_share_an_answer(
 
 
 class TestSoftware:
-    """The name and version that an upstream knows this software by, which are no secret."""
+    """Tests the name and version that upstreams identify this software by; they are not secret."""
 
     NAME = Secret("software", "carrel", (NCBI,), query="tool")
 

@@ -1,4 +1,4 @@
-"""What the worst neighbour can do with the state that plugins share in the fetch layer."""
+"""Tests how far one plugin can affect others through shared state of the fetch layer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def open_group(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
 
 @pytest.fixture
 def quick(open_group: Open, clock: SkippingClock) -> PluginGroup:
-    """Plugins whose waits end at once."""
+    """Returns plugins whose waits end immediately."""
     return open_group(clock)
 
 
@@ -169,7 +169,7 @@ class TestPace:
         for thread in threads:
             thread.start()
             until(lambda: bool(upstream.seen))
-        time.sleep(0.3)  # all are in the queue: arXiv gets one request at a time
+        time.sleep(0.3)  # all are queued: arXiv gets one request at a time
         assert len(upstream.seen) == 1
         release.set()
         until(lambda: len(upstream.seen) > 6)
@@ -267,7 +267,7 @@ class TestConnections:
         upstream.on("/post", Reply(body=b"done"))
         harness = quick.stranger("one", {"host": EVIL})
         harness.answer(f"https://{EVIL}/last")
-        time.sleep(0.05)  # the end has to arrive
+        time.sleep(0.05)  # the end of the connection must arrive
         assert harness.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
 
     @pytest.mark.requirement("sandbox:apart:idle-connections")
@@ -361,7 +361,7 @@ class TestBytes:
         outcomes: list[list[object]] = []
 
         def ask(number: int) -> None:
-            # Each call's first answer is complete and waits for its second.
+            # Each call has its first response and waits for the second.
             paths = (f"big?{number}", "held")
             requests = [Request("GET", f"https://{EVIL}/{path}") for path in paths]
             outcomes.append([*evil.fetcher.fetch_all(requests, evil.call())])

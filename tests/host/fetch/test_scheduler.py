@@ -1,4 +1,4 @@
-"""The event loop's scheduler: whose step is next, and how much of the loop a plugin may have."""
+"""Tests the scheduler: the order of plugins' steps, and a plugin's share of the event loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from carrel.fetch.scheduler import (
 
 
 class Clock:
-    """Time that passes when somebody works."""
+    """A clock that only work advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -169,7 +169,7 @@ class TestCheckpoint:
 @pytest.mark.requirement("serve:alive:fair-steps")
 class TestOrder:
     def test_one_step_for_plugins_in_each_iteration_of_the_loop(self) -> None:
-        """Thirty ready tasks of plugins run one by one; a built-in one runs in each iteration."""
+        """Thirty ready tasks of plugins run one by one; a built-in one's runs in each iteration."""
 
         async def whole() -> None:
             scheduler = FairScheduler()
@@ -301,7 +301,7 @@ class TestShare:
         run(whole)
 
     def test_work_beyond_the_free_share_is_followed_by_a_pause(self) -> None:
-        """A plugin that works without end gets its share of the time, and no more."""
+        """A plugin that works without pause gets exactly its share of the time."""
 
         async def whole() -> None:
             worked = Clock()
@@ -323,7 +323,7 @@ class TestShare:
         run(whole)
 
     def test_a_long_step_is_charged_up_to_a_cap(self) -> None:
-        """Python's collector of cycles runs in whoever's step it is due."""
+        """Python's garbage collector runs in the step in which it is due, of any plugin."""
 
         async def whole() -> None:
             worked = Clock()

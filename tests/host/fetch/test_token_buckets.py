@@ -15,7 +15,7 @@ from support.upstream import SkippingClock
 
 
 class StillClock(SkippingClock):
-    """A wall clock that moves, and jumps, only when told to."""
+    """A wall clock that only tests advance or set."""
 
     now = 1_000_000.0
 
@@ -40,7 +40,7 @@ def buckets(
 def waits(
     buckets: TokenBuckets, clock: StillClock, interval: float, burst: int, count: int
 ) -> list[float]:
-    """Returns the waits of someone who takes so many slots one after another, each when it is
+    """Returns the waits of a client that takes `count` slots in sequence, each when it is
     due.
     """
     waited = []

@@ -208,7 +208,7 @@ def test_a_slot_that_is_given_back_is_there_for_the_next_request(
             assert clock.skipped == before
         async with queue.slot("b", late):
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
-            await queue.give_back(used)  # another was taken since: the pace holds
+            await queue.give_back(used)  # another slot was taken in between, so the pace applies
         before = clock.skipped
         async with queue.slot("a", late):
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)

@@ -1,4 +1,4 @@
-"""Credentials: where they come from, and that they go to nobody else."""
+"""Tests the sources of credentials, and that only the registry and its realms receive them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A registry that lies, breaks, or points elsewhere costs one typed error, and gets no secret."""
+"""Tests that each fault of a hostile registry is one typed error, and that it gets no secret."""
 
 from __future__ import annotations
 
@@ -354,7 +354,7 @@ class TestUploads:
 
 
 def basic_then(reply: Reply) -> object:
-    """Asks for a password, and answers whoever has one."""
+    """Requires a password, and accepts any."""
     challenge = ("WWW-Authenticate", 'Basic realm="plugins"')
 
     def handler(seen: Seen) -> Reply:

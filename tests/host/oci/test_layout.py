@@ -1,4 +1,4 @@
-"""Every layout is read; what is ambiguous, hostile or no plugin is refused."""
+"""Tests that all layouts of images are read, and ambiguous or hostile ones refused."""
 
 from __future__ import annotations
 

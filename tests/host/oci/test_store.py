@@ -1,4 +1,4 @@
-"""The store of pulled plugins: whole or not at all, whoever dies and whatever the disk says."""
+"""Tests that the store of pulled plugins stays consistent after kills and disk errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX = 2**20
 
 def published(wasm: bytes = COMPONENT, tag: str = "1") -> tuple[MemoryRepository, str]:
     repository = MemoryRepository()
-    # The same bytes give the same digest, whatever the time.
+    # The same bytes have the same digest at any time.
     package = write_plugin(wasm, name="demo", created=datetime(2026, 1, 1, tzinfo=UTC))
     return repository, repository.publish(package, tag)
 

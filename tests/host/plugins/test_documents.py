@@ -1,4 +1,4 @@
-"""Formats of bytes: what a manifest declares, what its component exports, what a caller gets."""
+"""Tests binary formats: the manifest's declaration, the component's exports, the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a client's arguments to a checked result, through a real sandbox."""
+"""Tests calls from a client's arguments to a validated result, in the sandbox."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_skipped_tool_is_neither_listed_nor_callable(make_toolbox: MakeToolbox
 
 @pytest.mark.requirement("result:typed:arguments")
 def test_arguments_reach_the_guest_without_blank_ones(make_toolbox: MakeToolbox) -> None:
-    # The guest returns its arguments as they are: a pointer and a length.
+    # The guest returns its arguments unchanged: a pointer and a length.
     echo = (
         "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
         "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"

@@ -1,4 +1,4 @@
-"""What a merge takes, who said it, and what else was said."""
+"""Tests merged values, their provenance, and the alternatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The typed view of a record: the contract's members, both ways, and nothing unchecked."""
+"""Tests the typed view of a record: conversion both ways, and validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is signed here, cosign verifies; what cosign signs is verified here."""
+"""Tests that cosign verifies Carrel's signatures and Carrel verifies cosign's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def publish_signed(
     older: bool = False,
     chain: Sequence[Issued] = (),
 ) -> str:
-    """Something new, signed by the project's own client."""
+    """Publishes a new artifact, signed by Carrel."""
     digest = artifact(repository)
     registry = next(one for one in registries.values() if one.host == repository.host)
     pems = [one.pem for one in chain]

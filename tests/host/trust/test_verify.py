@@ -1,4 +1,4 @@
-"""What a person is told, what is bounded, and that what is cached is verified too."""
+"""Tests verification: reports, limits, and verification of cached plugins."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_halves_of_characters_are_refused(
 def test_a_pattern_is_not_matched_against_an_unlisted_name(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
-    """A stranger's certificate could hold a name on which the pattern takes for ever."""
+    """Another signer's certificate could have a name on which the pattern backtracks for ever."""
     name = x509.RFC822Name("a" * 28 + "@example.org")
     digest = put_artifact(memory)
     attach(
@@ -279,7 +279,7 @@ def test_a_manifest_without_measure_is_refused(
     assert "larger than" in refusal(memory, digest, signing_keys.by_key().policy).message
 
 
-# What is cached is verified too
+# Cached plugins are verified too
 
 
 @pytest.mark.requirement("plugin:signed:cached")
@@ -334,7 +334,7 @@ def test_a_store_whose_signature_was_changed_is_refused(
 
 
 def put_plugin(repository: HttpRepository) -> str:
-    """Something that a registry's reader takes for a plugin."""
+    """Publishes a manifest that is read as a plugin."""
     wasm = repository.put_blob(b"\0asm\x0d\0\1\0", "application/wasm")
     config = repository.put_blob(
         json.dumps(

@@ -1,4 +1,4 @@
-"""Configuration and variables, as a module reads and keeps them."""
+"""Tests a module's configuration and variables."""
 
 from __future__ import annotations
 

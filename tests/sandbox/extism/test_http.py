@@ -1,4 +1,4 @@
-"""A module's requests: what reaches the fetcher, what comes back, what ends the call."""
+"""Tests modules' requests: the fetcher's arguments, the responses, the errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .conftest import Run
 
 
 class Answers:
-    """Answers every request alike and keeps what was asked."""
+    """Returns the same response for every request, and records requests."""
 
     def __init__(self, outcome: Outcome | None = None) -> None:
         self.outcome = outcome

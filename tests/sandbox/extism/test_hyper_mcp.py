@@ -1,4 +1,4 @@
-"""hyper-mcp's own functions: what is offered works, the rest is refused as hyper-mcp does."""
+"""Tests hyper-mcp's host functions: supported ones, and refusal of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module allocates, frees, reads and writes, and how much of it there is."""
+"""Tests a module's allocation, and its reads and writes of the kernel's memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .conftest import Run
 
 
 def numbers(run: Run, *expressions: str) -> list[int]:
-    """Returns what i64 expressions give, each in an instance of its own."""
+    """Returns the values of i64 expressions, each in a new instance."""
     return [int(run(module(f"(call $number {one})"))) for one in expressions]
 
 

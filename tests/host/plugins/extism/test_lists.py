@@ -1,4 +1,4 @@
-"""A module's lists are checked before anybody sees them."""
+"""Tests that a module's lists are validated before clients see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded manifest and `describe()`: a component in which they differ is refused."""
+"""Tests that a component whose embedded manifest differs from `describe()` is refused."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def described_as(text: str) -> Guest:
 
 
 def forged(embedded: str, one: Guest | None = None) -> bytes:
-    """Returns a component whose embedded manifest is another than its own."""
+    """Returns a component with another manifest embedded than `describe` returns."""
     one = one or described_as(manifest_text())
     return with_sections(one.wasm, contract="1.0", manifest=embedded)
 
 
 def running(body: str) -> Guest:
-    """Returns a component whose `describe` does something else first."""
+    """Returns a component whose `describe` runs `body` first."""
     text = guest_wat(manifest=manifest_text())
     head = '(func (export "describe") (result i32)'
     assert head in text
@@ -52,7 +52,7 @@ FORGED = forged(manifest_text(version="9.9.9"))
 
 @pytest.fixture
 def configured(tmp_path: Path, code_folder: Path) -> Callable[..., Config]:
-    """Returns a configuration of components that are files, by name."""
+    """Returns a configuration of component files, by name."""
 
     def make(**components: bytes) -> Config:
         entries = []
@@ -68,7 +68,7 @@ def configured(tmp_path: Path, code_folder: Path) -> Callable[..., Config]:
 
 @pytest.fixture
 def refusal(configured: Callable[..., Config]) -> Callable[[bytes], CarrelError]:
-    """Why a component is refused when it is loaded."""
+    """Returns why a component is refused at load."""
 
     def refuse(wasm: bytes) -> CarrelError:
         registry = PluginSet(configured(sample=wasm))

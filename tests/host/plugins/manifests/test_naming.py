@@ -1,4 +1,4 @@
-"""Every name of a tool is one that all clients take, and says which tool it is."""
+"""Tests that all clients accept tools' names, and that each name is unique."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas from plugins are bounded before they are used, and cheap when they are."""
+"""Tests that plugins' schemas are bounded before use, and that validation is cheap."""
 
 from __future__ import annotations
 
