@@ -20,7 +20,7 @@ def feed(title: str = "A title", *, declaration: str = "", count: int = 1) -> st
 
 
 def _entity_bomb() -> str:
-    """Returns a feed with ten levels of ten entities: a billion characters if expanded."""
+    """Returns a feed with nine levels of ten entities: two billion characters if expanded."""
     levels = "".join(
         f'<!ENTITY l{level} "' + f"&l{level - 1};" * 10 + '">' for level in range(1, 10)
     )

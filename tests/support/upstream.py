@@ -86,7 +86,7 @@ class Names:
     """A resolver over a table.
 
     Args:
-        table: name → addresses; of a list of lists each lookup takes the next; the last is repeated.
+        table: name → addresses; of a list of lists each lookup takes the next, then the last.
         otherwise: addresses of every other name.
     """
 
