@@ -32,7 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.alone
 @pytest.mark.long("measure")
-def test_a_quick_run_measures_a_case_and_decides_nothing(tmp_path: Path) -> None:
+def test_a_quick_run_measures_a_case_without_a_verdict(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
     done = run("-X", "utf8", "-m", "bench", "--quick", "--only", "process", "--json", str(report))
     assert done.returncode == 0, done.stderr

@@ -135,7 +135,7 @@ def test_the_readme_s_commands_are_those_of_ci() -> None:
     assert all((ROOT / command.split()[1]).exists() for command in commands)
 
 
-def test_pages_speak_of_the_project_alone() -> None:
+def test_pages_contain_no_local_paths_and_no_todos() -> None:
     texts = {one.path: one.prose + "".join(block.text for block in one.blocks) for one in pages()}
     foreign = re.compile(r"(?<!\w)(/tmp/|/root/|/work/|/opt/|/var/)|\bTODO\b|\bFIXME\b", re.ASCII)
     assert [str(path) for path, text in texts.items() if foreign.search(text)] == []

@@ -87,7 +87,7 @@ def test_an_error_survives_pickling(error: CarrelError) -> None:
     assert copy.to_dict() == error.to_dict()
 
 
-def test_an_unknown_name_lists_what_is_known_when_nothing_is_near() -> None:
+def test_an_unknown_name_without_a_close_match_lists_all_names() -> None:
     error = errors.UnknownNameError("tool", "zzz", known=["arxiv_query"])
     assert error.nearest is None
     assert "known: arxiv_query" in str(error)

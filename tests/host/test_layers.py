@@ -140,7 +140,7 @@ def test_features_see_the_seam_and_only_their_commands_the_command_line(feature:
     assert {path: names for path, names in strays.items() if names} == {}
 
 
-def test_each_feature_names_modules_of_its_own() -> None:
+def test_each_feature_names_modules_in_its_own_package() -> None:
     for feature in FEATURES:
         references = [*feature.commands.values(), *([feature.tools] if feature.tools else [])]
         assert references

@@ -78,5 +78,5 @@ def test_a_program_keeps_its_allocator_and_its_collector(code_folder: Path) -> N
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
-def test_the_command_line_sets_its_own_allocator_up(code_folder: Path) -> None:
+def test_the_command_line_configures_its_allocator(code_folder: Path) -> None:
     assert {"mallopt", "malloc"} <= set(run("command", code_folder)["looked_up"])

@@ -131,6 +131,6 @@ class TestText:
         line = handler.format(record)
         assert line.endswith("carrel: one 2026-01-01 ERROR two [2J")
 
-    def test_an_error_for_a_person_hides_nothing(self) -> None:
+    def test_an_error_for_a_person_has_no_hidden_character(self) -> None:
         error = SourceError("not_found", f"no\x1b[2J {PERSIAN}\u202e", plugin="p", tool="t")
         assert f"no [2J {PERSIAN}\n" in describe(error) + "\n"

@@ -40,7 +40,7 @@ def test_a_fault_in_a_large_text_is_found_at_its_place(place: int) -> None:
     assert start_of_fault(Utf8, bytes(data)) == place
 
 
-def test_it_is_the_bytes_it_was_given() -> None:
+def test_utf8_keeps_its_bytes() -> None:
     data = "naïve € 😀".encode() * 10_000
     assert Utf8(data).data is data
     assert len(Utf8(data)) == len(data)

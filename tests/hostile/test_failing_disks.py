@@ -47,7 +47,7 @@ posix = pytest.mark.skipif(sys.platform != "linux", reason="finds files of handl
 @posix
 @pytest.mark.requirement("plugin:pinned:failing-disk")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
+def test_a_pull_on_a_failing_disk_is_a_storage_error_and_keeps_the_old_plugin(
     tmp_path: Path, fault: int
 ) -> None:
     repository = registry()
@@ -85,7 +85,7 @@ def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
 @posix
 @pytest.mark.requirement("registry:store:failing-disk")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_blob_that_comes_onto_a_failing_disk_is_a_storage_error_and_comes_the_next_time(
+def test_a_download_to_a_failing_disk_is_a_storage_error_and_succeeds_next_time(
     tmp_path: Path, fault: int
 ) -> None:
     data = component(0)
@@ -152,7 +152,7 @@ def test_caches_on_a_failing_disk_cost_speed_only(tmp_path: Path, fault: int) ->
 @posix
 @pytest.mark.requirement("replay:exact:failing-disk")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_recording_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_one(
+def test_a_recording_on_a_failing_disk_is_a_storage_error_and_keeps_the_old_one(
     tmp_path: Path, fault: int
 ) -> None:
     fresh = itertools.count()
@@ -200,7 +200,7 @@ def test_calls_are_answered_on_a_disk_that_is_really_full(tiny_disk: Path, tmp_p
 
 
 @pytest.mark.requirement("registry:store:full-disk")
-def test_a_blob_that_comes_onto_a_disk_that_is_really_full_gives_its_space_back(
+def test_a_download_to_a_full_disk_frees_its_space(
     tiny_disk: Path,
 ) -> None:
     data = component(0)

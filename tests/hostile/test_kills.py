@@ -132,7 +132,7 @@ def kill(folder: Path, kills: int, seed: int) -> tuple[int, int]:
 @pytest.mark.long("kills")
 @pytest.mark.skipif(os.name != "posix", reason="fork and SIGKILL are POSIX's")
 @pytest.mark.requirement("plugin:pinned:killed")
-def test_four_hundred_kills_tear_nothing_and_lose_nothing_acknowledged(tmp_path: Path) -> None:
+def test_four_hundred_kills_corrupt_nothing_and_lose_nothing_acknowledged(tmp_path: Path) -> None:
     # Most of the time is waiting for the next kill, so several folders run in parallel.
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
         outcomes = list(

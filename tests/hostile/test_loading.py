@@ -247,9 +247,7 @@ def test_a_plugin_that_fails_while_it_is_listed_leaves_the_others_listed(
     ],
     ids=["beyond", "negative", "misaligned", "trap", "loop"],
 )
-def test_an_allocator_that_lies_costs_its_call_one_error(
-    beside_good: MakeToolbox, body: str
-) -> None:
+def test_a_faulty_allocator_is_one_error_of_its_call(beside_good: MakeToolbox, body: str) -> None:
     toolbox = beside_good(in_realloc(body), limits={"cpu_seconds": 0.2})
     try:
         outcome = str(toolbox.call_sync("bad_echo", {"text": "x"}).data)

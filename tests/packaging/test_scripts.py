@@ -55,7 +55,7 @@ def set_up(checkout: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_live_query_that_fails_names_the_flag_that_does_without_a_network() -> None:
+def test_a_failed_live_query_names_the_offline_flag() -> None:
     done = run_python(
         "from importlib import import_module\n"
         "fails = [sys.executable, '-c', 'raise SystemExit(3)']\n"
@@ -94,7 +94,7 @@ def no_toolchain(tmp_path: Path) -> str:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
-def test_a_cargo_without_a_toolchain_builds_nothing_and_is_named(no_toolchain: str) -> None:
+def test_a_cargo_without_a_toolchain_is_reported_and_not_used(no_toolchain: str) -> None:
     code = "import native, pathlib; print(native.build(pathlib.Path(sys.executable)))"
     done = run_python(code, PATH=no_toolchain)
     assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr

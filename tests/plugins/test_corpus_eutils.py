@@ -102,9 +102,7 @@ def test_captured_articles_read_as_lxml_reads_them(api: Carrel, path: Path) -> N
 
 
 @pytest.mark.parametrize("path", files("efetch"))
-def test_the_abstract_in_one_piece_has_every_section_behind_its_label(
-    api: Carrel, path: Path
-) -> None:
+def test_the_joined_abstract_has_every_section_after_its_label(api: Carrel, path: Path) -> None:
     for article in api.parse("eutils", "efetch", path.read_text("utf-8"))["articles"]:
         sections = article.get("abstract_sections", [])
         labelled = [

@@ -91,7 +91,7 @@ def test_a_captured_source_is_a_document(desk: Carrel, path: Path) -> None:
     assert document["quality"] in {"complete", "partial", "none"}
 
 
-def test_documents_have_the_words_that_latexml_finds(desk: Carrel, corpus: Path) -> None:
+def test_documents_have_the_words_of_latexmls_output(desk: Carrel, corpus: Path) -> None:
     paths = [path for path in PAIRS if path.name.split("-")[0] in DOCUMENTS]
     scores = {
         path.name: f1(truth(path), found(desk.parse("tex", "tex", path.read_bytes())))

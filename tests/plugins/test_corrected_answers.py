@@ -379,7 +379,7 @@ def session(config: Config, tmp_path: Path) -> Iterator[Session]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_corrected_answer_is_as_its_transcript_says(session: Session, name: str) -> None:
+def test_a_corrected_result_equals_its_transcript(session: Session, name: str) -> None:
     case = CASES[name]
     case.run(session)
     told = f"{case.title}.\n\n{wrapped(f'Before: {case.before}')}\n\n{session.text()}"

@@ -133,7 +133,7 @@ class TestSoftware:
         assert read(toolbox, "pubmed-connect://stats/pubmed")["database_name"] == "pubmed"
 
 
-def test_reading_without_an_event_loop_gives_the_same(toolbox: Toolbox) -> None:
+def test_reading_without_an_event_loop_returns_the_same(toolbox: Toolbox) -> None:
     uri = "pubmed-connect://stats/pubmed"
     assert toolbox.read_resource_sync(uri).data == read(toolbox, uri)
     with pytest.raises(UnknownNameError, match="did you mean 'pubmed-connect://info'"):

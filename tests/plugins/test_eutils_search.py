@@ -192,7 +192,7 @@ def test_invalid_arguments_make_no_request(
     assert upstream.seen == []
 
 
-def test_the_contact_address_goes_along_and_stays_out_of_the_result(
+def test_the_contact_address_is_sent_and_not_in_the_result(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
     toolbox = make_toolbox("eutils", fetch=replace(config.fetch, contact="desk@example.org"))

@@ -53,7 +53,7 @@ def component(language: str, config: Config, tmp_path: Path) -> bytes:
 
 @pytest.mark.requirement("sandbox:ambient:other-languages")
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_plugin_of_another_language_keeps_to_the_contract(
+def test_a_plugin_in_another_language_implements_the_contract(
     language: str, examples_config: Config, tmp_path: Path
 ) -> None:
     wasm = component(language, examples_config, tmp_path)

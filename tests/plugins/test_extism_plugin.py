@@ -97,7 +97,7 @@ def open_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
         toolbox.close()
 
 
-def test_its_tools_stand_beside_those_of_components(open_toolbox: Open) -> None:
+def test_its_tools_are_listed_with_those_of_components(open_toolbox: Open) -> None:
     tools = {tool.name: tool for tool in open_toolbox().tools()}
     assert list(tools)[:3] == ["arxiv_query", "ror_search", "ror_describe"]
     assert "identifiers_check" in tools
@@ -142,7 +142,7 @@ def test_env_vars_are_its_configuration(open_toolbox: Open, upstream: Upstream) 
     assert found["name"] == "Bibliothek der Pulte"
 
 
-def test_a_tool_without_output_schema_gives_content_blocks(
+def test_a_tool_without_output_schema_returns_content_blocks(
     open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))

@@ -113,7 +113,7 @@ def test_a_fixture_gives_the_expected_result_in_the_sandbox(
 
 
 @pytest.mark.parametrize(("source", "path"), CASES)
-def test_the_native_parser_gives_the_same(config: Config, source: str, path: Path) -> None:
+def test_the_native_parser_returns_the_same(config: Config, source: str, path: Path) -> None:
     expected = natively(source, path)
     found = through_the_sandbox(config, source, path)
     if "error" in expected:

@@ -54,7 +54,7 @@ def test_a_hostile_document_is_a_typed_error_with_its_place(
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_document_gives_the_position(config: Config, name: str) -> None:
+def test_a_malformed_documents_error_has_a_position(config: Config, name: str) -> None:
     document = MALFORMED[name]
     with pytest.raises(SourceError) as caught:
         Carrel(config).parse("arxiv", "feed", document)
@@ -76,9 +76,7 @@ def test_hostile_documents_do_not_affect_other_calls(config: Config) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_but_right_document_gives_a_result(
-    config: Config, tmp_path: Path, name: str
-) -> None:
+def test_an_unusual_but_valid_document_is_read(config: Config, tmp_path: Path, name: str) -> None:
     document, title = ODD[name]
     path = tmp_path / f"{name}.xml"
     path.write_bytes(document)

@@ -146,7 +146,7 @@ def test_an_unreadable_response_is_fetched_again(
 
 
 @pytest.mark.requirement("result:typed:unreadable-is-not-kept")
-def test_another_process_is_not_given_an_unreadable_answer_either(
+def test_an_unreadable_response_is_not_cached_for_other_processes(
     open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on(
@@ -352,7 +352,7 @@ class TestRefresh:
         assert asked(upstream) == 2
 
     @pytest.mark.requirement("result:typed:refresh")
-    def test_an_unreadable_answer_to_a_refresh_leaves_the_old_one(
+    def test_an_unreadable_response_to_a_refresh_keeps_the_old_one(
         self, open_toolbox: Open, upstream: Upstream
     ) -> None:
         upstream.on("/api/query", GOOD, Reply(body=b"<html>", headers=XML))

@@ -134,7 +134,7 @@ def test_every_built_in_plugin_declares_what_it_resolves(toolbox: Toolbox) -> No
     }
 
 
-def test_a_plugin_that_is_added_takes_part_beside_the_built_in_ones(
+def test_an_added_plugin_is_queried_with_the_built_in_ones(
     make_toolbox: MakeToolbox, upstream: Upstream, toolbox: Toolbox, tmp_path: Path
 ) -> None:
     """Only its manifest says that it resolves DOIs; values of the built-in sources come first."""

@@ -38,7 +38,7 @@ def read_case(name: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fixture_through_the_sandbox_gives_what_is_expected(desk: Carrel, name: str) -> None:
+def test_a_fixture_gives_the_expected_result_in_the_sandbox(desk: Carrel, name: str) -> None:
     data, options, expected = read_case(name)
     try:
         found = desk.parse("pdf", "pdf", data, options)
@@ -49,7 +49,7 @@ def test_a_fixture_through_the_sandbox_gives_what_is_expected(desk: Carrel, name
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_native_reader_gives_the_same(name: str) -> None:
+def test_the_native_reader_returns_the_same(name: str) -> None:
     native = pytest.importorskip(
         "carrel_native", reason="the native module is not built (just native)"
     )

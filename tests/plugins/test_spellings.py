@@ -120,7 +120,7 @@ def api(config: Config) -> Carrel:
 
 
 @pytest.mark.parametrize(("plugin", "format_", "file"), cases())
-def test_the_same_in_other_xml_gives_the_same_result(
+def test_equivalent_xml_gives_the_same_result(
     api: Carrel, plugin: str, format_: str, file: Path
 ) -> None:
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
@@ -161,7 +161,7 @@ def backwards(value: Any, name: str = "") -> Any:
         and '"error"' not in (file.parent / "expected.json").read_text("utf-8")
     ],
 )
-def test_the_same_in_other_json_gives_the_same_result(api: Carrel, file: Path) -> None:
+def test_equivalent_json_gives_the_same_result(api: Carrel, file: Path) -> None:
     text = file.read_text("utf-8").removeprefix("\ufeff")
     expected = api.parse("crossref", "works", text)
     value = json.loads(text)

@@ -130,7 +130,7 @@ def test_a_paper_is_read_whole(desk: Carrel) -> None:
         ("costs \\$5", "costs $5"),
     ],
 )
-def test_text_is_what_a_reader_sees(desk: Carrel, source: str, text: str) -> None:
+def test_text_is_the_visible_text(desk: Carrel, source: str, text: str) -> None:
     assert " ".join(texts(desk, source)) == text
 
 

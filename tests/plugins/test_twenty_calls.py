@@ -90,7 +90,7 @@ def test_results_conform_to_the_announced_schemas_and_the_plugins_own(
             assert faults == [], one.tool.name
 
 
-def test_omit_leaves_out_abstracts_and_affiliations_and_nothing_else(
+def test_omit_removes_only_abstracts_and_affiliations(
     make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
     answer_calls(upstream)
@@ -122,7 +122,7 @@ def without(value: Any, members: set[str]) -> Any:
     return [without(one, members) for one in value] if isinstance(value, list) else value
 
 
-def test_the_instructions_name_only_what_is_offered() -> None:
+def test_the_instructions_name_only_listed_tools() -> None:
     assert "arxiv_query" not in instructions(lambda _name: False)
     only = instructions(lambda name: name.startswith("arxiv"), others=["ror_find"])
     assert "arxiv_query" in only

@@ -91,7 +91,7 @@ def test_merging_keeps_every_value_and_its_source(records: list[Work]) -> None:
 
 
 @given(SEVERAL)
-def test_merging_makes_nothing_up(records: list[Work]) -> None:
+def test_every_merged_value_is_in_a_record(records: list[Work]) -> None:
     merged = merge(records)
     assert work_faults(RawResult(json.loads(whole(merged))["work"])) == []
     for name in FIELDS:

@@ -155,7 +155,9 @@ def test_no_url_outside_the_policy_passes(url: str) -> None:
         max_leaves=10,
     )
 )
-def test_any_arguments_end_in_a_typed_error_or_ask_offline(api: Carrel, value: object) -> None:
+def test_any_arguments_end_in_a_typed_error_or_an_offline_request(
+    api: Carrel, value: object
+) -> None:
     arguments = value if isinstance(value, dict) else {"search_query": value}
     json.dumps(arguments)
     try:

@@ -47,7 +47,7 @@ def _send(client: StdioClient, frame: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("request_id", [99_999, "nobody", None, 1.5, {}])
-def test_cancelling_what_is_not_running_does_nothing(
+def test_cancelling_an_unknown_request_has_no_effect(
     era_client: StdioClient, request_id: object
 ) -> None:
     era_client.notify("notifications/cancelled", {"requestId": request_id})

@@ -33,7 +33,7 @@ def layout(client: StdioClient, **meta: Any) -> dict[str, Any]:
 
 
 @pytest.mark.requirement("result:typed:compact")
-def test_with_the_setting_a_result_is_compact_text_and_nothing_else(
+def test_with_the_setting_a_result_is_only_compact_text(
     compact_client: StdioClient,
 ) -> None:
     result = layout(compact_client)

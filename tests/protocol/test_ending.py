@@ -74,7 +74,7 @@ def test_a_call_that_outlasts_the_end_of_input_is_cancelled_within_five_seconds(
 
 
 @pytest.mark.requirement("stdio:pure:end-despite-hang")
-def test_a_call_that_cannot_be_interrupted_does_not_keep_the_server() -> None:
+def test_a_call_that_cannot_be_interrupted_does_not_prevent_shutdown() -> None:
     with StdioClient(shutdown_seconds=1.0) as client:
         client.open()
         stuck = client.start_call("ignore")
@@ -208,7 +208,7 @@ sys.stdin.read()
 
 
 @pytest.mark.requirement("stdio:pure:killed-client")
-def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
+def test_a_killed_clients_server_ends_and_interrupts_its_calls() -> None:
     waiting = call_line(1, "wait", {"key": "orphan"}, progressToken="t")
     with subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, waiting.decode(), *server_command()],
@@ -241,7 +241,7 @@ def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[b
 
 
 @posix
-def test_a_client_whose_ends_close_one_after_the_other_is_gone_at_the_second() -> None:
+def test_a_server_ends_when_both_pipes_of_its_client_are_closed() -> None:
     with server_on_pipes() as (process, stdin, stdout, stderr):
         # Without progress, so that no failing write reveals that the client is gone.
         stdin.write(call_line(1, "wait", {"key": "half"}) + call_line(2, "echo", {}))

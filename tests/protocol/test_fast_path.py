@@ -126,7 +126,7 @@ def test_calls_that_run_when_the_connection_ends_get_no_answer() -> None:
 
 
 @pytest.mark.requirement("serve:alive:cancelled")
-def test_a_cancelled_call_that_does_not_notice_gives_its_place_free() -> None:
+def test_an_uninterruptible_cancelled_call_does_not_count_as_in_flight() -> None:
     with StdioClient(max_in_flight=2) as client:
         client.open()
         client.result("echo", value=0)  # the tools are loaded now

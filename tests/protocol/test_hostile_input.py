@@ -86,7 +86,7 @@ def _with_strange_member(frame: dict[str, Any], chance: random.Random) -> bytes:
 
 @pytest.mark.requirement("serve:alive:malformed-frames")
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
-def test_thousands_of_malformed_frames_stop_nothing(revision: str) -> None:
+def test_thousands_of_malformed_frames_do_not_stop_the_server(revision: str) -> None:
     with StdioClient() as client:
         client.open(revision)
         opened = len(client.pairs)

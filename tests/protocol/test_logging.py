@@ -46,7 +46,7 @@ def test_a_handshake_client_gets_lines_from_the_level_it_sets() -> None:
         assert b"detail" not in client.stderr
 
 
-def test_a_modern_client_gets_the_lines_of_the_request_that_asked() -> None:
+def test_a_modern_client_gets_the_log_lines_of_its_request() -> None:
     with StdioClient() as client:
         client.open(MODERN)
         log(client, "error", "not asked")

@@ -43,7 +43,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 @sources
-def test_a_source_gives_every_byte_and_then_the_end(
+def test_a_source_passes_on_every_byte_and_then_the_end(
     make: MakeSource, pipe: tuple[int, int]
 ) -> None:
     reading, writing = pipe

@@ -108,7 +108,7 @@ def test_progress_always_increases() -> None:
     assert [done for _, done, _, _ in relayed(script)] == [1.0, 3.0, 4.0]
 
 
-def test_a_call_without_reports_gives_a_sign_of_life_each_second() -> None:
+def test_a_call_without_reports_sends_a_heartbeat_each_second() -> None:
     async def script(loop: Loop, relay: ProgressRelay) -> None:
         await loop.pass_time(2.5 * SILENCE)
         relay(1, 2, "half\nway\x1b")

@@ -252,7 +252,7 @@ def test_the_limits_and_defaults_are_the_documents(
     assert {key: member.get(key) for key in limits} == limits
 
 
-def test_a_search_tells_what_was_asked_found_and_sent(answers: Answers) -> None:
+def test_a_search_returns_the_query_the_count_and_the_request(answers: Answers) -> None:
     found = data(answers, "ranked")
     assert found["search_parameters"] == CALLS["ranked"][1]
     assert found["effective_e_search_term"] == (
@@ -320,7 +320,7 @@ def test_terms_that_ncbi_ignored_or_rewrote_are_reported(answers: Answers) -> No
     assert nothing["notices"] == ['PubMed does not know the phrase "qwzxdesk[tiab]"']
 
 
-def test_abstracts_come_with_all_that_the_document_lists(answers: Answers) -> None:
+def test_abstracts_have_all_fields_of_the_specification(answers: Answers) -> None:
     found = data(answers, "abstracts")
     assert found["requested_pmids"] == PMIDS
     assert found["not_found_pmids"] == [MISSING]
@@ -378,7 +378,7 @@ def test_abstracts_come_with_all_that_the_document_lists(answers: Answers) -> No
     assert (notice["ref_type"], notice["pmid"]) == ("RetractionIn", "99000104")
 
 
-def test_each_level_of_detail_gives_its_own(answers: Answers) -> None:
+def test_each_level_of_detail_returns_its_fields(answers: Answers) -> None:
     for article in data(answers, "without mesh")["articles"]:
         assert not {"mesh_terms", "grant_list"} & set(article)
         assert article["abstract_text"]
@@ -410,7 +410,7 @@ def test_a_long_list_of_pmids_is_posted(answers: Answers) -> None:
     assert len(found["not_found_pmids"]) == 149
 
 
-def test_related_articles_come_with_what_a_reader_needs(answers: Answers) -> None:
+def test_related_articles_have_title_authors_doi_and_link(answers: Answers) -> None:
     similar = data(answers, "similar")
     assert similar["related_articles"] == [
         {
@@ -462,7 +462,7 @@ def test_citations_have_the_requested_styles(answers: Answers) -> None:
     assert set(data(answers, "plain citation")["citations"]) == {"ris"}
 
 
-def test_the_citation_of_an_article_nobody_has_is_an_error(answers: Answers) -> None:
+def test_the_citation_of_an_unknown_article_is_an_error(answers: Answers) -> None:
     answer = answers["no citation"]
     assert answer.is_error
     assert json.loads(answer.content[1].text)["error"]["code"] == "not_found"

@@ -117,7 +117,7 @@ def test_a_changed_file_is_reloaded_and_clients_are_notified(served: Served, rev
 
 
 @pytest.mark.requirement("serve:alive:reload-modules")
-def test_a_module_comes_changes_and_goes(served: Served) -> None:
+def test_a_module_can_be_added_changed_and_removed(served: Served) -> None:
     def module(name: str) -> dict[str, str]:
         path = served.folder / "asker.wasm"
         tool = {"name": name, "inputSchema": {"type": "object"}}
@@ -204,7 +204,7 @@ def test_sighup_reads_plugins_anew_whose_files_changed(served: Served, relative:
 
 
 @pytest.mark.requirement("serve:alive:reload-missing-folder")
-def test_a_configuration_that_comes_into_being_is_taken_over(
+def test_a_configuration_file_that_is_created_later_is_loaded(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
@@ -293,7 +293,7 @@ class _Context:
 
 
 @pytest.mark.requirement("stdio:pure:reload-costs-no-start")
-def test_watching_costs_nothing_before_the_first_answer() -> None:
+def test_the_file_watcher_is_imported_when_it_is_used() -> None:
     code = (
         "import sys, carrel.server.stdio, carrel.server.reload, carrel.server.watch\n"
         "print('watchfiles' in sys.modules)"

@@ -171,7 +171,7 @@ def test_a_reload_announces_the_prompts_and_templates_that_it_changes(
 
 @pytest.mark.requirement("serve:alive:reload-news")
 @MODES
-def test_changes_that_plugins_tell_after_a_reload_are_announced(folder: Folder, mode: Mode) -> None:
+def test_list_changes_of_plugins_after_a_reload_are_announced(folder: Folder, mode: Mode) -> None:
     kept = folder.module("kept")
     folder.configure(kept=kept)
 

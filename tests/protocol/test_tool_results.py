@@ -148,7 +148,7 @@ def test_an_unknown_resource_is_refused_with_the_revisions_error(era_client: Std
     assert "carrel://health" in error["message"]
 
 
-def test_health_tells_of_the_plugins_and_of_the_server_itself(era_client: StdioClient) -> None:
+def test_health_reports_the_plugins_and_the_server(era_client: StdioClient) -> None:
     era_client.result("echo")
     answer = era_client.request("resources/read", {"uri": "carrel://health"})
     health = json.loads(answer["result"]["contents"][0]["text"])

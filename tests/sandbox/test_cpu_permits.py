@@ -141,7 +141,7 @@ def test_a_call_is_cancelled_at_once_wherever_it_waits(load: Load) -> None:
 
 
 @pytest.mark.requirement("sandbox:fresh:pool")
-def test_calls_that_wait_with_an_instance_keep_apart(load: Load) -> None:
+def test_waiting_calls_with_an_instance_are_isolated(load: Load) -> None:
     # Counts in a global, and fails if an earlier call has counted.
     body = """
       (if (global.get $used) (then unreachable))
@@ -188,7 +188,7 @@ def test_a_timeout_that_passes_in_a_signal_handler_ends_the_wait() -> None:
 
 
 @NEEDS_ALARMS
-def test_a_wait_that_a_signal_handler_ends_takes_no_place() -> None:
+def test_a_wait_that_a_signal_handler_ends_takes_no_permit() -> None:
     def too_late(*_: object) -> None:
         raise TimeoutError("too late")
 

@@ -148,7 +148,7 @@ REALLOC = '(func (export "realloc") (param i32 i32 i32) (param $n i32) (result i
         pytest.param("unreachable", id="trap"),
     ],
 )
-def test_an_allocator_that_lies_is_a_typed_error(load: Load, lie: str) -> None:
+def test_a_faulty_allocator_is_a_typed_error(load: Load, lie: str) -> None:
     wat = guest_wat(
         reading="(drop (i32.load8_u (i32.add (local.get $document) (i32.sub (local.get $length)"
         " (i32.const 1)))))"
@@ -170,7 +170,7 @@ def test_an_allocator_that_only_allocates_is_enough(load: Load) -> None:
     component.close()
 
 
-def test_an_allocator_that_overlaps_costs_only_its_own_call(load: Load) -> None:
+def test_an_allocator_with_overlapping_blocks_fails_only_its_own_call(load: Load) -> None:
     # The alphabet's table overlaps the document, so the guest reads wrong data, but only its own.
     wat = guest_wat(reading="")
     same = "(local $p i32) (return (i32.const 65536))"
@@ -218,7 +218,7 @@ def test_nothing_of_a_document_is_there_in_the_next_call(load: Load) -> None:
     component.close()
 
 
-def test_the_plugins_own_error_comes_back_as_its_report(load: Load) -> None:
+def test_the_plugins_own_error_is_returned(load: Load) -> None:
     report = json.dumps({"code": "invalid_document", "message": "no file of that kind"})
     component = load(guest(reading="", result=report, failed=True))
     with pytest.raises(PluginReport) as caught:

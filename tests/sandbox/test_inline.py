@@ -83,7 +83,7 @@ def busy(component: SandboxedComponent) -> Iterator[None]:
             thread.join(10)
 
 
-def test_no_other_thread_takes_part(load: Load) -> None:
+def test_no_other_thread_is_used(load: Load) -> None:
     component = load(guest(result='{"a":1}'), "inline")
     assert [parse(component) for _ in range(20)] == ['{"a":1}'] * 20
     assert threads_of("inline") == 0

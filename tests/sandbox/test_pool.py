@@ -85,7 +85,7 @@ def test_memory_of_a_guest_is_returned_without_a_further_call(load: Load) -> Non
 
 @pytest.mark.requirement("serve:alive:pool")
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit on addresses is Linux's")
-def test_a_limit_on_addresses_costs_the_pool_and_nothing_else() -> None:
+def test_a_limit_of_address_space_disables_only_the_pool() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _WITH_LITTLE_ROOM],
         capture_output=True,

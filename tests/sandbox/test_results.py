@@ -146,12 +146,12 @@ def test_a_value_that_breaks_the_abi_is_a_contract_violation(
         invoke(guest(body))
 
 
-def test_an_allocator_that_lies_is_a_typed_error(invoke: Invoke) -> None:
+def test_a_faulty_allocator_is_a_typed_error(invoke: Invoke) -> None:
     with pytest.raises((ContractViolation, Trap, LimitExceeded)):
         invoke(guest("unreachable"), "x" * 1_000_000, limits=Limits(memory_bytes=200_000))
 
 
-def test_the_plugins_own_error_comes_back_as_its_report(invoke: Invoke) -> None:
+def test_the_plugins_own_error_is_returned(invoke: Invoke) -> None:
     report = json.dumps({"code": "not_found", "message": "no such paper"})
     with pytest.raises(PluginReport) as caught:
         invoke(guest(result=report, failed=True))

@@ -147,7 +147,7 @@ def test_requests_answered_at_once_take_no_further_threads(load: Load) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:threads")
-def test_calls_that_wait_for_an_upstream_leave_room_for_others_up_to_the_limit(load: Load) -> None:
+def test_calls_waiting_for_an_upstream_do_not_block_others_up_to_the_limit(load: Load) -> None:
     component = load(guest(FETCH, data=URL, fetching=True), "waits")
     gate = Gate()
 
@@ -174,7 +174,7 @@ def test_calls_that_wait_for_an_upstream_leave_room_for_others_up_to_the_limit(l
     component.close()
 
 
-def test_jobs_in_the_slow_lane_leave_room_for_others() -> None:
+def test_long_jobs_do_not_block_others() -> None:
     parks: list[Park] = []
 
     def make(_thread: int, park: Park) -> Worker:
@@ -256,7 +256,7 @@ def test_threads_without_a_job_end_after_a_rest_and_give_their_memory_back(
     crowd.until(0)
 
 
-def test_one_call_after_another_keeps_one_thread_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sequential_calls_keep_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "give_back", lambda: None)
     crowd = Crowd(rest=0.3)
     crowd.run(8)

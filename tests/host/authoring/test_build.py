@@ -296,7 +296,7 @@ def compiled(project: Path, crate: str) -> list[int]:
 
 
 class TestPython:
-    def test_without_componentize_py_it_is_said_how_to_get_it(
+    def test_a_missing_componentize_py_is_an_error_with_the_install_command(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(python_builder, "installed_tool", lambda: None)
@@ -322,7 +322,7 @@ class TestJavaScript:
         with pytest.raises(ArgumentError, match=r"no desk\.js; name the module as main"):
             build(write(tmp_path, package__json='{"main": "desk.js"}'), config)
 
-    def test_without_its_packages_it_is_said_how_to_get_them(
+    def test_missing_npm_packages_are_an_error_with_the_install_command(
         self, config: Config, tmp_path: Path
     ) -> None:
         with pytest.raises(BuildError) as caught:
@@ -341,7 +341,9 @@ class TestSteps:
         assert out == ""  # which is part of the result
         assert {"to stdout", "the reason"} <= set(err.split("\n"))
 
-    def test_a_tool_that_cannot_be_started_comes_with_how_to_get_it(self, tmp_path: Path) -> None:
+    def test_a_tool_that_cannot_be_started_is_an_error_with_the_install_command(
+        self, tmp_path: Path
+    ) -> None:
         with pytest.raises(BuildError, match="could not do it: no-such-tool") as caught:
             run_step(["no-such-tool"], purpose="do it", folder=tmp_path, remedy="get it")
         assert caught.value.advice == "get it"

@@ -208,7 +208,7 @@ class TestResource:
 
 
 @pytest.mark.parametrize("tool", ["lookup", "resource"])
-def test_a_reserved_name_that_the_manifest_does_not_offer_is_said(
+def test_a_reserved_name_that_the_manifest_does_not_offer_is_reported(
     folder: Path, config: Config, tool: str
 ) -> None:
     fixture(folder, "odd", case_json={"tool": tool, "arguments": {}}, expected_json={"n": 1})

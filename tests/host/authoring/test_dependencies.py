@@ -128,7 +128,7 @@ def test_an_already_built_project_is_not_changed(author: Author) -> None:
     assert compiled(second) == {}
 
 
-def test_another_toolchain_gets_nothing_and_keeps_a_set_of_its_own(author: Author) -> None:
+def test_another_toolchain_has_its_own_set_of_dependencies(author: Author) -> None:
     author.build(author.project("first", "serde"), code="rustc 1")
     other = author.project("other", "serde", toolchain="rustc 2")
     author.build(other, code="rustc 2")

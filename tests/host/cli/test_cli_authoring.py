@@ -394,7 +394,7 @@ class TestRecord:
             (("resource", "sample-data://stat"), "it has: sample-data://stats"),
         ],
     )
-    def test_arguments_that_no_host_sends_are_misuse_and_record_nothing(
+    def test_arguments_that_no_host_sends_are_misuse_and_are_not_recorded(
         self, carrel: CommandLine, tmp_path: Path, words: tuple[str, ...], says: str
     ) -> None:
         folder = project(tmp_path / "sample", answering({"n": 1}))

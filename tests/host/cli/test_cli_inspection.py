@@ -311,7 +311,7 @@ class TestImportedNames:
         names = ["a:b/instance", "function", "resource", "alias", "module", "inner", "last"]
         assert imported_names(assemble(wat).wasm) == names
 
-    def test_a_cut_component_ends_the_list_and_nothing_else(self) -> None:
+    def test_a_truncated_component_ends_only_the_list(self) -> None:
         wasm = assemble('(component (import "one" (func)) (import "two" (func)))').wasm
         for length in range(len(wasm)):
             assert set(imported_names(wasm[:length])) <= {"one", "two"}
@@ -450,7 +450,7 @@ class TestDoctor:
         assert "cannot be written to" in done.out
 
 
-def test_options_given_later_win() -> None:
+def test_later_options_override_earlier_ones() -> None:
     session = Session(Options(config=Path("a"), debug=True))
     later = session.with_options(config=Path("b"), record=None, debug=False)
     assert later.options == Options(config=Path("b"), debug=True)

@@ -24,14 +24,14 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 class TestOneDocument:
     @pytest.mark.parametrize("extra", [[], ["--json"]])
-    def test_the_components_json_comes_out_as_it_came(
+    def test_the_components_json_is_printed_unchanged(
         self, carrel: CommandLine, extra: list[str]
     ) -> None:
         done = carrel("parse", "fake", "feed", carrel.write("d.xml", "abc"), *extra)
         assert (done.code, done.out, done.err) == (0, '{"length":3,  "same":"\\u0041"}\n', "")
 
     @pytest.mark.parametrize("words", [[], ["-"], ["--json"]])
-    def test_without_a_file_it_comes_from_stdin(
+    def test_without_a_file_the_document_is_read_from_stdin(
         self, carrel: CommandLine, words: list[str]
     ) -> None:
         assert json.loads(carrel("parse", "fake", "feed", *words, stdin=b"abcd").out)["length"] == 4
@@ -125,7 +125,7 @@ class TestSeveralDocuments:
         ]
         assert lines[1]["error"]["position"] == {"offset": 17, "path": "feed/title"}
 
-    def test_the_components_json_is_spliced_in_as_it_came(self, carrel: CommandLine) -> None:
+    def test_the_components_json_is_inserted_unchanged(self, carrel: CommandLine) -> None:
         carrel.write("a.xml", "abc")
         done = carrel("parse", "fake", "feed", "a.xml", "a.xml")
         line = '{"file":"a.xml","result":{"length":3,  "same":"\\u0041"}}\n'

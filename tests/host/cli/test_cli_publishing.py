@@ -45,7 +45,7 @@ def logged_in(registry: Registry) -> dict[str, str]:
     return {"DOCKER_CONFIG": str(registry.docker_config)}
 
 
-def test_a_plugin_goes_into_a_registry_and_out_of_it(
+def test_a_pushed_plugin_can_be_pulled(
     carrel: CommandLine, registry: Registry, logged_in: dict[str, str]
 ) -> None:
     name = f"{registry.host}/plugins/arxiv:0.1.0"
@@ -251,7 +251,7 @@ def stalling(tmp_path: Path) -> Iterator[Stalling]:
 @pytest.mark.skipif(os.name != "posix", reason="flock and signals are POSIX's")
 @pytest.mark.requirement("registry:store:resumed")
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_pull_that_was_ended_in_the_middle_is_gone_on_with_by_the_next(
+def test_the_next_pull_resumes_an_interrupted_one(
     stalling: Stalling, tmp_path: Path, ending: signal.Signals
 ) -> None:
     with stalling.stalled() as (process, file):

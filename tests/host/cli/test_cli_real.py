@@ -36,7 +36,7 @@ def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 
 @pytest.mark.requirement("sandbox:parse:command-line")
-def test_a_feed_comes_out_as_the_documented_json(carrel: CommandLine) -> None:
+def test_a_feed_is_printed_as_the_documented_json(carrel: CommandLine) -> None:
     done = carrel("parse", "arxiv", "feed", carrel.write("feed.xml", FEED))
     assert (done.code, done.err) == (0, "")
     [entry] = json.loads(done.out)["entries"]

@@ -90,7 +90,7 @@ class Terminal(io.StringIO):
 
 
 class TestProgress:
-    def test_a_slow_command_shows_how_far_it_has_come_and_cleans_up(self) -> None:
+    def test_a_slow_command_shows_its_progress_and_erases_it(self) -> None:
         terminal = Terminal()
         with Progress("fake_query", terminal, patience=0.0) as progress:
             progress.update(3, 10, "asking")

@@ -79,7 +79,7 @@ def test_a_relative_path_is_looked_for_in_each_folder(granted: Path, tmp_path: P
         "/proc/self/environ",
     ],
 )
-def test_a_path_that_leaves_the_folders_is_denied(granted: Path, path: str) -> None:
+def test_a_path_outside_the_folders_is_denied(granted: Path, path: str) -> None:
     error = refusal(path.format(beside=granted.parent), granted)
     assert error.error_code == "denied"
     assert error.details()["denial_context"]["reason"] == "file_not_granted"
@@ -136,14 +136,14 @@ def test_a_file_that_is_too_large_is_not_read(granted: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
-def test_a_file_that_does_not_say_its_size_is_read_up_to_the_limit() -> None:
+def test_a_file_of_unknown_size_is_read_up_to_the_limit() -> None:
     assert b"Name" in read_granted("status", [Path("/proc/self")], 10**5)
     with pytest.raises(SourceError) as caught:
         read_granted("status", [Path("/proc/self")], 100)
     assert caught.value.error_code == "too_large"
 
 
-def test_a_folder_tells_what_is_in_it(granted: Path) -> None:
+def test_a_folders_error_lists_its_files(granted: Path) -> None:
     (granted / ".hidden").write_text("x")
     for path in (".", granted, "2024"):
         with pytest.raises(ArgumentError, match="is a folder, not a file; it has") as caught:

@@ -43,7 +43,7 @@ def raw_deflate(data: bytes) -> bytes:
         (["gzip"], squeeze(b"feed") + b"\0" * 500),
     ],
 )  # fmt: skip
-def test_every_encoding_we_ask_for_and_its_usual_variants_are_read(
+def test_every_accepted_encoding_and_its_usual_variants_are_decoded(
     encodings: list[str], wire: bytes
 ) -> None:
     assert read(encodings, wire) == b"feed"

@@ -85,7 +85,7 @@ def chunked(*chunks: bytes) -> bytes:
     return OK + b"Transfer-Encoding: chunked\r\n\r\n" + body
 
 
-def test_a_request_goes_out_as_it_was_made() -> None:
+def test_a_request_is_sent_unchanged() -> None:
     stream = Script(EMPTY, ends=False)
     exchange(stream, get("POST", ("Accept", "a/b"), body=b"q=1"))
     assert stream.sent == (
@@ -168,7 +168,7 @@ def test_a_server_that_stops_is_silent(wire: bytes) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:slow-head")
-def test_a_head_that_comes_byte_by_byte_has_a_time_of_its_own() -> None:
+def test_a_head_that_arrives_byte_by_byte_times_out() -> None:
     class Slow(Script):
         async def read(self) -> bytes:
             await asyncio.sleep(0.05)
@@ -189,7 +189,7 @@ def test_invalid_http_is_never_sent() -> None:
     assert WireError.maybe_sent
 
 
-def test_a_server_that_hangs_up_on_a_body_may_have_said_why() -> None:
+def test_a_response_is_read_when_the_server_closes_during_the_body() -> None:
     stream = Script(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
     stream.failing = True
     head, body, again = exchange(stream, get("POST", body=b"x" * 9))

@@ -212,7 +212,7 @@ class TestConnections:
         ],
         ids=["second", "head-body", "head-second", "204", "304", "blank-line", "long"],
     )
-    def test_bytes_behind_a_complete_answer_are_never_the_next_one(
+    def test_bytes_after_a_complete_response_are_never_the_next_response(
         self, quick: PluginGroup, upstream: Upstream, method: str, reply: Reply
     ) -> None:
         upstream.on("/trap", reply)
@@ -222,7 +222,7 @@ class TestConnections:
         assert [seen.connection for seen in upstream.seen] == [1, 2]
 
     @pytest.mark.requirement("sandbox:apart:leftovers")
-    def test_bytes_that_come_while_a_connection_is_idle_are_never_the_next_answer(
+    def test_bytes_on_an_idle_connection_are_never_the_next_response(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         harness = quick.stranger("one", {"host": EVIL})
@@ -271,7 +271,7 @@ class TestConnections:
         assert harness.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
 
     @pytest.mark.requirement("sandbox:apart:idle-connections")
-    def test_a_plugin_keeps_few_idle_connections_however_many_names_it_asks(
+    def test_idle_connections_of_a_plugin_are_limited_over_all_hosts(
         self, open_group: Open, upstream: Upstream
     ) -> None:
         near = open_group(keepalive_seconds=0.5)
@@ -333,7 +333,7 @@ class TestCache:
 
 class TestBytes:
     @pytest.mark.requirement("sandbox:limits:fetched-bytes-as-they-come")
-    def test_answers_that_never_end_are_charged_while_they_come(
+    def test_endless_responses_are_charged_while_they_arrive(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         size = 2 * 2**20

@@ -102,7 +102,7 @@ class TestCoroutines:
 
         run(whole)
 
-    def test_a_cancelled_step_in_the_queue_leaves_the_next_one_its_turn(self) -> None:
+    def test_a_cancelled_step_does_not_delay_the_next_one(self) -> None:
         async def whole() -> None:
             scheduler = FairScheduler()
 
@@ -231,7 +231,7 @@ class TestOrder:
 
         run(whole)
 
-    def test_a_partition_that_was_idle_has_saved_nothing(self) -> None:
+    def test_an_idle_partition_gains_no_credit(self) -> None:
         async def whole() -> None:
             clock = Clock()
             scheduler = FairScheduler(lambda: 0.0, clock)
@@ -338,7 +338,7 @@ class TestShare:
 
         run(whole)
 
-    def test_free_work_is_not_charged_and_what_exceeds_it_is(self) -> None:
+    def test_only_work_above_the_free_share_is_charged(self) -> None:
         async def whole() -> None:
             worked = Clock()
             scheduler = FairScheduler(lambda: 0.0, worked)

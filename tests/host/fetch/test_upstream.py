@@ -252,7 +252,7 @@ def test_a_compressed_answer_arrives_as_text(quick: FetchHarness, upstream: Upst
     assert "content-encoding" not in dict(response.headers)
 
 
-def test_an_address_that_does_not_connect_makes_room_for_the_next(
+def test_the_next_address_is_tried_if_one_does_not_connect(
     quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = [PUBLIC, SECOND]
@@ -349,7 +349,7 @@ def test_redirects_and_retries_are_rate_limited(
     assert clock.skipped >= 5.9
 
 
-def test_a_lookup_that_hangs_is_given_up(make_harness: MakeHarness, upstream: Upstream) -> None:
+def test_a_hanging_lookup_is_abandoned(make_harness: MakeHarness, upstream: Upstream) -> None:
     upstream.names.hanging = True
     harness = make_harness(connect_seconds=0.05, clock=SkippingClock())
     failure = harness.failure("/a")

@@ -62,7 +62,7 @@ def test_a_source_that_fails_is_never_not_found_and_hides_no_other(
     assert alone.problem.code == code
 
 
-def test_a_bad_record_costs_only_its_own_identifier(open_api: Open) -> None:
+def test_an_invalid_record_fails_only_its_own_identifier(open_api: Open) -> None:
     works = [found("doi", "10.1000/A", issued="soon"), found("doi", "10.1000/b")]
     result = open_api(one=source(says(works))).lookup(["10.1000/A", "10.1000/b"])
     assert [item.outcome for item in result.items] == ["failed", "found"]

@@ -123,7 +123,7 @@ def test_two_identifiers_of_one_work_lead_to_the_same_place(open_api: Open) -> N
     assert len(result.works) == 1
 
 
-def test_items_and_works_come_in_the_order_of_asking(open_api: Open) -> None:
+def test_items_and_works_are_in_the_order_of_the_identifiers(open_api: Open) -> None:
     works = [found("pmid", str(n), title=f"T{n}", ids={"pmid": str(n)}) for n in (1, 2, 3)]
     result = open_api(eutils=source(says(works), "pmid")).lookup(["3", "1", "2"])
     assert [item.work for item in result.items] == [0, 1, 2]

@@ -107,7 +107,7 @@ class TestManifests:
 
 @pytest.mark.requirement("registry:bytes:blobs")
 class TestBlobs:
-    def test_a_blob_comes_with_its_progress(self, staged: Staged) -> None:
+    def test_a_download_reports_progress(self, staged: Staged) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA))
         assert blob_of(staged) == DATA
         assert staged.progress[-1] == (len(DATA), len(DATA))
@@ -165,7 +165,7 @@ class TestBlobs:
         staged.on(BLOB_PATH, Reply(body=DATA, cut=5000), second, Reply(body=DATA))
         assert blob_of(staged) == DATA
 
-    def test_a_transfer_that_keeps_breaking_is_given_up(self, staged: Staged) -> None:
+    def test_a_download_that_keeps_failing_ends_with_an_error(self, staged: Staged) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA, cut=0))
         assert "cut its answer short" in blob_refusal(staged)
         assert len(staged.seen) == 3
@@ -320,7 +320,7 @@ class TestUploads:
         assert b"".join(body for _, body in got) == DATA
         assert [place for place, _ in got] == ["0-5999", "6000-11999", "12000-16383"]
 
-    def test_an_upload_tells_how_far_it_has_come(self, staged: Staged) -> None:
+    def test_an_upload_reports_progress(self, staged: Staged) -> None:
         data = bytes(3 * 2**20)
         place = ("Location", "/place")
         staged.on("/v2/plugins/demo/blobs/uploads/", Reply(202, headers=(place,)))

@@ -39,7 +39,7 @@ def publish(registry: Registry) -> dict[str, bytes]:
 @pytest.mark.long("kills")
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 @pytest.mark.requirement("registry:store:killed")
-def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
+def test_a_killed_pull_corrupts_nothing_and_loses_nothing_acknowledged(
     tmp_path: Path,
 ) -> None:
     count = rounds(20)

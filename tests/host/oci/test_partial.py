@@ -110,7 +110,7 @@ class TestGoingOn:
         ],
         ids=["whole", "refused", "another part", "a part that is not named"],
     )
-    def test_a_registry_that_does_not_give_the_rest_gives_it_all(
+    def test_a_registry_without_ranges_sends_the_blob_from_its_start(
         self, staged: Staged, store: PluginStore, file: Path, answers: list[Reply]
     ) -> None:
         staged.configure(retries=0)
@@ -137,7 +137,7 @@ class TestGoingOn:
         assert store.read(BLOB.digest) == DATA
 
     @pytest.mark.parametrize("status", [401, 404, 503])
-    def test_a_registry_that_has_nothing_now_costs_nothing_that_came(
+    def test_a_missing_blob_does_not_discard_the_partial_download(
         self, staged: Staged, store: PluginStore, file: Path, status: int
     ) -> None:
         leave(file, DATA[:5000])
@@ -162,7 +162,7 @@ class TestGoingOn:
 @pytest.mark.requirement("registry:store:resumed-untrusted")
 class TestTrust:
     @pytest.mark.parametrize("end", [5000, len(DATA)], ids=["in part", "whole"])
-    def test_a_beginning_that_is_wrong_costs_one_transfer_from_nothing(
+    def test_a_corrupt_partial_download_is_downloaded_again(
         self, staged: Staged, store: PluginStore, file: Path, end: int
     ) -> None:
         leave(file, b"x" + DATA[1:end])
@@ -286,7 +286,7 @@ class TestSeveral:
         finally:
             self.end(holder)
 
-    def test_a_holder_that_was_killed_holds_nothing(
+    def test_a_killed_process_releases_its_lock(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         self.end(self.holder(file))

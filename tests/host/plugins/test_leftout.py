@@ -158,7 +158,7 @@ def test_errors_for_a_client_have_no_local_paths(
     assert str(tmp_path).encode() not in b"".join(client.lines)
 
 
-def test_the_command_line_tells_it_too(tmp_path: Path) -> None:
+def test_the_command_line_detects_binary_formats(tmp_path: Path) -> None:
     carrel = CommandLine(tmp_path, real=True)
     config = carrel.write("carrel.toml", '[plugins.missing]\nurl = "missing.wasm"\n')
     done = carrel("--config", config, "call", "missing_search", "query=x")

@@ -123,7 +123,7 @@ def test_a_parse_result_of_a_plugin_that_is_not_built_in_is_validated(
 
 
 @pytest.mark.requirement("result:typed:report")
-def test_the_plugins_own_error_keeps_its_code_and_place(make_toolbox: MakeToolbox) -> None:
+def test_the_plugins_own_error_keeps_its_code_and_position(make_toolbox: MakeToolbox) -> None:
     report = {
         "code": "rate_limited",
         "message": "slow\x1b[2J down",
@@ -173,7 +173,7 @@ def test_cancelling_the_task_interrupts_the_guest(make_toolbox: MakeToolbox) -> 
 
 
 @pytest.mark.requirement("serve:alive:list")
-def test_a_plugin_that_cannot_be_loaded_leaves_the_others_on_offer(
+def test_a_plugin_that_cannot_be_loaded_does_not_hide_other_tools(
     tmp_path: Path, code_folder: Path
 ) -> None:
     good, bad = tmp_path / "good.wasm", tmp_path / "bad.wasm"

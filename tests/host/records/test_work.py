@@ -103,7 +103,7 @@ def test_the_view_has_exactly_the_members_of_the_contract(
     assert [member.name for member in fields(kind)] == list(members(schema))
 
 
-def test_a_record_with_every_member_goes_both_ways() -> None:
+def test_a_record_with_every_member_is_converted_both_ways() -> None:
     assert set(WHOLE) == set(members(SCHEMA))
     assert work_faults(RawResult(WHOLE)) == []
     assert Work.from_json(WHOLE).to_json() == WHOLE

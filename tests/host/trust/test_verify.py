@@ -102,7 +102,7 @@ def test_verify_reports_that_a_legacy_signature_is_ignored_beside_a_bundle(
 
 
 @pytest.mark.requirement("plugin:signed:beside-attestations")
-def test_an_attestation_does_not_take_the_place_of_the_older_layout(
+def test_an_attestation_does_not_replace_a_signature_of_the_older_layout(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
@@ -285,7 +285,7 @@ def test_a_manifest_without_measure_is_refused(
 @pytest.mark.requirement("plugin:signed:cached")
 @pytest.mark.parametrize("older", [False, True], ids=["bundle", "legacy"])
 @pytest.mark.parametrize("repository", ["docker-registry", "referrers-registry"], indirect=True)
-def test_the_store_gives_the_registry_s_verdict(
+def test_verification_from_the_store_agrees_with_the_registry(
     older: bool,
     *,
     signing_keys: SigningKeys,

@@ -97,7 +97,7 @@ def test_reset_forgets_input_output_and_error(run: Run) -> None:
     assert int(run(module(body, data=text_at(0, "there")), "input")) == 0
 
 
-def test_blocks_that_lie_next_to_each_other_do_not_overlap(run: Run) -> None:
+def test_adjacent_blocks_do_not_overlap(run: Run) -> None:
     body = """
     (local.set $h (call $put (i32.const 0) (i32.const 3)))
     (drop (call $put (i32.const 3) (i32.const 3)))

@@ -159,9 +159,7 @@ def parameters(function: Any) -> dict[str, tuple[object, object]]:
 
 
 @pytest.mark.parametrize("failed", [False, True])
-def test_a_result_and_an_error_come_back_as_their_text(
-    interface: ModuleType, *, failed: bool
-) -> None:
+def test_a_result_and_an_error_are_returned_as_text(interface: ModuleType, *, failed: bool) -> None:
     run = Run(interface, guest(result='{"é": 1}', failed=failed))
     assert run.call() == (not failed, '{"é": 1}'.encode())
     assert run.call("describe", ()) == (True, b"{}")

@@ -104,7 +104,7 @@ class TestLoading:
             ),
         ],
     )
-    def test_a_difference_is_refused_with_its_path_and_what_to_do(
+    def test_a_difference_is_refused_with_its_path_and_a_remedy(
         self, refusal: Callable[[bytes], CarrelError], embedded: str, path: str
     ) -> None:
         error = refusal(forged(embedded))
@@ -147,7 +147,7 @@ class TestLoading:
         registry.plugin("sample")
         registry.close()
 
-    def test_a_refused_plugin_costs_the_others_nothing(
+    def test_a_refused_plugin_does_not_affect_others(
         self, configured: Callable[..., Config]
     ) -> None:
         good = guest(result='{"n":1}', manifest=manifest_text(name="good"))
@@ -237,7 +237,7 @@ class TestEveryWayIn:
 
 @pytest.mark.requirement("plugin:pinned:describes-itself")
 @pytest.mark.parametrize("name", builtin_names())
-def test_a_built_in_component_is_what_its_manifest_says(name: str, config: Config) -> None:
+def test_a_built_in_component_agrees_with_its_embedded_manifest(name: str, config: Config) -> None:
     wasm = read_source(name, f"builtin:{name}").wasm
     embedded = embedded_manifest(wasm)
     assert embedded is not None

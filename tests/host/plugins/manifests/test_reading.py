@@ -34,7 +34,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.requirement("serve:alive:listing")
 @pytest.mark.usefixtures("impatient")
-def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
+def test_a_list_omits_a_compiling_plugin_and_is_announced_later(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loads: list[str] = []
