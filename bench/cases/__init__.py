@@ -9,7 +9,7 @@ from bench.workbench import Workbench
 
 from . import calls, memory, pages, parsing, pdfs, processes, scaling, sources, startup, strangers
 
-#: A case measures one row or a few that belong together.
+#: A case measures one row, or several related ones.
 Case = Callable[[Workbench], Sequence[Row]]
 
 CASES: Mapping[str, Case] = {
