@@ -109,7 +109,7 @@ def all_at_once(bench: Workbench) -> Sequence[Row]:
 
 
 def _echoed(server: PipeClient, tool: str, calls: int) -> float:
-    """Returns seconds for so many concurrent calls. Fails if a call has no response, or another's."""
+    """Returns seconds for so many concurrent calls. Fails if one has no response, or another's."""
     lines = [server.tool_call(tool, {"n": number}) for number in range(calls)]
     first = json.loads(lines[0])["id"]
     start = time.perf_counter()
