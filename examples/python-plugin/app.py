@@ -42,7 +42,7 @@ class Documents:
     def parse_bytes(self, format: str, document: bytes, options: str) -> str:  # noqa: A002
         """Reads a file in a format of the manifest."""
         if format != "works_gz":
-            raise report("invalid_arguments", f"this plugin has no format of bytes {format!r}")
+            raise report("invalid_arguments", f"this plugin has no binary format {format!r}")
         unknown = sorted(set(json.loads(options)) - {"first"})
         if unknown:
             raise report("invalid_arguments", f"{format} has no option {unknown[0]!r}")
