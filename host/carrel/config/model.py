@@ -60,7 +60,7 @@ class FetchConfig:
     Attributes:
         contact: the address that upstreams may write to, sent to those that ask for one.
             Default: none. It is neither in logs nor in this object's repr.
-        connect_seconds: seconds until a connection must stand, TLS included. Default: 10.
+        connect_seconds: timeout of connecting, TLS handshake included. Default: 10.
         read_seconds: seconds that an upstream may stay silent. Default: 30.
         max_redirects: redirects that one request may follow. Default: 5.
         retries: further attempts after a 429, a 5xx or a broken connection. Default: 2.

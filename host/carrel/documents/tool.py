@@ -1,4 +1,4 @@
-"""The tool `document_read`: files in granted folders, as clients see them."""
+"""Implements the tool `document_read`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _MAX_WARNINGS = 10
 
 
 def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
-    """Returns the tool where a folder is granted; see `carrel.tools.feature`."""
-    del manifests  # its readers are loaded when a document needs them
+    """Returns the tool if a folder is granted; see `carrel.tools.feature`."""
+    del manifests  # readers are loaded when a document needs them
     if not config.documents.folders:
         return []
     return [DocumentReadTool(DocumentReader(plugins, config), config)]
@@ -81,7 +81,7 @@ class DocumentReadTool(HostTool):
             result["outline"], left_out = read.outline()
             if left_out:
                 result["outline_left_out"] = left_out
-            # What is before the first section: title, authors, abstract.
+            # The text before the first section: title, authors, abstract.
             first = next((one.start for one in read.headings if one.part != "abstract"), most)
             most = min(most, first) or most
         part = read.part(section=section, start=start or 0, max_chars=most)

@@ -122,7 +122,7 @@ class _Question:
 
         Args:
             sources: in the order of the trace.
-            late: why nobody asked a source whose identifier is known by now.
+            late: why a source was not queried although its identifier is now known.
         """
         steps: list[Step] = []
         for source in sources:

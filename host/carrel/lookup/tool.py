@@ -28,7 +28,7 @@ LIMITS: 100 ids."""
 
 
 def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]) -> list[HostTool]:
-    """Returns the tool where a plugin resolves identifiers; see `carrel.tools.feature`."""
+    """Returns the tool if a plugin resolves identifiers; see `carrel.tools.feature`."""
     if any(manifest.lookup is not None for manifest in manifests):
         return [LookupTool(Lookup(plugins, config))]
     return []

@@ -96,8 +96,8 @@ def test_an_exchange_with_any_name_answers_and_no_other_file_is_passed_over(
     report = check(folder, config, component(body=FETCHES))
     assert only(report).state == "passed"
     assert [str(one) for one in only(report).skipped] == [
-        "exepcted.json was skipped: it is no part of a case; did you mean 'expected.json'?",
-        'exchanges/other.json was skipped: it is no exchange: it has no "format" and no "request"',
+        "exepcted.json was skipped: it is not part of a case; did you mean 'expected.json'?",
+        'exchanges/other.json was skipped: it is not an exchange: it has no "format" and no "request"',
     ]
     assert [one.name for one in report.skipped] == ["stray.json"]
 
@@ -120,7 +120,7 @@ def test_a_misspelt_folder_of_exchanges_is_named(folder: Path, config: Config) -
     outcome = only(check(folder, config, component(body=FETCHES)))
     assert outcome.state == "failed"
     [skipped] = outcome.skipped
-    assert skipped.reason == "it is no part of a case; did you mean 'exchanges'?"
+    assert skipped.reason == "it is not part of a case; did you mean 'exchanges'?"
 
 
 def test_exchanges_of_a_document_are_named_as_skipped(folder: Path, config: Config) -> None:
@@ -200,7 +200,7 @@ def test_without_expected_json_a_case_fails_and_names_the_option(
         ({"case_json": {"tol": "echo"}}, "unknown key 'tol'"),
         ({"case_json": {"tool": "ehco"}}, "no tool 'ehco'; there are: echo"),
         ({"case_json": {"tool": "echo"}, "document_txt": "x"}, "no document and no format"),
-        ({"case_json": {"tool": "echo", "arguments": []}}, "arguments is no object"),
+        ({"case_json": {"tool": "echo", "arguments": []}}, "arguments is not an object"),
         ({"case_json": {"format": "nose"}, "document_txt": "x"}, "no format 'nose'"),
         ({"document_txt": "x", "expected_json": "nothing"}, "expected.json: not JSON"),
     ],
@@ -264,7 +264,7 @@ class TestBytes:
         fixture(folder, "text", document_txt="a", expected_json={}, case_json=told)
         fixture(folder, "tool", expected_json={}, case_json={**told, "tool": "echo"})
         reasons = [outcome.reason for outcome in check(folder, config).outcomes]
-        assert "note is a format of text, and takes no options" in reasons[0]
+        assert "note is a text format, which takes no options" in reasons[0]
         assert "options are a document's; a tool has arguments" in reasons[1]
 
 

@@ -135,7 +135,7 @@ class TestTest:
         assert done.code == 0
         assert done.err.splitlines() == [
             "skipped  stray.json: a case is a folder",
-            "skipped  right/expected.jsn: it is no part of a case; did you mean 'expected.json'?",
+            "skipped  right/expected.jsn: it is not part of a case; did you mean 'expected.json'?",
         ]
         told = json.loads(done.out)
         assert [one["file"] for one in told["skipped"]] == ["stray.json"]
@@ -148,7 +148,7 @@ class TestTest:
         (tmp_path / "recording" / "answer.json").write_text("[]", "utf-8")
         done = carrel("--replay", "recording", "call", "arxiv_query", "search_query=ti:x")
         assert done.code == 1
-        assert "recording: answer.json was skipped: it is no exchange" in done.err
+        assert "recording: answer.json was skipped: it is not an exchange" in done.err
 
 
 class TestBuild:

@@ -252,7 +252,7 @@ def test_files_that_are_no_exchange_are_listed_with_the_reason(tmp_path: Path) -
         "bare.json": 'an exchange begins with "format"',
         "broken.json": "it is not JSON",
         "deeper": "it is a folder",
-        "list.json": "it is no exchange",
+        "list.json": "it is not an exchange",
         "lost.body.json": "no exchange names it as its body",
         "old.json": 'its "format" is not 1',
     }

@@ -236,7 +236,7 @@ class TestParsing:
             opened.parse("sample", "file", b"", {"pages": float("nan")})
         with pytest.raises(ArgumentError, match="more than 65536"):
             opened.parse("sample", "file", b"", {"pages": "7" * 65_536})
-        with pytest.raises(ArgumentError, match="format of text, and takes no options"):
+        with pytest.raises(ArgumentError, match="text format, which takes no options"):
             opened.parse("sample", "note", "text", {"pages": "3-7"})
 
     @pytest.mark.requirement("sandbox:limits:document")

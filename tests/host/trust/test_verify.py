@@ -150,7 +150,7 @@ def test_texts_of_a_signature_cannot_control_a_terminal(
             lambda folder: TrustPolicy(
                 (), (Identity("(", "b", folder / "bad.pub", subject_is_pattern=True),)
             ),
-            "is no regular expression",
+            "is not a regular expression",
         ),
     ],
 )
