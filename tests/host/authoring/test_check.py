@@ -97,7 +97,10 @@ def test_an_exchange_with_any_name_answers_and_no_other_file_is_passed_over(
     assert only(report).state == "passed"
     assert [str(one) for one in only(report).skipped] == [
         "exepcted.json was skipped: it is not part of a case; did you mean 'expected.json'?",
-        'exchanges/other.json was skipped: it is not an exchange: it has no "format" and no "request"',
+        (
+            "exchanges/other.json was skipped: it is not an exchange: "
+            'it has no "format" and no "request"'
+        ),
     ]
     assert [one.name for one in report.skipped] == ["stray.json"]
 

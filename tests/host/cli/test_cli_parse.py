@@ -83,7 +83,10 @@ class TestBytes:
 
     @pytest.mark.parametrize(
         ("options", "says"),
-        [("{", "--options is not JSON"), ("[1]", '--options takes a JSON object, such as {"pages"')],
+        [
+            ("{", "--options is not JSON"),
+            ("[1]", '--options takes a JSON object, such as {"pages"'),
+        ],
     )
     def test_options_that_are_no_object_are_refused(
         self, carrel: CommandLine, options: str, says: str
