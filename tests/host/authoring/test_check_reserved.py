@@ -140,11 +140,11 @@ class TestLookup:
             ),
             (
                 lookup({"type": "doi", "id": "https://doi.org/10.1000/Desk.1"}),
-                'ids.0: a host asks for {"type": "doi", "id": "10.1000/Desk.1"}',
+                'ids.0: a host sends {"type": "doi", "id": "10.1000/Desk.1"}',
             ),
             (
                 lookup({"type": "doi", "id": "10.48550/arXiv.2301.00001"}),
-                'ids.0: a host asks for {"type": "arxiv", "id": "2301.00001"}',
+                'ids.0: a host sends {"type": "arxiv", "id": "2301.00001"}',
             ),
             (lookup({"type": "doi", "id": "desk"}), "ids.0: expected a DOI such as"),
         ],

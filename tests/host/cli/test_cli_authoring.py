@@ -258,7 +258,7 @@ class TestRecord:
         for name in ("sample/fixtures/right", "sample/fixtures", "sample/Cargo.toml"):
             done = carrel("record", "echo", "--fixture", name, *flags)
             assert done.code == 2
-            assert f"{name}: exists already and is no fixture of a call" in done.err
+            assert f"{name}: exists already and is not a fixture of a call" in done.err
         assert [path.name for path in case.iterdir()] == ["document.txt"]
 
     def test_replace_records_a_fixture_again(self, carrel: CommandLine, tmp_path: Path) -> None:

@@ -258,7 +258,7 @@ class TestDockerConfiguration:
         [
             ("{", "is not JSON"),
             ({"auths": {REGISTRY: {"auth": "%%%"}}}, "that is not base64"),
-            ({"credsStore": "../../bin/sh"}, "no program name"),
+            ({"credsStore": "../../bin/sh"}, "names an invalid helper"),
             ({"credsStore": "none-of-this-name"}, "cannot be started"),
         ],
     )

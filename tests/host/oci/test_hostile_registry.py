@@ -60,12 +60,16 @@ class TestManifests:
     @pytest.mark.parametrize(
         ("headers", "body", "says"),
         [
-            ((("Content-Type", "text/html"),), b"<html>", "a web page; it is no registry"),
+            ((("Content-Type", "text/html"),), b"<html>", "a web page; it is not a registry"),
             (TYPED, b"<html>", "is not JSON"),
             (TYPED, b"[]", "is not a JSON object"),
             (TYPED, b"[" * 100_000, "is not JSON"),
             ((("Content-Type", OCI_INDEX),), MANIFEST, "but calls itself"),
-            ((("Content-Type", "application/json"),), b"{}", "which is no manifest"),
+            (
+                (("Content-Type", "application/json"),),
+                b"{}",
+                "which is not a supported manifest type",
+            ),
             (TYPED, b'{"manifests": [], "layers": []}', "a manifest and an index at once"),
             (TYPED, b" " * (5 * 2**20), "more than 4194304 bytes"),
             ((*TYPED, ("Content-Encoding", "gzip")), gzip.compress(MANIFEST, mtime=0), "encoding"),

@@ -230,5 +230,5 @@ def test_a_plugin_named_by_its_path_is_answered_with_its_url(
         parse(str(path))
     written = caught.value.message.partition("; write ")[2]
     assert parse(written) == '{"n": 1}'
-    with pytest.raises(LoadError, match="no relative path is taken"):
+    with pytest.raises(LoadError, match="relative paths are not accepted"):
         parse("plugin.wasm")

@@ -139,7 +139,7 @@ def test_texts_of_a_signature_cannot_control_a_terminal(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (lambda _: TrustPolicy(), "names nobody"),
+        (lambda _: TrustPolicy(), "names no accepted signer"),
         (lambda folder: TrustPolicy((folder / "absent.pub",)), "absent.pub: No such file"),
         (lambda folder: TrustPolicy((folder / "bad.pub",)), "bad.pub: not a public key"),
         (

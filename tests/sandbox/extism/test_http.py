@@ -137,7 +137,7 @@ def test_other_methods_are_refused_before_the_fetcher(
     ],
 )
 def test_an_invalid_request_is_a_contract_violation(run: Run, request_json: str) -> None:
-    with pytest.raises(ContractViolation, match="no HTTP request"):
+    with pytest.raises(ContractViolation, match="not an HTTP request"):
         run(asking(request_json), fetcher=Answers())
 
 

@@ -93,7 +93,7 @@ def test_tools_that_cannot_be_called_are_refused(open_toolbox: Open) -> None:
                     "resourceTemplates": [{"uriTemplate": "a:{", "name": "n"}]
                 }
             },
-            "no URI template",
+            "not a URI template",
         ),
         (
             {
