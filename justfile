@@ -1,4 +1,4 @@
-# Every command a person runs; `just --list` is the manual. `just` comes with the development
+# All development commands; `just --list` describes them. `just` is part of the development
 # environment: `python3 scripts/environment.py --dev`, then `.venv/bin/just`.
 
 set windows-shell := ["powershell.exe", "-NoLogo", "-Command"]
@@ -10,11 +10,11 @@ base_python := if os_family() == "windows" { "python" } else { "python3" }
 # Run the linters, then the tests.
 default: lint test
 
-# Make the development environment, or bring it up to date.
+# Create or update the development environment.
 setup:
     {{ base_python }} scripts/environment.py --dev
 
-# Build the sdist and the wheel, and run the wheel from an environment of its own.
+# Build the sdist and the wheel, and run the wheel from a new environment.
 build:
     {{ python }} scripts/package.py
 
@@ -34,11 +34,11 @@ examples:
 native:
     {{ base_python }} scripts/native.py
 
-# Get the registries and clients that tests compare with; the first time takes a quarter of an hour.
+# Install the registries and clients that tests compare with; the first run takes 15 minutes.
 peers *args:
     {{ base_python }} scripts/peers.py {{ args }}
 
-# Run the tests that tell whether all works; `--all` runs all, other arguments are pytest's.
+# Run the default tests; `--all` runs all, other arguments are pytest's.
 test *args:
     {{ base_python }} scripts/test.py {{ args }}
 
@@ -47,7 +47,7 @@ lint:
     {{ bin }}/ruff check .
     {{ bin }}/ruff format --check .
 
-# Repair what can be repaired, in Python and Rust.
+# Format the code and apply automatic fixes, in Python and Rust.
 fix:
     {{ bin }}/ruff check --fix .
     {{ bin }}/ruff format .
@@ -69,18 +69,18 @@ rust-test:
     cargo test --workspace --locked --quiet
     cd examples/extism-plugin && cargo test --locked --quiet
 
-# Run everything that CI runs, except that it takes the toolchains that are here.
+# Run everything that CI runs, with the installed toolchains.
 check: lint types rust-lint rust-test native (wasm "--check") rebuild examples (wasmtime "--sample") build (bench "--quick") (test "--all")
 
-# Run the sandbox's tests on several versions of wasmtime-py; `--sample` runs some, as CI does.
+# Run the sandbox tests on several versions of wasmtime-py; `--sample` runs a sample, as CI does.
 wasmtime *args:
     {{ python }} scripts/wasmtime_versions.py {{ args }}
 
-# Ask a source and keep its answers: `just record arxiv_query id_list=2301.00001 --into DIR`.
+# Query a source and record its responses: `just record arxiv_query id_list=2301.00001 --into DIR`.
 record *args:
     {{ python }} -m carrel record {{ args }}
 
-# Feed a parser generated input until it fails: `just fuzz arxiv_feed`. Needs cargo-fuzz.
+# Fuzz a parser: `just fuzz arxiv_feed`. Needs cargo-fuzz.
 fuzz target *args:
     cargo +nightly fuzz run {{ target }} {{ args }}
 
@@ -92,16 +92,16 @@ docs:
 serve *args:
     {{ python }} -m carrel serve {{ args }}
 
-# Measure, as ratios against counterparts of the same run.
+# Run the benchmarks, as ratios to counterparts in the same run.
 bench *args:
     {{ python }} -m bench {{ args }}
 
-# Choose the versions in constraints.txt again; `just pin --upgrade` takes the newest.
+# Regenerate constraints.txt; `just pin --upgrade` takes the newest versions.
 pin *args:
     {{ bin }}/uv pip compile --quiet --universal --python-version 3.11 --group dev --all-extras \
         --no-annotate --custom-compile-command "just pin" {{ args }} \
         --output-file constraints.txt pyproject.toml
 
-# Remove everything that was built, the environment too.
+# Remove all build output and the environment.
 clean:
     git clean -Xdfq -- .venv dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis bench

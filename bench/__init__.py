@@ -1,4 +1,4 @@
-"""Measurements of Carrel against its counterparts, as ratios; see README.md beside this file.
+"""Benchmarks of Carrel against counterparts, as ratios; see `bench/README.md`.
 
 python -m bench
 """

@@ -1,4 +1,4 @@
-"""`python -m bench`: measures the cases and prints the table."""
+"""`python -m bench`: runs the cases and prints the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measures and prints.
 
     Returns:
-        0; with `--check` 1 when a bar is missed or could not be measured.
+        0; with `--check` 1 if a bar is missed or could not be measured.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--update-readme needs all cases")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # not every console has the signs of the table
-    # As where it is installed: every program starts from files that were compiled before.
+            stream.reconfigure(errors="replace")  # for the table's characters
+    # As in an installation, every program's modules are already compiled.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     wanted = list(dict.fromkeys(options.only or CASES))

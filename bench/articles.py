@@ -1,7 +1,7 @@
-"""Records to measure with: shaped like those of E-utilities' efetch, every word made up here.
+"""Makes records like those of E-utilities' efetch, with invented text.
 
-An article has what those of PubMed's own sample file have, about as often: some ten MeSH headings
-with five qualifiers, nine authors, three references, two chemicals, three dates of its history, an
+An article has the elements of PubMed's sample file, about as often: some ten MeSH headings with
+five qualifiers, nine authors, three references, two chemicals, three dates of its history, an
 abstract in two of three. The same arguments give the same bytes on every machine.
 """
 
@@ -30,7 +30,7 @@ _TYPES = ("Journal Article", "Review", "Comparative Study", "Letter")
 
 
 def record_set_of_size(size: int, *, seed: int = 1) -> str:
-    """Returns a set of `size` bytes in UTF-8, less than one article more or less."""
+    """Returns a set of about `size` bytes in UTF-8; the difference is less than one article."""
     chance = random.Random(seed)
     parts: list[str] = []
     length = len(_HEAD) + len(_TAIL)

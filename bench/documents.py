@@ -1,8 +1,8 @@
-"""Feeds to measure with: shaped like those of arXiv's query API, every word of them made up here.
+"""Makes feeds like those of arXiv's query API, with invented text.
 
-The same arguments give the same bytes on every machine. An entry has what real ones have, about as
-often: TeX and escaped characters in titles and abstracts, abstracts of 1.2 KB, one to a dozen
-authors with accents and some affiliations, comments, journal references, several DOIs.
+The same arguments give the same bytes on every machine. An entry has the elements of real ones,
+about as often: TeX and escaped characters in titles and abstracts, abstracts of 1.2 KB, one to a
+dozen authors with accents and some affiliations, comments, journal references, several DOIs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def feed(entries: int, *, seed: int = 1) -> str:
 
 
 def feed_of_size(size: int, *, seed: int = 1) -> str:
-    """Returns a feed of `size` bytes in UTF-8, less than one entry more or less."""
+    """Returns a feed of about `size` bytes in UTF-8; the difference is less than one entry."""
     chance = random.Random(seed)
     parts: list[str] = []
     length = len(_HEAD) + len(_TAIL)
@@ -62,7 +62,7 @@ def entry_ids(entries: int, *, seed: int = 1) -> list[str]:
 
 
 def _entry(chance: random.Random, number: int) -> str:
-    # Every fifth one has an id of the old style, with a slash in it.
+    # Every fifth one has an old-style id, which contains a slash.
     month = f"{number // 40 % 12 + 1:02d}"
     stem = f"{number // 9000 + 10:02d}{month}"
     name = f"{stem}.{number % 99999:05d}" if number % 5 else f"hep-ex/{stem}{number % 999:03d}"

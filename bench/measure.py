@@ -1,7 +1,7 @@
-"""Measuring two things in turn, and what comes out: figures, ratios, bars.
+"""Measures two sides alternately, and computes figures, ratios and bars.
 
-Absolute times say more about a machine than about a program. So everything here is a pair: ours
-and a counterpart, measured alternately in one run, and the figure that counts is their ratio.
+Absolute times say more about a machine than about a program. So every measurement is a pair, ours
+and a counterpart's, taken alternately in one run, and its result is their ratio.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
 
-#: A document: as it comes from a file or the network, or decoded.
+#: A document: bytes from a file or the network, or decoded text.
 T = TypeVar("T", str, bytes)
-#: What a figure is measured in: seconds, bytes, seconds per million bytes, or a score from 0 to 1.
+#: The unit of a figure: seconds, bytes, seconds per million bytes, or a score from 0 to 1.
 Unit = Literal["s", "B", "s/MB", "F1"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured of one side, all of it."""
+    """All measurements of one side."""
 
     values: tuple[float, ...]
     unit: Unit = "s"
 
     @property
     def median(self) -> float:
-        """The value in the middle: what usually happens."""
+        """The median: the usual value."""
         return statistics.median(self.values)
 
     @property
     def best(self) -> float:
-        """The smallest value: what happens when nothing disturbs."""
+        """The smallest value: without disturbance by other work."""
         return min(self.values)
 
     def shown(self) -> str:
@@ -54,19 +54,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Bar:
-    """What a ratio should reach.
+    """The limit of a ratio.
 
     Attributes:
         limit: the ratio.
-        at_least: whether the ratio says how many times faster ours is, and more is better. If not,
-            it says how much ours costs of what the counterpart costs, and less is better.
+        at_least: whether the ratio is the counterpart's figure by ours, and more is better.
+            Otherwise it is our figure by the counterpart's, and less is better.
     """
 
     limit: float
     at_least: bool = False
 
     def met(self, ratio: float) -> bool:
-        """Returns whether a ratio is good enough."""
+        """Returns whether a ratio meets the bar."""
         return ratio >= self.limit if self.at_least else ratio <= self.limit
 
     def __str__(self) -> str:
@@ -79,11 +79,11 @@ class Row:
 
     Attributes:
         case: its name.
-        what: ours and the counterpart in words.
+        what: a description of ours and the counterpart.
         faster: whether the ratio is counterpart by ours, as for a bar with `at_least`.
-        bar: None for what is measured for its own sake.
-        floor: what ours should be at least, where figures are scores.
-        missing: why it could not be measured, in place of figures.
+        bar: None for a row that is only informative.
+        floor: the minimum of ours, if figures are scores.
+        missing: why it could not be measured; in place of figures.
     """
 
     case: str
@@ -97,17 +97,17 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Of the medians."""
+        """The ratio of the medians."""
         return self._ratio(lambda figure: figure.median)
 
     @property
     def best_ratio(self) -> float | None:
-        """Of the smallest values; far from `ratio` on a machine that is busy."""
+        """The ratio of the smallest values; far from `ratio` on a busy machine."""
         return self._ratio(lambda figure: figure.best)
 
     @property
     def verdict(self) -> str:
-        """Whether the bar is met, in a word."""
+        """Whether the bar is met, as a word."""
         if self.ratio is None:
             return "not measured"
         if self.floor is not None and self.ours is not None:
@@ -124,7 +124,7 @@ class Row:
 
 
 def timed(run: Callable[[T], object], document: T) -> float:
-    """Returns seconds that `run` takes with a document, from a tidy heap; see `unused`."""
+    """Returns the seconds that `run` takes with a document, after a collection; see `unused`."""
     fresh = unused(document)
     gc.collect()
     start = time.perf_counter()
@@ -133,7 +133,7 @@ def timed(run: Callable[[T], object], document: T) -> float:
 
 
 def alternate(*sides: Callable[[], float], rounds: int) -> list[Figure]:
-    """Runs the sides in turn, so many rounds; each returns the seconds it measured itself."""
+    """Runs the sides alternately for so many rounds; each returns the seconds that it measured."""
     values: list[list[float]] = [[] for _ in sides]
     for _ in range(rounds):
         for side, own in zip(sides, values, strict=True):
@@ -142,10 +142,10 @@ def alternate(*sides: Callable[[], float], rounds: int) -> list[Figure]:
 
 
 def unused(document: T) -> T:
-    """Returns a copy that nobody has used.
+    """Returns a new copy.
 
-    Python keeps a string's UTF-8 form once something in C has asked for it, so that whoever came
-    second would find a part of the work done.
+    Python caches a string's UTF-8 form once C code has requested it, so a second run with the same
+    string would have less work.
     """
     if isinstance(document, str):
         return (document + " ")[:-1]
@@ -153,7 +153,7 @@ def unused(document: T) -> T:
 
 
 def time_in_turn(*sides: Callable[[T], object], document: T, rounds: int) -> list[Figure]:
-    """Times what the sides do with a document, in turn, after one round that does not count."""
+    """Times the sides with a document, alternately, after one warm-up round."""
     for side in sides:
         side(document)
     with _harness_out_of_sight():
@@ -162,10 +162,10 @@ def time_in_turn(*sides: Callable[[T], object], document: T, rounds: int) -> lis
 
 @contextmanager
 def _harness_out_of_sight() -> Iterator[None]:
-    """Keeps the collector from what is on the heap already, which is the harness's for the most.
+    """Hides existing objects, mostly the harness's, from the garbage collector.
 
-    Looking at the 40,000 objects of all that is compared here pushes out of the caches what a
-    program that does one of it would have there: 15 % of parsing 1 MB, 4 % of lxml's time.
+    A collection of the 40,000 objects of everything that is compared here would evict a side's data
+    from the CPU caches: 15 % of parsing 1 MB, 4 % of lxml's time.
     """
     gc.collect()
     gc.freeze()
@@ -176,5 +176,5 @@ def _harness_out_of_sight() -> Iterator[None]:
 
 
 def pooled(figures: Iterable[Iterable[float]]) -> Figure:
-    """Many short measurements as one figure."""
+    """Combines many short measurements into one figure."""
     return Figure(tuple(value for figure in figures for value in figure))

@@ -1,7 +1,7 @@
-"""The captured pages and what their text is, and the programs that look for it.
+"""Reads captured pages with their true text, and runs programs that extract it.
 
-The corpus stands beside the checkout (`../shared/corpus/html`); without it the rows say so. Other
-people's pages stay there: nothing of them is in the project.
+The corpus is outside the repository (`../shared/corpus/html`); without it the rows say so. Nothing
+of these pages is in the repository.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from .scores import Snippets
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "html"
-#: Elements that stand on lines of their own.
+#: Block elements.
 _BLOCKS = frozenset(
     (
         "p", "div", "br", "li", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "td", "tr", "th",
@@ -24,7 +24,7 @@ _BLOCKS = frozenset(
         "figcaption", "dd", "dt", "hr",
     )
 )  # fmt: skip
-#: A program that finds the main text of a page.
+#: A program that extracts the main text of a page.
 Extractor = Callable[[bytes], str]
 
 
@@ -33,8 +33,8 @@ class Page:
     """A page and its truth.
 
     Attributes:
-        name: which page, within its set.
-        sets: the truth sets that it counts in; WCXB's pages count in that of their type too.
+        name: of the page within its set.
+        sets: the truth sets that it belongs to; WCXB's pages also belong to that of their type.
         truth: its text, or snippets.
     """
 
@@ -45,7 +45,7 @@ class Page:
 
 
 def pages(folder: Path = CORPUS) -> list[Page]:
-    """All pages with a truth; none where the corpus is not there."""
+    """Returns all pages with a truth; none without the corpus."""
     if not folder.is_dir():
         return []
     return [*_aeb(folder / "aeb"), *_wcxb(folder / "wcxb"), *_readability(folder / "readability"),
@@ -53,7 +53,7 @@ def pages(folder: Path = CORPUS) -> list[Page]:
 
 
 def peers() -> Mapping[str, Extractor]:
-    """The programs to compare with that are installed (`pip install --group bench`)."""
+    """Returns the installed programs to compare with (`pip install --group bench`)."""
     found: dict[str, Extractor] = {}
     for name, make in (
         ("trafilatura", _trafilatura),
@@ -111,7 +111,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def text_of_tree(root: Any) -> str:
-    """The text of lxml's element, blocks apart."""
+    """Returns the text of an lxml element, with blocks separated."""
     parts: list[str] = []
     stack: list[Any] = [root]
     while stack:

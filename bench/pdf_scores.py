@@ -1,8 +1,8 @@
-"""Scores of text read from PDF files: words and their order against a truth.
+"""Scores text from PDF files: words and their order, against a truth.
 
-Words are those of the text in NFKC and lower case, hyphens at ends of lines joined. The score of
-words is the F1 of the two multisets; that of order is the share of the truth's pairs of neighbours
-found.
+Words are taken from the text in NFKC and lower case, with hyphens at ends of lines joined. The
+score of words is the F1 of the two multisets; the score of order is the share of the truth's pairs
+of adjacent words that the text has.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _WORD = re.compile(r"\w+")
 
 
 class Score(NamedTuple):
-    """How near a text is to the truth, 0 to 1."""
+    """The agreement of a text with the truth, 0 to 1."""
 
     words: float
     order: float
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in order."""
+    """Returns the words of a text, in order."""
     joined = _HYPHEN.sub(r"\1\2", unicodedata.normalize("NFKC", text))
     return _WORD.findall(joined.lower())
 
@@ -48,13 +48,13 @@ def score(text: str, truth: str) -> Score:
 
 
 def mean(scores: Sequence[Score]) -> Score:
-    """The mean of some scores."""
+    """Returns the mean of scores."""
     count = max(1, len(scores))
     return Score(sum(one.words for one in scores) / count, sum(one.order for one in scores) / count)
 
 
 def text_of_tei(data: bytes) -> str:
-    """The text of a TEI document: title, abstract and body."""
+    """Returns the text of a TEI document: title, abstract and body."""
     tree = ET.fromstring(data)
     space = "{http://www.tei-c.org/ns/1.0}"
     parts = [
@@ -71,7 +71,7 @@ def text_of_tei(data: bytes) -> str:
 
 
 def text_of(document: Mapping[str, Any]) -> str:
-    """The text of a document as the contract has it, in the order in which it is shown."""
+    """Returns the text of a document of the contract, in reading order."""
     parts = [document.get("title", "")]
     parts += [author.get("literal", "") for author in document.get("authors", ())]
     sections = [

@@ -1,6 +1,6 @@
-"""A client that is as thin as can be: lines out, lines in, over a server's pipes.
+"""A minimal client that writes and reads lines over a server's pipes.
 
-The SDK's own client would cost more than the servers it is to measure.
+The SDK's client would take more time than the measured servers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INITIALIZE = {
 
 
 class PipeClient:
-    """A server in a process of its own. A context manager; the server is ended with it.
+    """A server in its own process. A context manager, which ends the server.
 
     Args:
         command: starts it.
@@ -69,7 +69,7 @@ class PipeClient:
         return self.request("tools/call", {"name": tool, "arguments": arguments})
 
     def send(self, data: bytes) -> None:
-        """Writes all of it."""
+        """Writes all data."""
         left = memoryview(data)
         while left:
             left = left[os.write(self._in, left) :]
@@ -88,12 +88,12 @@ class PipeClient:
         return rest[:end]
 
     def ask(self, line: bytes) -> bytes:
-        """Sends a line and waits for the next one."""
+        """Sends a line and returns the next line of the server."""
         self.send(line)
         return self.read_line()
 
     def ask_all(self, lines: Sequence[bytes]) -> list[bytes]:
-        """Sends all lines and reads as many, both at once so that no full pipe stops either."""
+        """Sends all lines and concurrently reads as many, so that no full pipe blocks either."""
         writer = threading.Thread(target=self.send, args=(b"".join(lines),))
         writer.start()
         answers = [self.read_line() for _ in lines]
@@ -101,7 +101,7 @@ class PipeClient:
         return answers
 
     def time_of(self, line: bytes) -> float:
-        """Returns seconds from sending a line to the end of the answer."""
+        """Returns the seconds from sending a line to the end of the response."""
         start = time.perf_counter()
         self.ask(line)
         return time.perf_counter() - start
@@ -127,10 +127,10 @@ class PipeClient:
 
 
 def result_of(line: bytes) -> dict[str, Any]:
-    """Returns the result in an answer.
+    """Returns the result in a response.
 
     Raises:
-        AssertionError: it is an error, of the protocol or of the tool.
+        AssertionError: the response is a protocol error or a tool error.
     """
     frame = json.loads(line)
     result = frame.get("result")
@@ -139,5 +139,5 @@ def result_of(line: bytes) -> dict[str, Any]:
     return result
 
 
-#: Starts a server and gives a client to it.
+#: Starts a server and returns a client of it.
 Starter = Callable[[], PipeClient]

@@ -1,4 +1,4 @@
-"""The plugin that does nothing: a component whose one tool returns its arguments."""
+"""A no-op plugin: a component whose only tool returns its arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 _TESTS = str(Path(__file__).parents[1] / "tests")
 if _TESTS not in sys.path:
-    sys.path.append(_TESTS)  # the guests written for the tests serve here too
+    sys.path.append(_TESTS)  # reuses the tests' guests
 
 _OBJECT = {
     "type": "object",
@@ -16,7 +16,7 @@ _OBJECT = {
     "additionalProperties": False,
 }
 
-#: The arguments as the result: byte for the case, pointer, length.
+#: Returns the arguments as the result: byte for the case, pointer, length.
 _ECHO = """
   (i32.store8 (i32.const 0) (i32.const 0))
   (i32.store (i32.const 4) (local.get $text))

@@ -1,8 +1,8 @@
-"""Words of our own to fill documents with, and what is made of them.
+"""Makes invented text for documents.
 
-A document that is measured has to look like the source's: sentences of a scholarly kind, TeX and
-characters that need escaping as often as they come there, names with accents. Copying real ones
-would be neither allowed nor reproducible.
+Documents must resemble the source's: scholarly sentences, TeX and characters that need escaping as
+often as in real ones, names with accents. Copies of real ones would be neither allowed nor
+reproducible.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ PLACES = (
 
 
 def title(chance: random.Random) -> str:
-    """Returns a title, now and then with TeX in it."""
+    """Returns a title, sometimes with TeX."""
     subject, method = pick(chance, SUBJECTS), pick(chance, METHODS)
     title = f"{subject[0].upper()}{subject[1:]} by {method}"
     return f"{title}, and a bound for $\\alpha < 1$" if chance.random() < 0.15 else title
@@ -102,7 +102,7 @@ def abstract(chance: random.Random) -> str:
 
 
 def fill(chance: random.Random, template: str) -> str:
-    """Returns a template with its places filled in."""
+    """Returns a template with its placeholders replaced."""
     findings = _FINDINGS_IN_TEX if chance.random() < 0.12 else _FINDINGS
     return (
         template.replace("{subject}", pick(chance, SUBJECTS))
@@ -115,5 +115,5 @@ def fill(chance: random.Random, template: str) -> str:
 
 def pick(chance: random.Random, choices: Sequence[T]) -> T:
     """Returns one of the choices."""
-    # `random()` alone keeps its sequence from one Python version to the next.
+    # Only `random()` has the same sequence in all Python versions.
     return choices[int(chance.random() * len(choices))]

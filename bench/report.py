@@ -1,4 +1,4 @@
-"""The rows as a table for people, as Markdown for README.md, and as JSON for programs."""
+"""Formats the rows as a table, as Markdown for README.md, and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADINGS = ("case", "ours : counterpart", "ours", "counterpart", "ratio", "at b
 
 
 def machine() -> str:
-    """Returns what the figures depend on besides the program."""
+    """Returns the properties of the machine that figures depend on."""
     cores = os.cpu_count() or 1
     parts = [
         f"{cores} core{'s' if cores != 1 else ''}",
@@ -28,8 +28,8 @@ def machine() -> str:
 
 
 def busy() -> str:
-    """Returns a warning when others use the machine too; empty when they do not, or nobody can
-    tell.
+    """Returns a warning if the machine has other load; empty if not, or if that is
+    unknown.
     """
     if not hasattr(os, "getloadavg"):
         return ""
@@ -40,7 +40,7 @@ def busy() -> str:
 
 
 def table(rows: Sequence[Row], *, verdicts: bool = True) -> str:
-    """Aligned columns."""
+    """Returns the rows as aligned columns."""
     cells = [_HEADINGS, *(_cells(row) for row in rows)]
     if not verdicts:
         cells = [(*line[:-1], "") for line in cells]
@@ -53,7 +53,7 @@ def table(rows: Sequence[Row], *, verdicts: bool = True) -> str:
 
 
 def markdown(rows: Sequence[Row], where: str) -> str:
-    """Returns a table for README.md, with the machine above it."""
+    """Returns a table for README.md, preceded by the machine's properties."""
     lines = [f"Measured on {where}.", ""]
     lines.append("| " + " | ".join((*_HEADINGS[:-1], "verdict")) + " |")
     lines.append("|---|---|--:|--:|--:|--:|--:|---|")
@@ -62,7 +62,7 @@ def markdown(rows: Sequence[Row], where: str) -> str:
 
 
 def update_readme(rows: Sequence[Row], where: str, path: Path = README) -> None:
-    """Puts the table between the markers of README.md, in place of the one that is there."""
+    """Replaces the table between the markers of README.md."""
     before, start, rest = path.read_text("utf-8").partition(_START)
     _, end, after = rest.partition(_END)
     if not start or not end:
@@ -72,7 +72,7 @@ def update_readme(rows: Sequence[Row], where: str, path: Path = README) -> None:
 
 
 def as_json(rows: Sequence[Row], where: str) -> dict[str, Any]:
-    """Returns everything that was measured."""
+    """Returns all measurements."""
     return {"machine": where, "rows": [_row_as_json(row) for row in rows]}
 
 

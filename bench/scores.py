@@ -1,9 +1,9 @@
-"""Scores of text: how much of a page's or paper's words somebody found, and how little else.
+"""Scores extracted text: F1 of the words of a page or paper.
 
 Words are a multiset: NFKC, lower case, `\\w+`. Precision and recall are those of the multisets, F1
-their harmonic mean; a set of pages has the mean of its pages. Where a truth is made of snippets, a
-required one that is found is a true positive, one that is not a false negative, and a forbidden one
-that is found a false positive, counted over the whole set.
+is their harmonic mean; the score of a set of pages is the mean of its pages. If a truth consists
+of snippets, a required one that is found is a true positive, one that is missing a false negative,
+and a forbidden one that is found a false positive, counted over the whole set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Score(NamedTuple):
-    """What was found."""
+    """Precision, recall and F1."""
 
     precision: float
     recall: float
@@ -26,19 +26,19 @@ class Score(NamedTuple):
 
 
 class Snippets(NamedTuple):
-    """A page's truth in pieces: what its text has, and what it has not."""
+    """A page's truth as snippets: required ones and forbidden ones."""
 
     required: Sequence[str]
     forbidden: Sequence[str]
 
 
 def words(text: str) -> Counter[str]:
-    """The words of a text, with how often each occurs."""
+    """Returns the words of a text with their counts."""
     return Counter(_WORD.findall(unicodedata.normalize("NFKC", text).lower()))
 
 
 def score(found: str, truth: str) -> Score:
-    """Compares a text with what it should be."""
+    """Compares a text with the truth."""
     ours, theirs = words(found), words(truth)
     if not theirs.total():
         return Score(1.0, 1.0, 1.0) if not ours.total() else Score(0.0, 1.0, 0.0)
@@ -47,7 +47,7 @@ def score(found: str, truth: str) -> Score:
 
 
 def mean(scores: Sequence[Score]) -> Score:
-    """The mean of a set of pages."""
+    """Returns the mean score of a set of pages."""
     return Score(*(sum(values) / len(scores) for values in zip(*scores, strict=True)))
 
 
@@ -63,7 +63,7 @@ def snippets(pages: Iterable[tuple[str, Snippets]]) -> Score:
 
 
 def text_of(document: Mapping[str, Any]) -> str:
-    """The main text of a document: headings and blocks, without the captions of its figures."""
+    """Returns the main text of a document: headings and blocks, without figures' captions."""
     return "\n".join(_of_sections(document.get("sections", [])))
 
 

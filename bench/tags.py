@@ -1,4 +1,4 @@
-"""What a page's own tags say, read by lxml: the yardstick for metadata of landing pages."""
+"""Reads metadata from the tags of landing pages with lxml, as the truth for tests."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _PREFIXES = ("citation_", "bepress_citation_", "prism.", "dc.", "dcterms.", "og:", "article:")
-#: A whole text that a page's data repeat, and what says nothing of it.
+#: Members that repeat the full text, and members that do not describe the page.
 _LEFT_OUT = frozenset({"articleBody", "reviewBody", "text", "@context", "@type"})
 
 
 def statements(page: bytes) -> set[str]:
-    """The values of the tags of scholarly vocabularies, and of JSON-LD that is in order."""
+    """Returns the values of scholarly meta tags, and of valid JSON-LD."""
     from lxml import html
 
     try:
@@ -35,7 +35,7 @@ def statements(page: bytes) -> set[str]:
 
 
 def of_document(document: Mapping[str, Any]) -> set[str]:
-    """The values of a document's metadata."""
+    """Returns the values of a document's metadata."""
     return {one["value"] for one in document.get("metadata", ())}
 
 

@@ -1,7 +1,7 @@
-"""What the cases share: folders of the run's own, documents, a warm host, servers to ask.
+"""Shared resources of the cases: folders, documents, a host, servers.
 
-Nothing here reaches a network. The answers that a server gives from its cache were put there by the
-host itself, from an upstream on this machine that holds certificates for arXiv's names.
+Nothing uses a network. The host fills the cache that servers use from a local upstream, which has
+certificates for arXiv's names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import documents
 from .pipes import PipeClient
 from .plugin import echo_plugin
 
-#: The query that is answered from the cache, and what its answer holds.
+#: The query that is answered from the cache, and the number of its entries.
 QUERY: Mapping[str, Any] = {"search_query": "all:desk", "max_results": 10}
 ENTRIES = 10
 
@@ -35,8 +35,8 @@ class Workbench:
     """One run.
 
     Args:
-        folder: empty; everything the run writes is below it.
-        quick: measure just enough to show that every case runs.
+        folder: empty; the run writes only below it.
+        quick: measure only enough to show that every case runs.
     """
 
     def __init__(self, folder: Path, *, quick: bool) -> None:
@@ -46,7 +46,7 @@ class Workbench:
         self._servers = 0
 
     def rounds(self, full: int, quick: int = 3) -> int:
-        """How often to measure."""
+        """The number of rounds."""
         return quick if self.quick else full
 
     def document(self, size: int) -> str:
@@ -56,14 +56,14 @@ class Workbench:
         return self._documents[size]
 
     def document_file(self, name: str, text: str) -> Path:
-        """Returns the same as a file."""
+        """Returns a file with a feed of about `size` bytes."""
         path = self.folder / name
         path.write_bytes(text.encode())
         return path
 
     @cached_property
     def config(self) -> Config:
-        """The built-in plugins and a no-op one, with folders of the run's own."""
+        """The built-in plugins and a no-op one, with folders of this run."""
         return Config(
             cache_dir=self.folder / "cache",
             data_dir=self.folder / "data",
@@ -72,19 +72,19 @@ class Workbench:
 
     @cached_property
     def host(self) -> carrel.Carrel:
-        """A host whose components are compiled and loaded."""
+        """A host with compiled and loaded components."""
         host = carrel.Carrel(self.config)
         host.parse("arxiv", "feed", documents.feed(1))
         return host
 
     def close(self) -> None:
-        """Ends the host if there is one."""
+        """Closes the host if it was opened."""
         if "host" in self.__dict__:
             self.host.close()
 
     @cached_property
     def environment(self) -> dict[str, str]:
-        """This process's environment without settings of the user's for Carrel."""
+        """This process's environment without the user's settings for Carrel."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith("CARREL_")}
         return {
             **kept,
@@ -95,12 +95,12 @@ class Workbench:
 
     @cached_property
     def command(self) -> list[str]:
-        """How a user starts `carrel`."""
+        """The command that starts `carrel`."""
         script = shutil.which("carrel", path=str(Path(sys.executable).parent))
         return [script] if script else [sys.executable, "-m", "carrel"]
 
     def serve(self, *, keeps_results: bool = True) -> PipeClient:
-        """Returns a Carrel server with three plugins, its components compiled.
+        """Returns a Carrel server with three plugins and compiled components.
 
         Args:
             keeps_results: as by default; without, every call runs its plugin.
@@ -110,14 +110,14 @@ class Workbench:
         return PipeClient(command, self.environment, self._log("carrel"))
 
     def serve_replayed(self, recording: Path) -> PipeClient:
-        """Returns the same, answering from a recording."""
+        """Returns a Carrel server that replays a recording."""
         command = [*self.command, "serve", "--config", str(self._server_config)]
         return PipeClient(
             [*command, "--replay", str(recording)], self.environment, self._log("replay")
         )
 
     def serve_bare_sdk(self) -> PipeClient:
-        """Returns the SDK's own server."""
+        """Returns the SDK's server."""
         command = [sys.executable, str(_BARE_SDK)]
         return PipeClient(command, self.environment, self._log("bare-sdk"))
 
@@ -127,10 +127,10 @@ class Workbench:
 
     @cached_property
     def _server_config(self) -> Path:
-        """Three plugins: the built-in ones, and no-op ones in the place of those to come.
+        """Three plugins: built-in ones, and no-op ones as placeholders.
 
-        The limit on calls per second is lifted: a client that waits for its turn shows the limit
-        and not the server.
+        The rate limit of calls is disabled: otherwise the measurement would show the limit and not
+        the server.
         """
         names = [*_NOOP_PLUGINS][: max(1, 3 - len(BUILTIN_PLUGINS))]
         settings = {
@@ -141,7 +141,7 @@ class Workbench:
         }
         path = self.folder / "carrel.json"
         path.write_text(json.dumps(settings), "utf-8")
-        self.host.plugins()  # loads them all, so that no server finds anything to compile
+        self.host.plugins()  # loads all, so that no server has to compile
         return path
 
     def serve_ten(self) -> PipeClient:
@@ -151,7 +151,7 @@ class Workbench:
 
     @cached_property
     def _config_of_ten(self) -> Path:
-        """Ten plugins, their components compiled."""
+        """A configuration of ten plugins with compiled components."""
         settings = json.loads(self._server_config.read_text("utf-8"))
         names = [f"noop_{number}" for number in range(_TEN - len(BUILTIN_PLUGINS))]
         entries = [self._plugin_entry(name) for name in names]
@@ -170,7 +170,7 @@ class Workbench:
 
     @cached_property
     def _forgetful_config(self) -> Path:
-        """The same for a server that keeps no results."""
+        """The same without a result cache."""
         settings = json.loads(self._server_config.read_text("utf-8"))
         path = self.folder / "forgetful.json"
         path.write_text(json.dumps({**settings, "runtime": {"result_bytes": 0}}), "utf-8")
@@ -184,16 +184,16 @@ class Workbench:
 
     @cached_property
     def cached_answer(self) -> dict[str, Any]:
-        """The answer to `QUERY`, which is in the cache from here on with all its HEADs."""
+        """The result of `QUERY`; caches its responses, including all HEADs."""
         return self._answer_from_upstream(self.config)
 
     @cached_property
     def recording(self) -> Path:
-        """The exchanges of `QUERY`, recorded."""
+        """A recording of the exchanges of `QUERY`."""
         from dataclasses import replace
 
         folder = self.folder / "recording"
-        # Without a cache, so that every exchange goes to the upstream and into the recording.
+        # Without a cache, so that every exchange reaches the upstream and is recorded.
         config = replace(
             self.config, record_dir=folder, fetch=FetchConfig(cache_max_bytes=0),
             cache_dir=self.folder / "cache-of-recording",
@@ -212,7 +212,7 @@ class Workbench:
         with Upstream("export.arxiv.org", "arxiv.org") as upstream:
             upstream.on("/api/query", Reply(headers=atom, body=documents.feed(ENTRIES).encode()))
             upstream.on("*", Reply(headers=(("content-type", "application/gzip"),)))
-            # As the host's own client is made, but for where names and addresses lead.
+            # Like the host's client, except for the resolver and the dialer.
             client = FetchClient(
                 FetchSettings(
                     cache_path=(

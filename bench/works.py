@@ -1,8 +1,8 @@
-"""Answers to measure with: shaped like those of Crossref's REST API, every word made up here.
+"""Makes responses like those of Crossref's REST API, with invented text.
 
-A work has what a journal article there has: contributors with affiliations, dates in parts,
-licences, links, funders, an abstract in JATS in one of three, a list of some thirty references. The
-same arguments give the same bytes on every machine.
+A work has the members of a journal article: contributors with affiliations, dates in parts,
+licences, links, funders, an abstract in JATS in one of three, some thirty references. The same
+arguments give the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .prose import FAMILY, GIVEN, PLACES, SUBJECTS, abstract, pick, title
 
 
 def answer_of_size(size: int, *, seed: int = 1) -> str:
-    """Returns an answer to a search of `size` bytes in UTF-8, less than one work more or less."""
+    """Returns a search response of `size` bytes in UTF-8, give or take less than one work."""
     chance = random.Random(seed)
     items: list[str] = []
     length = 0

@@ -1,14 +1,14 @@
-"""The checkout's own environment, `.venv`: made with nothing but Python and a package registry.
+"""Makes the checkout's environment, `.venv`; needs only Python and a package registry.
 
-    python3 scripts/environment.py          what running Carrel needs
-    python3 scripts/environment.py --dev    what working on it needs as well
+    python3 scripts/environment.py          for running Carrel
+    python3 scripts/environment.py --dev    for developing it, too
 
-`try.py`, `test.py` and `just setup` call this. What was installed is remembered by the content of
-the files that decide it, so a second run costs nothing and needs no network.
+`try.py`, `test.py` and `just setup` call this. A stamp file has a hash of the files that define the
+environment, so a second run installs nothing and needs no network.
 
-uv makes the environment where it is installed, because it is quick; where it is not, or has no
-settings for the registry that pip has settings for, venv and pip do. The versions are those of
-`constraints.txt` either way.
+uv makes the environment if it is installed, because it is fast. If not, or if only pip is
+configured for the package registry, venv and pip make it. Both install the versions of
+`constraints.txt`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 OLDEST = (3, 11)
 
-#: What decides the environment's content, besides the Python that it is made with.
+#: Files that define the environment's content, besides its Python version.
 _DECIDING = ("pyproject.toml", "constraints.txt", "scripts/environment.py")
 
 
 def say(text: str) -> None:
-    """Tells the person at the terminal; stdout belongs to what runs in the environment."""
+    """Prints a message to stderr; stdout is for programs that run in the environment."""
     print(text, file=sys.stderr, flush=True)
 
 
 def run(*words: str | Path, quiet: bool = False) -> bool:
-    """Returns whether a command succeeded. What it prints goes to stderr, or nowhere."""
+    """Returns whether a command succeeded. Its output is written to stderr, or discarded."""
     output = subprocess.DEVNULL if quiet else sys.stderr
     command = [str(word) for word in words]
     try:
@@ -47,9 +47,9 @@ def run(*words: str | Path, quiet: bool = False) -> bool:
 
 
 def ready(*, dev: bool) -> Path:
-    """Returns the environment's Python, after installing whatever changed since the last time.
+    """Returns the environment's Python, after installing what has changed since the last run.
 
-    Ends the process with a message when that is not possible.
+    Ends the process with a message if that is not possible.
     """
     continue_in_newer_python()
     python = python_of(VENV)
@@ -70,7 +70,7 @@ def ready(*, dev: bool) -> Path:
 
 
 def continue_in_newer_python() -> None:
-    """Hands over to a newer Python if this one is too old, or ends the process."""
+    """Restarts with a newer Python if this one is too old, or ends the process."""
     if sys.version_info >= OLDEST:
         return
     wanted = ".".join(map(str, OLDEST))
@@ -83,9 +83,9 @@ def continue_in_newer_python() -> None:
 
 
 def development_requirements() -> list[str]:
-    """Returns the development tools, as `pyproject.toml` lists them.
+    """Returns the development tools that `pyproject.toml` lists.
 
-    pip reads that list itself from version 25.1 on; the pip that comes with Python 3.11 is older.
+    pip reads that list since version 25.1; Python 3.11 comes with an older pip.
     """
     import tomllib
 
@@ -95,12 +95,12 @@ def development_requirements() -> list[str]:
 
 
 def python_of(venv: Path) -> Path:
-    """Returns the Python of an environment, which need not exist yet."""
+    """Returns the path of an environment's Python, which need not exist."""
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def _works(python: Path) -> bool:
-    """Returns whether it starts and is new enough: the Python that made a venv may be gone."""
+    """Returns whether a Python starts and is new enough: a venv's base Python may be removed."""
     question = f"import sys; sys.exit(sys.version_info < {OLDEST})"
     return run(python, "-c", question, quiet=True)
 
@@ -113,7 +113,7 @@ def _digest() -> str:
     digest = hashlib.sha256()
     for name in _DECIDING:
         digest.update((ROOT / name).read_bytes().replace(b"\r\n", b"\n"))
-    # The package is installed by reference to the checkout, which may have been moved.
+    # The editable installation refers to the checkout's path, which may have changed.
     digest.update(str(ROOT).encode())
     return digest.hexdigest()
 
@@ -144,7 +144,7 @@ def _install_with_uv(python: Path, *, dev: bool) -> bool:
 
 
 def _install_with_pip(python: Path, *, dev: bool) -> bool:
-    # Without pip at first: Debian splits off what `venv` would take it from.
+    # Without pip first: Debian packages `ensurepip` separately.
     if not python.exists() and not run(_base_python(), "-m", "venv", "--without-pip", VENV):
         return False
     pip: tuple[str | Path, ...] = (python, "-m", "pip")
@@ -157,7 +157,7 @@ def _install_with_pip(python: Path, *, dev: bool) -> bool:
 
 
 def _base_python() -> str:
-    """Returns the Python outside any venv: this script may be run by the one that it replaces."""
+    """Returns the Python outside of venvs: the venv that runs this script may be replaced."""
     base: str = getattr(sys, "_base_executable", None) or sys.executable
     return base
 

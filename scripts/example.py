@@ -1,11 +1,11 @@
-"""The call that shows what Carrel does: `try.py` makes it, and `package.py` with a wheel."""
+"""The example call: `try.py` makes it, and `package.py` with a wheel."""
 
 from __future__ import annotations
 
 from environment import ROOT
 
-#: What `carrel` is given.
+#: Arguments of `carrel`.
 CALL = ("call", "arxiv_query", "search_query=ti:sandbox AND cat:cs.CR", "max_results=3")
 
-#: The answers to that call, in the recorder's format; its README says what they hold.
+#: A recording of that call's exchanges; its README describes them.
 RECORDING = ROOT / "examples" / "recordings" / "arxiv-query"

@@ -2,10 +2,9 @@
 
     python scripts/examples.py      run by the development environment's Python
 
-A component is built once for the content of its sources and tools, and kept in the example's
-`dist`, its compiled code in `target/examples`; the tests find both there. Needs componentize-py,
-which the development environment has, and npm. Exits with 77 where npm is missing, after the
-example that needs none.
+A component is rebuilt if its sources or tools have changed. It is written to the example's `dist`,
+and its compiled code to `target/examples`, where the tests find both. Needs componentize-py, which
+the development environment has, and npm. Without npm it builds the other example and exits with 77.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from environment import ROOT, say
 
 EXAMPLES = ROOT / "examples"
 CACHE = ROOT / "target" / "examples"
-CANNOT = 77  # what automake's tests, and others since, exit with for "skipped"
+CANNOT = 77  # the exit code for "skipped" of automake and other test harnesses
 
 
 def main() -> int:
@@ -52,7 +51,7 @@ def build(folder: Path, tool: str) -> None:
 
 
 def run(word: str, folder: Path) -> None:
-    """Runs a command of `carrel plugin`; ends the program when it fails."""
+    """Runs a command of `carrel plugin`; ends the program if it fails."""
     command = [sys.executable, "-m", "carrel", "plugin", word, str(folder)]
     environment = {**os.environ, "CARREL_CACHE_DIR": str(CACHE)}
     if subprocess.run(command, env=environment, check=False).returncode != 0:
@@ -60,18 +59,18 @@ def run(word: str, folder: Path) -> None:
 
 
 def is_built(folder: Path, tool: str) -> bool:
-    """Returns whether the component is there and made of what lies in the folder now."""
+    """Returns whether the component exists and is up to date."""
     there = any((folder / "dist").glob("*.wasm")) and stamp(folder).exists()
     return there and stamp(folder).read_text("utf-8") == content(folder, tool)
 
 
 def stamp(folder: Path) -> Path:
-    """Returns the file that says what a component was made of."""
+    """Returns the file with the hash of a component's sources and tools."""
     return folder / "dist" / "made-of"
 
 
 def content(folder: Path, tool: str) -> str:
-    """Returns a hash of everything that decides the component."""
+    """Returns a hash of the component's sources and tools."""
     told = hashlib.sha256(tool.encode())
     sources = [ROOT / "contract" / "v1" / "plugin.wit"]
     sources += sorted(path for path in folder.iterdir() if path.is_file())

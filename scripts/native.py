@@ -1,9 +1,9 @@
-"""Builds `plugins/native`, the parsers without the sandbox, into the development environment.
+"""Builds `plugins/native`, the parsers as native code, in the development environment.
 
     python3 scripts/native.py       exits with 1 if it could not be built
 
-Tests compare the sandbox with it and measurements take it as the yardstick. It needs Rust; without
-it those tests are skipped and say so.
+Tests and benchmarks compare the sandbox with it. It needs Rust; without Rust those tests are
+skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WHEELS = ROOT / "target" / "native-wheel"
 
 
 def build(python: Path) -> bool:
-    """Builds and installs the module if its sources changed; whether it is there now."""
+    """Builds and installs the module if its sources changed; returns whether it is installed."""
     if not _rust_works():
         say(f"{_why_no_rust()}: tests that compare with the native parsers are skipped.")
         return False
@@ -36,7 +36,7 @@ def build(python: Path) -> bool:
         say("They could not be built: tests that compare with them are skipped.")
         return False
     [wheel] = _WHEELS.glob("*.whl")
-    # uv is among the development tools; an environment that uv made has no pip.
+    # uv is a development tool; an environment that uv made has no pip.
     install = "-m uv pip install --offline --no-deps --force-reinstall --quiet"
     if not run(python, *install.split(), "--python", python, wheel):
         return False
@@ -45,7 +45,7 @@ def build(python: Path) -> bool:
 
 
 def _rust_works() -> bool:
-    """rustup's proxy may be on PATH and have no toolchain to start."""
+    """Returns whether cargo works; rustup's proxy may be on PATH without a toolchain."""
     return run("cargo", "--version", quiet=True)
 
 

@@ -2,8 +2,8 @@
 
     python scripts/package.py       into dist/; run by the development environment's Python
 
-The check takes a new environment, an empty home directory and a folder outside the checkout, so
-that nothing of the checkout can stand in for what the wheel lacks.
+The check uses a new environment, an empty home directory and a folder outside the checkout, so that
+no file of the checkout can replace a file that the wheel lacks.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ DIST = ROOT / "dist"
 
 
 def build() -> Path:
-    """Returns the wheel, built from the sdist, so that a file which the sdist forgot is missed
-    here.
+    """Returns the wheel, built from the sdist, so that a file that the sdist lacks is
+    noticed.
     """
     shutil.rmtree(DIST, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "build", "--outdir", DIST, ROOT], check=True)
@@ -34,8 +34,8 @@ def build() -> Path:
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """Returns the Python of a new environment in `folder` that holds the wheel and what it depends
-    on.
+    """Returns the Python of a new environment in `folder` with the wheel and its
+    dependencies.
     """
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = python_of(folder)
@@ -50,7 +50,7 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 def try_out(python: Path, home: Path) -> None:
-    """Has the installed Carrel parse a document and replay a call, at home in `home`."""
+    """Runs the installed Carrel: parses a document and replays a call, with home folder `home`."""
     unwanted = ("CARREL_", "PYTHON", "XDG_")
     environ = {key: text for key, text in os.environ.items() if not key.startswith(unwanted)}
     for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
@@ -69,7 +69,7 @@ def try_out(python: Path, home: Path) -> None:
 
 
 def main() -> None:
-    """Builds, installs, tries out."""
+    """Builds, installs and runs the packages."""
     wheel = build()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,15 +1,15 @@
-"""Gets the registries and clients that tests compare Carrel with.
+"""Installs the registries and clients that tests compare Carrel with.
 
     python3 scripts/peers.py [NAME…]    all of them, or these
-    python3 scripts/peers.py --list     where each one is
+    python3 scripts/peers.py --list     paths
 
-`docker-registry` is taken out of Debian's package, without installing it. The others are Go
-programs, built once at fixed versions. All are kept in the user's cache folder (or `CARREL_PEERS`)
-under a key of what they are built from; none needs root. Tests that need one that cannot be had are
-skipped and say so.
+`docker-registry` is extracted from Debian's package, without installing it. The others are Go
+programs, built once at fixed versions. All are stored in the user's cache folder (or
+`CARREL_PEERS`) under a hash of their sources; none needs root. Tests that need a missing one are
+skipped, with the reason.
 
-Exits with 77 when something cannot be had. The first time takes a quarter of an hour on two cores,
-nearly all of it for the two cosigns; later a moment.
+Exits with 77 if a program cannot be installed. The first run takes 15 minutes on two cores, most of
+it for the two versions of cosign; later runs take a moment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Seconds that each step of getting one of them may take.
+#: Timeout in seconds of each step of an installation.
 PATIENCE = 1800
 
 
@@ -37,9 +37,9 @@ class Peer:
 
     Attributes:
         package: the program's import path; empty when `source` is the program.
-        module: what `version` is of.
+        module: the Go module that `version` refers to.
         source: a file of this checkout, built against the module.
-        alone: whether it builds outside a module of ours (`go install PACKAGE@VERSION`).
+        alone: whether it is built without a module of ours (`go install PACKAGE@VERSION`).
     """
 
     module: str
@@ -50,7 +50,7 @@ class Peer:
 
     @property
     def key(self) -> str:
-        """Changes with whatever the program is built from."""
+        """A hash of what the program is built from."""
         source = self.source.read_bytes() if self.source else b""
         parts = f"{self.module}\n{self.version}\n{self.package}\n".encode()
         return hashlib.sha256(parts + source).hexdigest()[:16]
@@ -73,12 +73,12 @@ GO_PEERS = {
 }
 _DEBIAN = "docker-registry"
 NAMES = (_DEBIAN, *GO_PEERS)
-#: Those that take about a minute in all; `scripts/test.py` gets them by itself.
+#: Programs that take about a minute in total; `scripts/test.py` installs them.
 QUICK = (_DEBIAN, "referrers-registry", "crane", "oras")
 
 
 def find(name: str) -> Path | None:
-    """Returns the program of that name; None when it was not got yet."""
+    """Returns the path of a program; None if it is not installed."""
     if name == _DEBIAN:
         found = shutil.which(_DEBIAN)
         if found:
@@ -88,11 +88,11 @@ def find(name: str) -> Path | None:
 
 
 def get(name: str, patience: int = PATIENCE) -> str:
-    """Gets a program that is not there; why it cannot be had, or nothing.
+    """Installs a program if it is missing; returns why it cannot be, or an empty text.
 
     Args:
         name: one of `NAMES`.
-        patience: seconds that each step may take.
+        patience: timeout in seconds of each step.
     """
     if find(name):
         return ""
@@ -120,7 +120,7 @@ def _place(name: str) -> Path:
 
 
 def _unpack(scratch: Path, patience: int) -> str:
-    """Takes the program out of Debian's package; only refreshing apt's lists may need root."""
+    """Extracts the program from Debian's package; only updating apt's lists may need root."""
     download = ["apt-get", "download", _DEBIAN]
     why = _run(download, scratch, patience)
     if why and hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -155,7 +155,7 @@ def _build(peer: Peer, scratch: Path, patience: int) -> str:
 
 
 def _run(command: list[str], folder: Path, patience: int, **more: str) -> str:
-    """Runs a command; the end of what it said when it failed, or nothing."""
+    """Runs a command; returns the end of its output if it failed, else an empty text."""
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", **more}
     try:
         done = subprocess.run(
@@ -176,7 +176,7 @@ def _run(command: list[str], folder: Path, patience: int, **more: str) -> str:
 
 
 def main() -> int:
-    """Gets what is missing, one after another; builds of this size do not gain from company."""
+    """Installs the missing programs sequentially; such builds do not gain from parallelism."""
     parser = argparse.ArgumentParser(description="Get the programs that tests compare Carrel with.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="; ".join(NAMES))
     parser.add_argument("--list", action="store_true", help="say where each one is")

@@ -1,9 +1,9 @@
-"""Builds the components again and holds them against the committed ones.
+"""Rebuilds the components and compares them with the committed ones.
 
     python scripts/rebuild.py       run by the development environment's Python
 
-Equal builders must give equal bytes, and whatever the builder, every fixture must give what it is
-expected to give. Exits with 77 where no toolchain for the target can be had.
+The same compiler must give the same bytes, and with any compiler every fixture must give the
+expected result. Exits with 77 if there is no toolchain for the target.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 
 from environment import ROOT, say
 
-CANNOT = 77  # what automake's tests, and others since, exit with for "skipped"
+CANNOT = 77  # the exit code for "skipped" of automake and other test harnesses
 
 
 def main() -> int:
-    """Builds, compares the bytes, then runs the fixtures through what was built."""
+    """Builds, compares the bytes, then runs the fixtures with the new components."""
     build_wasm = _build_wasm()
     try:
         toolchain = build_wasm.toolchain()
@@ -35,7 +35,7 @@ def main() -> int:
     if code:
         return code
     with tempfile.TemporaryDirectory() as name:
-        # A copy of the package around the new components: their lock is checked on loading.
+        # A copy of the package with the new components, because their lock is checked at load.
         copy = Path(name)
         for folder in ("host", "contract"):
             shutil.copytree(ROOT / folder, copy / folder)
@@ -46,12 +46,12 @@ def main() -> int:
 
 
 def _build_wasm() -> Any:
-    """`scripts/build-wasm` as a module: it knows what a toolchain needs."""
+    """Imports `scripts/build-wasm` as a module; it sets up the toolchain."""
     loader = SourceFileLoader("build_wasm", str(ROOT / "scripts" / "build-wasm"))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None, "a loader was given"
     module = module_from_spec(spec)
-    sys.modules[loader.name] = module  # dataclasses look their module up
+    sys.modules[loader.name] = module  # dataclasses look their module up here
     loader.exec_module(module)
     return module
 

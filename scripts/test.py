@@ -1,16 +1,15 @@
-"""The test suite in one command: set up what it needs, then run it.
+"""Sets up what the tests need, then runs them.
 
-    python3 scripts/test.py                     what tells that all works, in under six minutes
+    python3 scripts/test.py                     the default tests, in under six minutes
     python3 scripts/test.py --all               everything, as CI runs it; arguments may follow
-    python3 scripts/test.py tests/host -k deny  those tests and no others; arguments are pytest's
+    python3 scripts/test.py tests/host -k deny  only these tests; arguments are pytest's
 
 The first two run pytest twice: tests that measure time or load the machine run alone, then the
-others in parallel. What is left out is said at the end, one line for each reason, with the command
-that brings it. The last line of the output is pytest's; the exit code is that of the first run that
-failed.
+others in parallel. The output ends with one line for each reason why tests were skipped, with the
+command that runs them, and pytest's last line. The exit code is that of the first failed run.
 
-What needs no root is got: packages into `.venv`, the native parsers where Rust is, and registries
-and clients to compare with into the user's cache folder. The first time takes some minutes more.
+Installs what needs no root: packages in `.venv`, the native parsers if Rust works, and registries
+and clients in the user's cache folder. The first run takes some minutes longer.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ import environment
 import native
 import peers
 
-#: Seconds for one program that the quick run gets.
+#: Timeout in seconds for one program that the default run installs.
 _PATIENCE = 180
 _MOST_WORKERS = 4
 
 
 def main() -> int:
-    """Sets up what is missing, runs pytest, and returns its exit code."""
+    """Installs what is missing, runs pytest, and returns its exit code."""
     arguments = sys.argv[1:]
     everything = "--all" in arguments
     python = environment.ready(dev=True)
@@ -49,7 +48,7 @@ def main() -> int:
 
 
 def get_peers(names: tuple[str, ...], patience: int) -> None:
-    """Gets the programs that tests compare with; those that cannot be had are named."""
+    """Installs the programs that tests compare with; names those that cannot be installed."""
     for name in names:
         if peers.find(name) is None:
             environment.say(f"Getting {name}, which tests compare Carrel with.")
@@ -59,9 +58,9 @@ def get_peers(names: tuple[str, ...], patience: int) -> None:
 
 
 def run_parts(pytest: list[str], options: list[str]) -> int:
-    """Runs the tests that have to be alone, then the others; the first exit code that is not 0."""
+    """Runs tests marked `alone`, then the others; returns the first exit code that is not 0."""
     with tempfile.TemporaryDirectory() as folder:
-        # In one word with its option: pytest takes its root folder from words that are paths.
+        # One argument: pytest derives its root folder from arguments that are paths.
         note = Path(folder, "note.json")
         alone = subprocess.call(
             [*pytest, "-m", "alone", f"--note={note}", *options], cwd=environment.ROOT
@@ -76,7 +75,7 @@ def run_parts(pytest: list[str], options: list[str]) -> int:
 
 
 def in_parallel() -> list[str]:
-    """pytest-xdist's options for this machine."""
+    """Returns pytest-xdist's options for this machine."""
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     return ["-n", str(workers), "--dist", "worksteal"] if workers > 1 else []
 

@@ -1,9 +1,9 @@
-"""Carrel's main job in one command: set up, ask arXiv, show what the sandboxed parser made of it.
+"""Sets up Carrel, queries arXiv, and shows the result of the sandboxed parser.
 
     python3 scripts/try.py              a live query (needs the network)
     python3 scripts/try.py --offline    the same query, answered from examples/recordings
 
-The only thing that either installs is packages, into `.venv` in this checkout.
+Both install only packages, in `.venv` of this checkout.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from example import CALL, RECORDING
 
 
 def command(python: Path, *, offline: bool) -> list[str]:
-    """Returns the call, as a person would type it, after the Python that runs it."""
+    """Returns the command: the environment's Python and the arguments that a person would type."""
     replay = ["--replay", str(RECORDING.relative_to(environment.ROOT))] if offline else []
     return [str(python), "-m", "carrel", *replay, *CALL]
 
 
 def run(words: list[str], *, offline: bool) -> int:
-    """Runs the call and returns its exit code; says the way out when a live one failed."""
+    """Runs the call and returns its exit code; if a live call fails, names `--offline`."""
     environment.say("$ " + shlex.join(["carrel", *words[3:]]))
     code = subprocess.call(words, cwd=environment.ROOT)
     if code and not offline:
@@ -39,7 +39,7 @@ def run(words: list[str], *, offline: bool) -> int:
 
 
 def main() -> int:
-    """Sets up what is missing, then makes the call."""
+    """Installs what is missing, then makes the call."""
     parser = argparse.ArgumentParser(
         description="Set up Carrel in .venv and ask arXiv for three papers."
     )

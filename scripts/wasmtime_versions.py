@@ -1,13 +1,13 @@
 """Runs the sandbox's tests on several versions of wasmtime-py.
 
     python scripts/wasmtime_versions.py              all of tests/sandbox on all versions
-    python scripts/wasmtime_versions.py --sample     some of it, as CI does
+    python scripts/wasmtime_versions.py --sample     a sample of the tests, as CI does
     python scripts/wasmtime_versions.py ~=48.0       on the newest 48 only
 
-Run by the development environment's Python. A sample leaves out what the whole suite runs: the
-pinned version through its own interface. Each version gets an environment in `.venv/wasmtime`,
-with the development environment's other packages. Where the interface chosen for a version is
-`direct`, the tests run again through the public one. Exits with 77 where a version cannot be had.
+Run by the development environment's Python. A sample omits what the test suite already runs: the
+pinned version with its own interface. Each version gets an environment in `.venv/wasmtime`, with
+the development environment's other packages. If the interface for a version is `direct`, the tests
+run again with the public one. Exits with 77 if a version cannot be installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from environment import ROOT, python_of, run, say
 
-CANNOT = 77  # what automake's tests, and others since, exit with for "skipped"
+CANNOT = 77  # the exit code for "skipped" of automake and other test harnesses
 
 #: The release with long-term support, the one in constraints.txt, and the newest. A version is
 #: tested once, whatever its name.

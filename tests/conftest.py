@@ -1,4 +1,4 @@
-"""What all tests share: the corpus, a host on temporary folders, the components under test."""
+"""Fixtures of all tests: the corpus, configurations in temporary folders, compiled code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from carrel.config import Config, PluginConfig
 pytest_plugins = ["support.parts"]
 
 ROOT = Path(__file__).parents[1]
-#: Real captured responses, kept beside the project and never in it.
+#: Captured responses, outside the repository.
 CORPUS = ROOT.parent / "shared" / "corpus"
 
 
@@ -23,7 +23,7 @@ _BEFORE: pytest.StashKey[dict[int, Callable[..., Any] | int | None]] = pytest.St
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives the test process the dispositions of signals that a terminal would give it.
+    """Sets the signal dispositions of the test process to those under a terminal.
 
     A shell without job control, `nohup` and some service managers start a process with signals
     ignored, and whatever it starts inherits that: a test that interrupts would then wait for ever.
@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Puts back what the process was started with."""
+    """Restores the dispositions that the process was started with."""
     for number, handler in config.stash.get(_BEFORE, {}).items():
         signal.signal(number, handler)
 
@@ -64,13 +64,13 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def code_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns one folder of precompiled code for the whole run: components are compiled once."""
+    """Returns a folder of precompiled code for the whole run: components are compiled once."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
 def config(code_folder: Path, tmp_path: Path) -> Config:
-    """Returns the built-in plugins, with folders of the test's own."""
+    """Returns a configuration of the built-in plugins in a folder of its own."""
     return Config(
         cache_dir=code_folder,
         data_dir=tmp_path / "data",
@@ -80,7 +80,7 @@ def config(code_folder: Path, tmp_path: Path) -> Config:
 
 @pytest.fixture(autouse=True)
 def _no_configuration_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keeps the tester's own configuration and caches out of the tests."""
+    """Hides the tester's own configuration and caches from the tests."""
     for name in ("CARREL_CONFIG", "CARREL_CONTACT", "CARREL_RECORD_DIR", "CARREL_REPLAY_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg-config"))

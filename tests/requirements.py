@@ -1,7 +1,8 @@
-"""The promises, each with its id and wording. Tests carry an id in their `requirement` marker.
+"""Lists the promises with their ids. Tests have an id in their `requirement` marker.
 
-A marker may be finer than a promise (`sandbox:hosts:redirect-off-list`): its first two parts name
-the promise. `test_requirements.py` fails when a promise has no test, or a marker names no promise.
+A marker may be more specific than a promise (`sandbox:hosts:redirect-off-list`): its first two
+parts name the promise. `test_requirements.py` fails if a promise has no test, or if a marker names
+no promise.
 """
 
 from __future__ import annotations

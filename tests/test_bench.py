@@ -1,4 +1,4 @@
-"""The benchmarks run, tell ours from theirs, and measure the same documents everywhere."""
+"""Tests that the benchmarks run, label their subjects, and use the same documents everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if not (ROOT / "bench").is_dir():
     pytest.skip("the benchmarks are not in this distribution", allow_module_level=True)
 
 
-#: Changes when the documents do; figures from before and after cannot be compared then.
+#: Changes with the documents; figures of different documents cannot be compared.
 DIGEST = "174f851cc17dc7a0be0b96dffc9d141544548653a0adf8229838d71c760de9a9"
 
 
@@ -32,7 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.alone
 @pytest.mark.long("measure")
-def test_a_quick_run_measures_a_case_and_decides_nothing(tmp_path: Path) -> None:
+def test_a_quick_run_measures_a_case_without_a_verdict(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
     done = run("-X", "utf8", "-m", "bench", "--quick", "--only", "process", "--json", str(report))
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The suite sets the dispositions of signals that it needs, under any parent."""
+"""Tests that the suite sets the signal dispositions that it needs, under any parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every promise has a test, and every marker names a promise."""
+"""Tests that every promise has a test, and every marker names a promise."""
 
 from __future__ import annotations
 

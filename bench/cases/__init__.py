@@ -21,7 +21,7 @@ from . import (
     strangers,
 )
 
-#: A case measures one row or a few that belong together.
+#: A case measures one row, or several related ones.
 Case = Callable[[Workbench], Sequence[Row]]
 
 CASES: Mapping[str, Case] = {

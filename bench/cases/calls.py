@@ -1,4 +1,4 @@
-"""Tool calls over stdio, against the SDK's own server with a tool that does nothing."""
+"""Measures tool calls over stdio, against the SDK's server with a no-op tool."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bench.measure import Bar, Row, alternate, pooled
 from bench.pipes import PipeClient, result_of
 from bench.workbench import ENTRIES, QUERY, Workbench
 
-#: Calls in one turn of a side: enough for its caches to be its own.
+#: Consecutive calls of one side: enough to fill the CPU caches with its data.
 _BLOCK = 25
 
 
 def one_at_a_time(bench: Workbench) -> Sequence[Row]:
-    """Median time of one call, the next one sent when the answer is there."""
+    """Measures the median time of one call, with one call in flight."""
     expected = bench.cached_answer
     recording = bench.recording
     with (
@@ -42,7 +42,7 @@ def one_at_a_time(bench: Workbench) -> Sequence[Row]:
             for (server, tool, arguments), own in zip(sides, times, strict=True):
                 lines = [server.tool_call(tool, arguments) for _ in range(_BLOCK)]
                 block = [server.time_of(line) for line in lines]
-                if turn > 0:  # the first turn warms up
+                if turn > 0:  # the first round warms up
                     own.append(block)
         query, echo, run, plain, replay, floor = (pooled(own) for own in times)
     against = "a no-op tool of the bare SDK server"
@@ -76,7 +76,7 @@ def one_at_a_time(bench: Workbench) -> Sequence[Row]:
 
 
 def all_at_once(bench: Workbench) -> Sequence[Row]:
-    """As many calls in flight as the server takes; every answer must be its own call's."""
+    """Measures calls with the maximum number in flight, and checks each response."""
     calls = 200 if bench.quick else 1000
     bench.cached_answer  # noqa: B018 - fills the cache
     with bench.serve(keeps_results=False).open() as ours, bench.serve_bare_sdk().open() as bare:
@@ -109,9 +109,7 @@ def all_at_once(bench: Workbench) -> Sequence[Row]:
 
 
 def _echoed(server: PipeClient, tool: str, calls: int) -> float:
-    """Returns seconds for so many calls at once. None may be lost, none may get another's
-    answer.
-    """
+    """Returns seconds for so many concurrent calls. Fails if one has no response, or another's."""
     lines = [server.tool_call(tool, {"n": number}) for number in range(calls)]
     first = json.loads(lines[0])["id"]
     start = time.perf_counter()
@@ -128,7 +126,7 @@ def _echoed(server: PipeClient, tool: str, calls: int) -> float:
 
 
 def _answered(server: PipeClient, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> float:
-    """Returns seconds for these calls at once, all of which must succeed."""
+    """Returns seconds for these calls, sent at once; all must succeed."""
     lines = [server.tool_call(tool, arguments) for tool, arguments in calls]
     start = time.perf_counter()
     answers = server.ask_all(lines)

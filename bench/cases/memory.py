@@ -1,4 +1,4 @@
-"""What a server's memory does over many calls."""
+"""Measures the growth of a server's memory over many calls."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bench.measure import Bar, Figure, Row
 from bench.pipes import PipeClient, result_of
 from bench.workbench import QUERY, Workbench
 
-#: Calls in flight, so that several workers take part from the start.
+#: Calls in flight, so that several workers are used from the start.
 _TOGETHER = 8
 _EARLY = 100
 
 
 def growth(bench: Workbench) -> Sequence[Row]:
-    """Resident memory of one server after many calls, against after a hundred."""
+    """Measures the resident memory of a server after many calls, against after 100."""
     many = 300 if bench.quick else 10_000
     bench.cached_answer  # noqa: B018 - fills the cache
     with bench.serve(keeps_results=False).open() as server:

@@ -1,4 +1,4 @@
-"""Main text of captured pages in the sandbox, against what others use: scores and time."""
+"""Measures main-text extraction from captured pages against other libraries: scores and time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SETS = (
     "aeb", "readability", "snippets", "wcxb", "wcxb-article", "wcxb-documentation", "wcxb-service",
     "wcxb-forum", "wcxb-product", "wcxb-listing", "wcxb-collection",
 )  # fmt: skip
-#: What a set's score should be at least, and how far it may be below trafilatura's.
+#: The minimum score of a set, and its maximum distance below trafilatura's.
 _FLOORS: Mapping[str, float] = {
     "aeb": 0.95, "readability": 0.98, "wcxb-article": 0.92, "wcxb-forum": 0.70,
 }  # fmt: skip
@@ -27,14 +27,14 @@ _MARGINS: Mapping[str, float] = {"wcxb": 0.01, "snippets": 0.01}
 
 @dataclass
 class _Read:
-    """What one program made of all pages."""
+    """One program's results for all pages."""
 
     texts: dict[str, str] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
 
 def extraction(bench: Workbench) -> Sequence[Row]:
-    """Every page by every program in turn."""
+    """Extracts every page with every program, alternately."""
     known = pages()
     if not known:
         return [Row("html", "main text of pages", missing=_NO_CORPUS)]

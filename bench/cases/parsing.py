@@ -1,4 +1,4 @@
-"""Parsing in this process: against Python's parsers, against native code, and several at once."""
+"""Measures parsing in this process against Python's parsers and native code, and in threads."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from bench.workbench import Workbench
 
 _MEGABYTE = 1_000_000
 _AT_ONCE = 8
-#: So many more than are at once that starting the threads, and waiting for the last one alone,
-#: count little: together they take as long as four parses.
+#: Many more than run concurrently, because starting the threads and waiting for the last one take
+#: as long as four parses.
 _IN_ALL = 128
-#: Rounds of a computation that takes about as long as a parse.
+#: Iterations of a computation that takes about as long as a parse.
 _COMPUTATION = 12_000
 
 
 def against_python(bench: Workbench) -> Sequence[Row]:
-    """Returns a feed of 1 MB: text in, checked Python objects out."""
+    """Measures parsing a feed of 1 MB to validated Python objects."""
     import feedparser  # type: ignore[import-untyped]
     from lxml import etree
 
-    # What a Python program has in hand, from a file or the network.
+    # The input of a Python program, from a file or the network.
     data = bench.document(_MEGABYTE).encode()
     host = bench.host
 
@@ -76,7 +76,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
 
 
 def against_native(bench: Workbench) -> Sequence[Row]:
-    """Returns the same crate in the sandbox and as a Python module: text in, JSON text out."""
+    """Measures the crate in the sandbox against the same crate as a Python module, to JSON text."""
     what = "parse 1 MB to JSON text in the sandbox : by the same code as a native module"
     bar = Bar(1.6)
     try:
@@ -98,16 +98,16 @@ def against_native(bench: Workbench) -> Sequence[Row]:
 
 
 def at_once(bench: Workbench) -> Sequence[Row]:
-    """Eight parses in eight threads on two cores, against the same one after another.
+    """Measures eight parses in eight threads on two cores, against sequential ones.
 
-    And what the machine has to give: code that shares nothing, and waits for nothing.
+    Also measures the machine's own speed-up, with independent computations.
     """
     data = bench.document(_MEGABYTE).encode()
     with _two_cores(), carrel.Carrel(bench.config) as host, ThreadPoolExecutor(_AT_ONCE) as pool:
 
         def row(name: str, what: str, one: Callable[[bytes], object], bar: Bar | None) -> Row:
             def forgotten(data: bytes) -> None:
-                """Keeps no results: those of one side alone would take memory never used before."""
+                """Drops the results: stored results would use new memory on one side only."""
                 one(data)
 
             def together(data: bytes) -> None:
@@ -145,7 +145,7 @@ def at_once(bench: Workbench) -> Sequence[Row]:
 
 @contextmanager
 def _two_cores() -> Iterator[None]:
-    """Keeps this thread, and those it starts, on two cores, where the platform can."""
+    """Pins this thread, and threads that it starts, to two cores, if the platform supports it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

@@ -1,4 +1,4 @@
-"""Text of PDF files in the sandbox, against what others read: words, order, files read, time."""
+"""Measures text from PDF files against other programs: words, order, files read, time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bench.measure import Bar, Figure, Row
 from bench.pdf_scores import Score, mean, score, text_of, text_of_tei
 from bench.workbench import Workbench
 
-#: Beside the checkout; its files stay there.
+#: Outside the repository; its files are not copied.
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 _NO_CORPUS = "no PDF files beside the checkout (../shared/corpus/pdf)"
 _NO_PEER = "not installed: pip install --group bench, apt-get install poppler-utils"
-#: How far a score may be below the better one of the two that set it.
+#: The maximum distance of a score below the better one of the two counterparts.
 _MARGIN = 0.02
 _LEADERS = ("pdftotext", "PyMuPDF")
 _PATIENCE = 60
@@ -30,14 +30,14 @@ Reader = Callable[[Path], str]
 
 @dataclass
 class _Read:
-    """What one program made of all files; None is a file that it cannot read."""
+    """One program's results for all files; None for a file that it cannot read."""
 
     texts: dict[str, str | None] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 def texts(bench: Workbench) -> Sequence[Row]:
-    """Every file by every program in turn."""
+    """Reads every file with every program, alternately."""
     files = _files()
     if not files:
         return [Row("pdf", "text of PDF files", missing=_NO_CORPUS)]
@@ -47,7 +47,7 @@ def texts(bench: Workbench) -> Sequence[Row]:
 
     def ours(path: Path) -> str:
         document = host.parse("pdf", "pdf", path.read_bytes())
-        # A page whose fonts do not say what their characters are is read, and says so.
+        # A page whose fonts do not map codes to characters is read, with a warning.
         codes = {warning["code"] for warning in document.get("warnings", ())}
         if codes & {"encrypted", "no_pages", "broken_stream"} and document["quality"] == "none":
             raise ValueError(document["quality_reason"])
@@ -59,7 +59,7 @@ def texts(bench: Workbench) -> Sequence[Row]:
 
 
 def _files() -> list[tuple[Path, Path | None]]:
-    """The files of the corpus, each with its truth where there is one."""
+    """Yields the files of the corpus, each with its truth if it has one."""
     index = CORPUS / "index-documents.tsv"
     if not index.is_file():
         return []
@@ -73,7 +73,7 @@ def _files() -> list[tuple[Path, Path | None]]:
 
 
 def _peers() -> Mapping[str, Reader]:
-    """The programs to compare with that are installed."""
+    """Returns the installed programs to compare with."""
     found: dict[str, Reader] = {}
     if shutil.which("pdftotext"):
         found["pdftotext"] = _pdftotext
@@ -124,7 +124,7 @@ def _pdfminer() -> Reader:
 def _read(files: Sequence[Path], programs: Mapping[str, Reader]) -> Mapping[str, _Read]:
     reads = {name: _Read() for name in programs}
     for read in programs.values():
-        # The first file pays for loading the program.
+        # The first file includes the time to load the program.
         with suppress(Exception):
             read(files[0])
     for path in files:
@@ -142,7 +142,7 @@ def _read(files: Sequence[Path], programs: Mapping[str, Reader]) -> Mapping[str,
 def _scores(
     files: Sequence[tuple[Path, Path | None]], read: _Read, half: int | None
 ) -> Mapping[str, Score]:
-    """Scores by the folder of the file: all, or every other one from `half` on."""
+    """Returns scores by the file's folder: of all files, or of every second one from `half` on."""
     found: dict[str, list[Score]] = {}
     known = [(path, truth) for path, truth in files if truth is not None]
     for number, (path, truth) in enumerate(known):
@@ -160,7 +160,7 @@ def _score_rows(
 ) -> Sequence[Row]:
     rows = []
     leaders = [name for name in _LEADERS if name in reads]
-    # Rules were made on one half of the files; the other one tells whether they hold.
+    # Rules were developed on one half of the files; the other half validates them.
     for half, suffix in ((None, ""), (1, "-other-half")):
         by_program = {name: _scores(files, read, half) for name, read in reads.items()}
         for name, own in by_program["carrel"].items():

@@ -1,4 +1,4 @@
-"""`carrel parse` as a whole process, start-up and all."""
+"""Measures `carrel parse` as a process, including its start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.workbench import ENTRIES, Workbench
 
 
 def against_importing_wasmtime(bench: Workbench) -> Sequence[Row]:
-    """Returns a small feed, against a Python that imports the runtime and ends."""
+    """Measures parsing a small feed, against a Python process that only imports the runtime."""
     bench.host.plugins()
     file = bench.document_file("small.xml", documents.feed(ENTRIES))
     parse = [*bench.command, "parse", "arxiv", "feed", str(file)]
@@ -36,7 +36,7 @@ def against_importing_wasmtime(bench: Workbench) -> Sequence[Row]:
 
 
 def run(bench: Workbench, command: Sequence[str]) -> tuple[float, bytes]:
-    """Returns seconds that a process takes, and what it wrote."""
+    """Returns the seconds that a process takes, and its output."""
     start = time.perf_counter()
     done = subprocess.run(command, env=bench.environment, capture_output=True, check=False)
     seconds = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""What a byte costs in small documents and in large ones."""
+"""Measures the time per byte of small and large documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINEAR = Bar(1.2)
 
 
 def against_size(bench: Workbench) -> Sequence[Row]:
-    """Time per byte of a larger document against a smaller one, of 100 KB, 1 MB and 10 MB."""
+    """Measures the time per byte of larger documents against smaller ones: 100 KB, 1 MB, 10 MB."""
     sizes = SIZES[:2] if bench.quick else SIZES
     return [
         *in_process(bench, sizes, "scaling-text", "parsed to JSON text", bench.host.parse_utf8),
@@ -40,15 +40,15 @@ def in_process(
     source: tuple[str, str, Callable[[int], str]] | None = None,
     touching: bool = False,
 ) -> list[Row]:
-    """Returns the largest document once against smaller ones until they are as many bytes.
+    """Measures the largest document against smaller ones with as many bytes in total.
 
     Args:
         bench: the run's.
         sizes: of the documents, in bytes.
         name: of the row.
-        what: is done with a document.
-        parse: does it, given plugin, format and document.
-        source: plugin, format, and what makes a document of a size; arXiv's feeds when None.
+        what: describes what is done with a document.
+        parse: takes plugin, format and document, and does it.
+        source: plugin, format, and a function from size to document; arXiv's feeds if None.
         touching: see `_rows`.
     """
     plugin, form, make = source or ("arxiv", "feed", bench.document)
@@ -76,7 +76,7 @@ def in_process(
 
 
 def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Sequence[Row]:
-    """Returns the same bytes in one process each, as files, less what a process costs by itself."""
+    """Measures a process per size for the same bytes, less the time of one for a tiny file."""
     files = [bench.document_file(f"{size}.xml", bench.document(size)) for size in sizes]
     counts = [sizes[-1] // size for size in sizes]
     parse = [*bench.command, "parse", "arxiv", "feed"]
@@ -104,9 +104,9 @@ def _rows(
     *,
     touching: bool,
 ) -> list[Row]:
-    """Returns the two sizes between which a byte's cost grows most, or falls least.
+    """Returns rows for the two sizes between which the time per byte grows most, or falls least.
 
-    That a small document costs more a byte is no fault: every call has a cost of its own.
+    Small documents may cost more per byte, because every call has a fixed cost.
 
     Args:
         name: of the row.

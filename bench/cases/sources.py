@@ -1,4 +1,4 @@
-"""The other sources' parsers: against Python's, against native code, and against size."""
+"""Measures the other sources' parsers against Python's and native code, and by size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DTD = re.compile(rb'"https?://(dtd\.nlm\.nih\.gov)')
 
 
 def against_python(bench: Workbench) -> Sequence[Row]:
-    """1 MB of efetch against Biopython; 1 MB of Crossref against decoding it and no more."""
+    """Measures 1 MB of efetch against Biopython, and 1 MB of Crossref against only decoding it."""
     from Bio import Entrez
 
     efetch = articles.record_set_of_size(_MEGABYTE).encode()
@@ -65,7 +65,7 @@ def against_python(bench: Workbench) -> Sequence[Row]:
 
 
 def against_native(bench: Workbench) -> Sequence[Row]:
-    """Returns the same crates in the sandbox and as a Python module: text in, JSON text out."""
+    """Measures the crates in the sandbox against the same crates as a Python module."""
     return [
         _against_native(bench, "eutils", "efetch", articles.record_set_of_size(_MEGABYTE)),
         _against_native(bench, "crossref", "works", works.answer_of_size(_MEGABYTE)),
@@ -94,7 +94,7 @@ def _against_native(bench: Workbench, plugin: str, form: str, text: str) -> Row:
 
 
 def against_size(bench: Workbench) -> Sequence[Row]:
-    """Time per byte of a larger document against a smaller one, to JSON text."""
+    """Measures the time per byte of larger documents against smaller ones, to JSON text."""
     sizes = SIZES[:2] if bench.quick else SIZES
     sources: tuple[tuple[str, str, Callable[[int], str]], ...] = (
         ("eutils", "efetch", articles.record_set_of_size),

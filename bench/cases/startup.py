@@ -1,4 +1,4 @@
-"""From starting a server to its first answers."""
+"""Measures the time from starting a server to its first responses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.workbench import Workbench
 
 
 def to_first_answers(bench: Workbench) -> Sequence[Row]:
-    """Carrel with three plugins configured, against the SDK's server with two tools of its own."""
+    """Measures Carrel with three plugins against the SDK's server with two built-in tools."""
     servers = (bench.serve, bench.serve_ten, bench.serve_bare_sdk)
     for start in servers:
         _first_answers(start)
@@ -42,7 +42,7 @@ def to_first_answers(bench: Workbench) -> Sequence[Row]:
 
 
 def _first_answers(start: Callable[[], PipeClient]) -> tuple[float, float]:
-    """Returns seconds from the spawn to the answers of `initialize` and of `tools/list`."""
+    """Returns seconds from the spawn to the responses to `initialize` and `tools/list`."""
     with start() as server:
         server.open()
         opened = time.perf_counter() - server.started

@@ -1,6 +1,6 @@
-"""The counterpart: the MCP SDK's low-level server on the SDK's own stdio transport, and two tools.
+"""The counterpart: the MCP SDK's low-level server and stdio transport, with two tools.
 
-`noop` does nothing; `echo` returns its arguments. Neither checks anything.
+`noop` does nothing; `echo` returns its arguments. Neither validates anything.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ export const documents = {
   parseBytes(format, document, options) {
     if (format !== "bibliography_file") {
       const name = JSON.stringify(format);
-      throw report("invalid_arguments", `this plugin has no format of bytes ${name}`);
+      throw report("invalid_arguments", `this plugin has no binary format ${name}`);
     }
     const { charset = "utf-8", ...unknown } = JSON.parse(options);
     const [name] = Object.keys(unknown);

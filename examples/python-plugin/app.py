@@ -1,4 +1,4 @@
-"""What the contract asks of a plugin: `Source`, and `Documents`. componentize-py starts here."""
+"""The plugin's exports, `Source` and `Documents`; the entry point of componentize-py."""
 
 import gzip
 import json
@@ -14,10 +14,10 @@ WORKS = "https://api.datacite.org/dois"
 
 
 class Source:
-    """The exports of `carrel:plugin/source`, under the name that componentize-py looks for."""
+    """The exports of `carrel:plugin/source`, with the class name that componentize-py expects."""
 
     def describe(self) -> str:
-        """The manifest."""
+        """Returns the manifest."""
         return json.dumps(MANIFEST)
 
     def call(self, tool: str, arguments: str) -> str:
@@ -37,12 +37,12 @@ class Source:
 
 
 class Documents:
-    """The exports of `carrel:plugin/documents`: the formats that are bytes."""
+    """The exports of `carrel:plugin/documents`, for binary formats."""
 
     def parse_bytes(self, format: str, document: bytes, options: str) -> str:  # noqa: A002
         """Reads a file in a format of the manifest."""
         if format != "works_gz":
-            raise report("invalid_arguments", f"this plugin has no format of bytes {format!r}")
+            raise report("invalid_arguments", f"this plugin has no binary format {format!r}")
         unknown = sorted(set(json.loads(options)) - {"first"})
         if unknown:
             raise report("invalid_arguments", f"{format} has no option {unknown[0]!r}")
@@ -56,7 +56,7 @@ class Documents:
 
 
 def works(document: str, first: int | None = None) -> str:
-    """The works of a page, as JSON text; of a file, no more than the first ones that are asked."""
+    """Returns a page's works as JSON text, at most `most` of them."""
     try:
         page = datacite.read_works(document)
     except datacite.InvalidDocumentError as error:
@@ -67,7 +67,7 @@ def works(document: str, first: int | None = None) -> str:
 
 
 def fetch(url: str) -> str:
-    """The body of an answer with status 200; the host has retried where that can help."""
+    """Returns the body of a response with status 200; the host has already retried."""
     accept = [http.Header("accept", "application/vnd.api+json")]
     request = http.Request(http.Method.GET, url, accept, "", http.CacheMode.DEFAULT)
     try:
@@ -80,7 +80,7 @@ def fetch(url: str) -> str:
 
 
 def failed(failure: http.FetchFailure) -> Err[str]:
-    """What a failed request means to the caller."""
+    """Returns the error for a failed request."""
     match failure.error:
         case http.FetchError_Denied():
             return report("denied", failure.message)
@@ -96,5 +96,5 @@ def failed(failure: http.FetchFailure) -> Err[str]:
 
 
 def report(code: str, message: str, **more: object) -> Err[str]:
-    """An error as `contract/v1/errors.json` describes it, to be raised."""
+    """Returns an error of `contract/v1/errors.json`, to be raised."""
     return Err(json.dumps({"code": code, "message": message, **more}))

@@ -1,7 +1,7 @@
-"""Reads what DataCite's REST API answers to a search of its works. Knows nothing of Carrel.
+"""Parses responses of DataCite's REST API to a search; independent of Carrel.
 
-The document is JSON:API: `{"data": [{"id", "attributes": {…}}], "meta": {"total": …}}`. Of each
-work, what is not known is left out, never guessed.
+The document is JSON:API: `{"data": [{"id", "attributes": {…}}], "meta": {"total": …}}`. Unknown
+members of a work are omitted, never guessed.
 """
 
 import json
@@ -10,11 +10,11 @@ from typing import Any
 
 
 class InvalidDocumentError(Exception):
-    """The document is not what it claims to be.
+    """The document is not a valid response.
 
     Attributes:
-        offset: bytes of UTF-8 before the place.
-        path: the member concerned, such as `data[3].attributes`; empty for the whole.
+        offset: byte offset in UTF-8.
+        path: the invalid member, such as `data[3].attributes`; empty for the whole document.
     """
 
     def __init__(self, message: str, *, offset: int = 0, path: str = "") -> None:
@@ -24,7 +24,7 @@ class InvalidDocumentError(Exception):
 
 
 def read_works(document: str) -> dict[str, Any]:
-    """The works of one page, and how many there are in all.
+    """Returns the works of a page, and the total number of results.
 
     Raises:
         InvalidDocumentError: not JSON, or not a page of works.
@@ -77,7 +77,7 @@ def _author(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _publisher(value: object) -> str | None:
-    """A name; an object with a name where the API is asked for more detail."""
+    """Returns the publisher's name, which is a string or an object with a name."""
     return value if isinstance(value, str) else _text(_mapping(value), "name")
 
 
@@ -89,13 +89,13 @@ def _abstract(attributes: Mapping[str, Any]) -> str | None:
 
 
 def _list(mapping: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """The objects of a list; empty when there is none."""
+    """Returns the objects of a list; empty if there is no list."""
     value = mapping.get(key)
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _text(mapping: Mapping[str, Any], key: str) -> str | None:
-    """A text without blanks around it; None when there is none."""
+    """Returns a text without surrounding blanks; None if there is none."""
     value = mapping.get(key)
     return value.strip() or None if isinstance(value, str) else None
 

@@ -1,6 +1,6 @@
-"""The plugin's description of itself, as `manifest.schema.json` of the contract fixes it."""
+"""The plugin's manifest, as defined by the contract's `manifest.schema.json`."""
 
-#: Works on a page when the caller does not say.
+#: Default number of works per page.
 PAGE = 10
 
 _TEXT = {"type": "string"}

@@ -156,15 +156,15 @@ class Carrel:
     def parse(
         self, plugin: str, document_format: str, document: Document, options: Options = None
     ) -> dict[str, Any]:
-        """A document through a plugin's sandboxed parser; no network takes part.
+        """Reads a document with a plugin's sandboxed parser, without a network.
 
         Args:
             plugin: such as `arxiv`.
             document_format: one of the plugin's formats, such as `feed`.
-            document: bytes or text. A format of bytes takes bytes as they are, and text as
-                UTF-8. For a format of text, bytes are text by their byte order mark, their XML
+            document: bytes or text. A binary format takes bytes unchanged, and text as
+                UTF-8. For a text format, bytes are text by their byte order mark, their XML
                 declaration, or else UTF-8.
-            options: of a format of bytes, its own; a format of text has none.
+            options: of a binary format; a text format has none.
 
         Raises:
             carrel.CarrelError: `invalid_document` gives the position.
@@ -186,7 +186,7 @@ class Carrel:
     def parse_view(
         self, plugin: str, document_format: str, document: Document, options: Options = None
     ) -> memoryview:
-        """As `parse_utf8`, but where the sandbox left it: no copy is made of a large result."""
+        """Like `parse_utf8`, without copying a large result."""
         return self._toolbox.parse_view(plugin, document_format, document, options)
 
     def plugins(self) -> list[PluginState]:
@@ -308,7 +308,7 @@ class AsyncCarrel:
     async def parse(
         self, plugin: str, document_format: str, document: Document, options: Options = None
     ) -> dict[str, Any]:
-        """A document through a plugin's sandboxed parser; see `Carrel.parse`."""
+        """Reads a document with a plugin's sandboxed parser; see `Carrel.parse`."""
         return await run_in_thread(self._carrel.parse, plugin, document_format, document, options)
 
     async def aclose(self) -> None:

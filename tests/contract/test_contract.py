@@ -1,4 +1,4 @@
-"""The contract's files are well-formed, documented to the last field, and enforced by the host."""
+"""Tests that the contract's files are well-formed, fully documented and enforced by the host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def properties(node: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields every property of a schema with its place."""
+    """Yields every property of a schema with its path."""
     if isinstance(node, dict):
         for name, child in node.get("properties", {}).items():
             yield f"{place}.{name}", child

@@ -1,4 +1,4 @@
-"""The guest kit's page: every example is compiled and run, every public item is on it."""
+"""Tests the guest kit's page: its examples compile and run, and it lists every public item."""
 
 from __future__ import annotations
 

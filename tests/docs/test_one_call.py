@@ -1,4 +1,4 @@
-"""`docs/explanation/one-call.md` names the files that a call enters, in their order."""
+"""Tests that `docs/explanation/one-call.md` names the files that a call enters, in order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def files_of_a_call(folder: Path) -> list[str]:
         with StdioClient(command) as client:
             client.open()
             client.result("arxiv_query", id_list="2301.00001", verify_source_url=False)
-            time.sleep(0.5)  # what the first call leaves behind is no part of the second
+            time.sleep(0.5)  # work that the first call leaves running is not part of the second
             os.kill(client.process.pid, signal.SIGUSR1)
             client.result("arxiv_query", id_list="2301.00002", verify_source_url=False)
             os.kill(client.process.pid, signal.SIGUSR2)

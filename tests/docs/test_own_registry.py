@@ -1,4 +1,4 @@
-"""The registry that needs no Docker, as its page starts it, where its program is installed."""
+"""Tests the page that starts a registry without Docker, if the registry is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REGISTRY = "localhost:5000"
 
 
 class Publisher:
-    """A person who types what the page shows, at a port that is free."""
+    """Runs the page's commands with a free port in place of the page's."""
 
     def __init__(self, home: Path, program: Path) -> None:
         self.home = home

@@ -1,4 +1,4 @@
-"""The pages hang together: links lead somewhere, lines are short, everything is in the index."""
+"""Tests that links resolve, lines are short and every page is in the index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from support.pages import ROOT, Page, page, pages, read_page
 
-#: What a plugin's author has after `carrel plugin new`.
+#: Files that `carrel plugin new` writes.
 NEW_PROJECT = ROOT / "host" / "carrel" / "authoring" / "templates" / "rust"
 #: Lines of prose stay within this, so that changes read well; tables and links cannot be wrapped.
 WIDTH = 120
@@ -59,9 +59,9 @@ def test_code_blocks_name_their_language(one: Page) -> None:
 
 @every_page
 def test_files_that_are_named_exist(one: Page) -> None:
-    """A path with a folder in it is one of the project's, from the root or inside the package."""
+    """Checks paths that name a folder: relative to the root or to the package."""
     text = one.prose + "".join(block.text for block in one.blocks if block.info == "mermaid")
-    text = re.sub(r"<!-- file: .*? -->", "", text)  # what the page's reader writes
+    text = re.sub(r"<!-- file: .*? -->", "", text)  # files that the reader of the page writes
     named = set(
         re.findall(r"(?<![\w/.:~-])((?:[\w-]+/)+[\w-]+\.(?:py|rs|wit|md|json|lock))\b", text)
     )
@@ -135,7 +135,7 @@ def test_the_readme_s_commands_are_those_of_ci() -> None:
     assert all((ROOT / command.split()[1]).exists() for command in commands)
 
 
-def test_pages_speak_of_the_project_alone() -> None:
+def test_pages_contain_no_local_paths_and_no_todos() -> None:
     texts = {one.path: one.prose + "".join(block.text for block in one.blocks) for one in pages()}
     foreign = re.compile(r"(?<!\w)(/tmp/|/root/|/work/|/opt/|/var/)|\bTODO\b|\bFIXME\b", re.ASCII)
     assert [str(path) for path, text in texts.items() if foreign.search(text)] == []

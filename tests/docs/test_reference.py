@@ -1,4 +1,4 @@
-"""The reference and the code say the same: nothing is missing, nothing is made up."""
+"""Tests that the reference lists exactly the settings, tools, commands and errors of the code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DEFAULTS = {
 
 
 def rules() -> dict[str, Rule]:
-    """Setting → rule, for everything that has a value of its own."""
+    """Returns setting → rule, for every setting that is not a table."""
     found: dict[str, Rule] = {}
     for section, keys in config_rules.RULES.items():
         found |= {f"{section}.{key}" if section else key: rule for key, rule in keys.items()}
@@ -47,7 +47,7 @@ def rules() -> dict[str, Rule]:
 
 
 def settings_rows() -> dict[str, list[str]]:
-    """Setting → its row: meaning, range, default."""
+    """Returns setting → its row: meaning, range, default."""
     rows = page("docs/reference/settings.md").section("All settings").rows()
     return {row[0].strip("`"): row[1:] for row in rows}
 
@@ -80,7 +80,7 @@ def test_ranges_are_the_code_s(setting: str, tmp_path: Path) -> None:
     rule, cell = rules()[setting], settings_rows()[setting][-2]
     stated = re.fullmatch(r"(above |from )?([\d,]+) to ([\d,]+)", cell)
     if stated is None:
-        # What is no number: a type, or a list of words which are all there are.
+        # Ranges that are not numeric: a type, or a list of all values.
         for word in re.findall(r"`([^`]+)`", cell):
             rule(word, tmp_path)
         with pytest.raises(ValueError, match="expected"):
@@ -132,7 +132,7 @@ def test_no_page_names_a_variable_that_is_not_read() -> None:
     for one in pages():
         text = one.prose + "".join(block.text for block in one.blocks)
         named = set(re.findall(r"\bCARREL_[A-Z_]+\b", text))
-        # A misspelling that `doctor` finds is shown on purpose.
+        # The page shows a misspelling that `doctor` reports.
         named -= {"CARREL_CONTAKT"}
         named = {name for name in named if not name.startswith("CARREL_SECRET_")}
         assert named <= known, one.path
@@ -169,7 +169,7 @@ def tools(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Mappin
 def fields(schema: Mapping[str, Any], root: Mapping[str, Any], place: str = "") -> Iterator[str]:
     """Yields the paths of everything a schema describes: `entries[].dois[].url`."""
     if schema.get("$ref") == "#/$defs/record":
-        return  # the record has a schema of its own, with a sentence for every field
+        return  # the record's own schema describes every field
     if "$ref" in schema:
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
     for key, value in schema.get("properties", {}).items():
@@ -236,7 +236,7 @@ def options(command: click.Command) -> set[str]:
     }
 
 
-#: Commands that only hold others.
+#: Command groups.
 GROUPS = {"carrel papers", "carrel plugin", "carrel plugin keys"}
 
 
@@ -306,7 +306,7 @@ def test_exception_classes_are_described() -> None:
 
 
 def wit_names() -> dict[str, list[str]]:
-    """Interface → its functions, as the WIT file has them."""
+    """Returns interface → its functions, according to the WIT file."""
     text = re.sub(r"///.*", "", contract_file("plugin.wit").read_text("utf-8"))
     return {
         found[1]: re.findall(r"^  ([a-z-]+): func\(", found[2], re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What the pages show happens: commands, Python snippets and configurations, without a network."""
+"""Runs the pages' commands, Python snippets and configurations without a network."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from support.pages import HOME, ROOT, Block, Page, pages, shows
 from support.shell import commands
 from support.tiny_registry import tiny_registry
 
-#: The registry that pages speak to; a small one of the test's own takes its place.
+#: The registry in the pages' commands; the test replaces it by its own.
 REGISTRY = "localhost:5000"
 RECORDING = "examples/recordings/arxiv-query"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-#: What a progress line leaves behind: it is painted over itself, and wiped at the end.
+#: The bytes of a progress line, which overwrites itself and is erased at the end.
 _PROGRESS = re.compile(r"(?:\r\x1b\[2K[^\r\n]*)*\r\x1b\[2K")
 
 posix = pytest.mark.skipif(
@@ -46,7 +46,7 @@ def ids(one: Page) -> str:
 
 
 class Workspace:
-    """A home directory with a clone, as far as one page's commands look at it."""
+    """A home directory with those files of a clone that one page's commands use."""
 
     def __init__(self, folder: Path, code_folder: Path, registry: str) -> None:
         self.registry = registry
@@ -68,11 +68,11 @@ class Workspace:
         self.environment["PATH"] = scripts + os.pathsep + self.environment.get("PATH", "")
 
     def written(self, text: str) -> str:
-        """Returns what the page's person would write here."""
+        """Returns a command of the page with this workspace's paths."""
         return text.replace(HOME, str(self.home)).replace(REGISTRY, self.registry)
 
     def read(self, text: str) -> str:
-        """Returns what the page's person would see."""
+        """Returns output with the paths that the page shows."""
         seen = _ANSI.sub("", _PROGRESS.sub("", text.replace("\r\n", "\n")))
         return seen.replace(str(self.home), HOME).replace(self.registry, REGISTRY)
 
@@ -124,7 +124,7 @@ def lists_component(
     description: str = "The papers of the list's latest issue.",
     hosts: Sequence[str] = ("lists.example.org",),
 ) -> bytes:
-    """Returns the plugin of the how-to, without its parser: it always gives the how-to's result."""
+    """Returns the how-to's plugin without its parser: it always returns the how-to's result."""
     item = {"type": "object", "required": ["id", "title"]}
     result = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}
     hints = {"read_only": True, "destructive": False, "idempotent": True, "open_world": True}
@@ -181,7 +181,7 @@ def test_commands_print_what_is_shown(one: Page, workspace: Workspace) -> None:
 @pytest.mark.parametrize("one", with_blocks("console"), ids=ids)
 def test_only_tests_with_missing_requirements_are_skipped(one: Page) -> None:
     reasons = [block.marks["not run"] for block in one.blocks if "not run" in block.marks]
-    # What needs a registry runs in `test_own_registry.py`.
+    # `test_own_registry.py` runs the commands that need a registry.
     known = {"network", "sets up an environment", "needs Rust", "an extra", "a registry"}
     assert set(reasons) <= known
 
@@ -219,7 +219,7 @@ def decoded(block: Block) -> dict[str, Any]:
     return value
 
 
-#: Where clients keep their servers: the path of the table of servers in the client's own file.
+#: Paths of the table of servers in clients' configuration files.
 CLIENT_TABLES = (("mcpServers",), ("servers",), ("mcp_servers",), ("mcp", "servers"))
 
 
@@ -259,7 +259,7 @@ def test_configurations_load(block: Block, tmp_path: Path) -> None:
 
 
 def assert_starts_carrel(server: Mapping[str, Any]) -> None:
-    """A client's entry: the command, options that `serve` has, and variables that are read."""
+    """Checks a client's entry: its command, options of `serve`, and environment variables."""
     from carrel.cli.serve import serve
 
     assert server["command"] == "carrel" or server["command"].endswith("/carrel")

@@ -1,4 +1,4 @@
-"""The pages for plugin authors, word for word: in a fresh folder, compilers and all."""
+"""Runs the pages for plugin authors verbatim in a new folder, compilers included."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.toolchains import require_wasm_toolchain
 
 PAGE = "docs/tutorial/first-plugin.md"
 JSON_PAGE = "docs/how-to/read-a-json-source.md"
-#: What the page's blocks that are not run in a pipe of commands need beyond this machine.
+#: Blocks that are not run, because they need more than this machine.
 ELSEWHERE = {"network", "sets up an environment"}
 REGISTRY = "localhost:5000"
 
@@ -33,13 +33,13 @@ pytestmark = [
 
 
 class Author:
-    """A person with nothing but Carrel, a Rust toolchain, and a registry on their machine."""
+    """A home directory with Carrel, a Rust toolchain, and a local registry."""
 
     def __init__(self, home: Path, registry: str) -> None:
         self.home = home
         self._registry = registry
         line = CommandLine(home, real=True)
-        # What was downloaded and compiled stays from run to run: an author has that too.
+        # Downloads and compiled crates are reused between runs, as they are for an author.
         kept = ROOT / "target" / "tutorial"
         keep = ("CARGO_HOME", "RUSTUP_HOME", "CARGO_TARGET_DIR")
         homes = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
@@ -84,7 +84,7 @@ def steps(name: str = PAGE) -> list[Block]:
 
 
 def follow(author: Author, name: str) -> None:
-    """Does what a page says, and compares what is shown."""
+    """Runs a page's commands and compares their output."""
     require_wasm_toolchain()
     for block in steps(name):
         if "file" in block.marks:

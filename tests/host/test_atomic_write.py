@@ -1,4 +1,4 @@
-"""Atomic writes: the new file or the old one, its permissions, and nothing left beside it."""
+"""Tests atomic writes: readers see the old or the new file, and no temporary file remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compact text says what the JSON says."""
+"""Tests that compact text has the same content as the JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`carrel.credentials`: where secrets are looked for."""
+"""Tests `carrel.credentials`: where secrets are looked up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Ring:
 
 
 class LockedRing:
-    """A keyring that nobody unlocked."""
+    """A locked keyring."""
 
     def get_password(self, service: str, username: str, /) -> str | None:
         raise RuntimeError("locked")
@@ -54,7 +54,7 @@ class TestOwners:
             {"CARREL_SECRET_EUTILS_API_KEY": "ncbi's"},
         ],
     )
-    def test_a_built_in_plugins_key_is_given_to_no_other_plugin(self, env: dict[str, str]) -> None:
+    def test_a_built_in_plugins_key_is_passed_to_no_other_plugin(self, env: dict[str, str]) -> None:
         assert find_secret("eutils", "api_key", builtin=True, env=env) == "ncbi's"
         assert find_secret("stranger", "api_key", env=env, keyring=Ring()) is None
 

@@ -1,4 +1,4 @@
-"""Documents as programs hold them: text, bytes in any charset, and what is neither."""
+"""Tests the types of documents: text, bytes in any charset, and refused types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error tree and the contract's closed lists agree, and errors survive the trip."""
+"""Tests that the error tree agrees with the contract, and that errors can be serialized."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONTRACT = json.loads(contract_file("errors.json").read_text("utf-8"))
 
 
 def tree(kind: type[CarrelError]) -> list[type[CarrelError]]:
-    """Returns the class and all below it; of the module alone, tests make some of their own."""
+    """Returns the class and its subclasses in `carrel.errors`; tests define others."""
     own = [one for one in kind.__subclasses__() if one.__module__ == errors.__name__]
     return [kind] + [below for one in own for below in tree(one)]
 
@@ -87,7 +87,7 @@ def test_an_error_survives_pickling(error: CarrelError) -> None:
     assert copy.to_dict() == error.to_dict()
 
 
-def test_an_unknown_name_lists_what_is_known_when_nothing_is_near() -> None:
+def test_an_unknown_name_without_a_close_match_lists_all_names() -> None:
     error = errors.UnknownNameError("tool", "zzz", known=["arxiv_query"])
     assert error.nearest is None
     assert "known: arxiv_query" in str(error)

@@ -1,4 +1,4 @@
-"""A feature is a package and one line in the table; a tiny one, made here, works."""
+"""Tests features with a minimal one, defined here: a package and one entry in the table."""
 
 from __future__ import annotations
 
@@ -23,49 +23,38 @@ from carrel.tools.feature import Feature
 
 PACKAGE = "carrel_test_greeting"
 
-#: The one line.
+#: The entry in the table.
 GREETING = Feature("greeting", f"{PACKAGE}.tool:make_tools", {"greet": f"{PACKAGE}.command:greet"})
 
 TOOL = """
-    import json
-
-    from carrel.exchange import Call, Limits
     from carrel.plugins.manifests.manifest import ToolSpec
-    from carrel.plugins.schemas.schema import compile_schema, validation_faults
-    from carrel.tools.host_tool import HOST, start_in_thread
+    from carrel.tools.host_tool import HostTool
+
+    GREET = ToolSpec(
+        name="greet",
+        title=None,
+        description="Greets.",
+        input_schema={
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        output_schema={"type": "object"},
+        read_only=True,
+        destructive=False,
+        idempotent=True,
+        open_world=False,
+    )
 
 
     def make_tools(plugins, config, manifests):
-        return [GreetTool()]
+        return [GreetTool(GREET)]
 
 
-    class GreetTool:
-        spec = ToolSpec(
-            name="greet",
-            title=None,
-            description="Greets.",
-            input_schema={
-                "type": "object",
-                "properties": {"name": {"type": "string"}},
-                "required": ["name"],
-                "additionalProperties": False,
-            },
-            output_schema={"type": "object"},
-            read_only=True,
-            destructive=False,
-            idempotent=True,
-            open_world=False,
-        )
-
-        def new_call(self, on_progress=None):
-            return Call(HOST, "greet", Limits(), on_progress)
-
-        def argument_faults(self, arguments):
-            return validation_faults(compile_schema(self.spec.input_schema), arguments)
-
-        def start(self, arguments, call):
-            text = json.dumps({"greeting": "hello " + arguments["name"]})
-            return start_in_thread(text.encode, "greet", call)
+    class GreetTool(HostTool):
+        def answer(self, arguments, call):
+            return {"greeting": "hello " + arguments["name"]}
 """
 
 COMMAND = '''
@@ -78,7 +67,7 @@ COMMAND = '''
     @command("greet", example="greet world")
     @click.argument("name")
     def greet(session, name):
-        """Greet somebody."""
+        """Greet a person."""
         with session.open() as host:
             write_json(host.call("greet", {"name": name}).data)
         return 0
@@ -87,7 +76,7 @@ COMMAND = '''
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The package that the line names."""
+    """Writes the package that the entry names."""
     folder = tmp_path / PACKAGE
     folder.mkdir()
     (folder / "__init__.py").write_text("")
@@ -132,9 +121,9 @@ def test_a_feature_in_the_table_has_its_command(
     assert run(["greet", "world"], session, group) == 0
     assert json.loads(capsysbinary.readouterr().out) == {"greeting": "hello world"}
     assert run(["--help"], session, group) == 0
-    told = capsysbinary.readouterr().out.decode()
-    places = [told.index(f"\n  {name} ") for name in ("call", "lookup", "greet", "parse")]
-    assert places == sorted(places)
+    out = capsysbinary.readouterr().out.decode()
+    positions = [out.index(f"\n  {name} ") for name in ("call", "lookup", "greet", "parse")]
+    assert positions == sorted(positions)
 
 
 def test_a_toolbox_without_features_offers_the_tools_of_plugins_only(config: Config) -> None:
@@ -146,7 +135,7 @@ def test_a_toolbox_without_features_offers_the_tools_of_plugins_only(config: Con
 
 
 @pytest.mark.usefixtures("package")
-def test_a_feature_is_imported_when_its_tool_or_command_is_wanted(config: Config) -> None:
+def test_a_feature_is_imported_when_its_tool_or_command_is_first_used(config: Config) -> None:
     group = make_app((GREETING,))
     toolbox = Toolbox(config, features=(GREETING,))
     assert PACKAGE not in sys.modules

@@ -1,4 +1,4 @@
-"""Strings that are no text: Python makes them of odd bytes in the words of a command."""
+"""Tests strings with lone surrogates, which Python makes from undecodable command arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No module of Carrel imports itself, however indirectly.
+"""Tests that no module of Carrel imports itself, directly or indirectly.
 
 Imports at the top of a module, imports inside functions and imports for type checkers are counted
 apart: the first kind decides whether Python can load the modules, the others whether a person can
@@ -25,7 +25,7 @@ Graph = Mapping[str, Mapping[str, set[str]]]
 
 
 def module_files() -> dict[str, Path]:
-    """The files of all modules by dotted name."""
+    """Returns dotted name → file, of all modules."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -34,7 +34,7 @@ def module_files() -> dict[str, Path]:
 
 
 def imported(node: ast.Import | ast.ImportFrom, package: list[str]) -> Iterator[tuple[str, str]]:
-    """The modules and names that a statement imports; a name may itself be a module."""
+    """Returns the modules and names that a statement imports; a name may be a module."""
     if isinstance(node, ast.Import):
         yield from ((one.name, "") for one in node.names)
     else:
@@ -46,7 +46,7 @@ def imported(node: ast.Import | ast.ImportFrom, package: list[str]) -> Iterator[
 def imports_of(
     tree: ast.AST, package: list[str], kind: str = TOP
 ) -> Iterator[tuple[str, str, str]]:
-    """The imports below a node of the syntax tree: kind, module, name."""
+    """Yields the imports below a node of the syntax tree: kind, module, name."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from ((kind, module, name) for module, name in imported(node, package))
@@ -76,7 +76,7 @@ def import_graph() -> Graph:
 
 
 def find_cycle(graph: Graph, kinds: set[str]) -> list[str]:
-    """One cycle of the imports of these kinds; empty when there is none."""
+    """Returns a cycle of imports of these kinds; empty if there is none."""
     edges = {
         module: set().union(*(targets for kind, targets in found.items() if kind in kinds))
         for module, found in graph.items()

@@ -1,4 +1,4 @@
-"""What a guest returned, decoded: by the quicker decoder where it may be, and by the same rules."""
+"""Tests that both decoders of guests' JSON, the faster and the standard one, agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from carrel.errors import ContractViolation
 from carrel.text.json_text import MAX_DEPTH, decode_object, decode_own_object
 
-#: White space that makes a text large enough for the quicker decoder.
+#: White space that makes a text large enough for the faster decoder.
 ROOM = b" " * 2**18
 
 VALUES = st.recursive(

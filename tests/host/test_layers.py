@@ -1,4 +1,4 @@
-"""Imports go one way: server, command line → features → tools → plugins → runtime; leaves below."""
+"""Tests the layers: server, command line → features → tools → plugins → runtime → leaves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from carrel.features import FEATURES
 
 PACKAGE = Path(carrel.__file__).parent
 
-#: What a feature may import of Carrel: the seam of `tools`, and what is below it but for `runtime`.
+#: What a feature may import of Carrel: `tools` and the layers below it except `runtime`.
 FEATURE = {
     "_lazy",
     "config",
@@ -29,7 +29,7 @@ FEATURE = {
     "tools",
 }
 
-#: What each layer may import of Carrel. A name stands for the module and everything below it.
+#: What each layer may import of Carrel. A name includes the modules below it.
 ALLOWED: dict[str, set[str]] = {
     "_lazy": set(),
     "files": set(),
@@ -86,6 +86,7 @@ ALLOWED: dict[str, set[str]] = {
     "server": {
         "version",
         "awaiting",
+        "config",
         "errors",
         "exchange",
         "files",
@@ -139,7 +140,7 @@ def test_features_see_the_seam_and_only_their_commands_the_command_line(feature:
     assert {path: names for path, names in strays.items() if names} == {}
 
 
-def test_each_feature_names_modules_of_its_own() -> None:
+def test_each_feature_names_modules_in_its_own_package() -> None:
     for feature in FEATURES:
         references = [*feature.commands.values(), *([feature.tools] if feature.tools else [])]
         assert references
@@ -157,7 +158,7 @@ def test_only_fetch_opens_connections_and_only_runtime_imports_wasmtime() -> Non
             if isinstance(node, ast.Import):
                 named |= {one.name for one in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
-                # A function that converts paths is no connection.
+                # A function that converts paths opens no connection.
                 only_paths = [one.name for one in node.names] == ["url2pathname"]
                 named.add("" if only_paths else str(node.module))
         if layer != "runtime":
@@ -171,8 +172,8 @@ _PRIVATE = {"_bindings", "_consume", "_ffi", "_from_ptr"}
 
 
 def private_bindings(path: Path) -> list[str]:
-    """Returns the lines of a file that use wasmtime-py's private names, or packages behind the
-    door.
+    """Returns the lines of a file that use wasmtime-py's private names, or private packages of
+    `runtime/ffi`.
     """
     found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

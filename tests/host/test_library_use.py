@@ -1,4 +1,4 @@
-"""`Carrel()` in a program leaves the program's allocator and garbage collector alone."""
+"""Tests that `Carrel()` does not change a program's allocator or garbage collector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 RECORDING = ROOT / "examples" / "recordings" / "arxiv-query"
 FEED = ROOT / "tests" / "fixtures" / "arxiv" / "new_generation" / "response.xml"
 
-#: Notes every function of the collector, and every one looked up in a C library, while it calls.
+#: Records the functions of `gc` and of C libraries that are used during calls.
 _PROGRAM = """
 import ctypes, gc, json, sys
 from pathlib import Path
@@ -78,5 +78,5 @@ def test_a_program_keeps_its_allocator_and_its_collector(code_folder: Path) -> N
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
-def test_the_command_line_sets_its_own_allocator_up(code_folder: Path) -> None:
+def test_the_command_line_configures_its_allocator(code_folder: Path) -> None:
     assert {"mallopt", "malloc"} <= set(run("command", code_folder)["looked_up"])

@@ -1,4 +1,4 @@
-"""Text for clients names no path of this machine, and keeps what only looks like one."""
+"""Tests that local paths are removed from text for clients, and text like them is kept."""
 
 from __future__ import annotations
 

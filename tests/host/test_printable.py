@@ -1,4 +1,4 @@
-"""The one rule for hidden characters: kept as escapes in JSON, taken out of text for people."""
+"""Tests the rule for hidden characters: escaped in JSON, removed from text for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from carrel.text.printable import escaped_json, escaped_json_text, printable, pr
 from support.hidden import HIDDEN, JOINERS, SELECTORS, hidden_in
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-#: Every character that UTF-8 holds, no two of which stand side by side.
+#: Every character that UTF-8 can encode, separated by spaces.
 EVERY = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
 FAMILY = "\U0001f469\u200d\U0001f467"
@@ -25,7 +25,7 @@ FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 
 
 def raw(value: object) -> bytes:
-    """Returns a JSON text without an escape that JSON does not ask for."""
+    """Returns a JSON text with only the escapes that JSON requires."""
     return json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -36,7 +36,7 @@ class TestJson:
         written = escaped_json(text)
         assert json.loads(written) == json.loads(text)
         kept = {ord(character) for character in written.decode()}
-        needed = {0x22, 0x5C}  # a quotation mark and a backslash are escapes in any JSON
+        needed = {0x22, 0x5C}  # JSON always escapes a quotation mark and a backslash
         assert kept | needed == {code for code in EVERY if code not in HIDDEN} | needed
 
     def test_the_second_of_two_joiners_or_selectors_is_an_escape(self) -> None:
@@ -131,6 +131,6 @@ class TestText:
         line = handler.format(record)
         assert line.endswith("carrel: one 2026-01-01 ERROR two [2J")
 
-    def test_an_error_for_a_person_hides_nothing(self) -> None:
+    def test_an_error_for_a_person_has_no_hidden_character(self) -> None:
         error = SourceError("not_found", f"no\x1b[2J {PERSIAN}\u202e", plugin="p", tool="t")
         assert f"no [2J {PERSIAN}\n" in describe(error) + "\n"

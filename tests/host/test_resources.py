@@ -1,4 +1,4 @@
-"""Resources of plugins: declared in the manifest, read in the sandbox, checked like results."""
+"""Tests plugins' resources: declared in the manifest, read in the sandbox, validated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STATS: dict[str, Any] = {
         "additionalProperties": False,
     },
 }
-#: Returns its arguments as they are: a pointer and a length.
+#: Returns its arguments unchanged: a pointer and a length.
 ECHO = (
     "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
     "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"

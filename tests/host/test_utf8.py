@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import carrel.text.utf8
 from carrel.text.utf8 import Utf8
 
-#: Texts of all lengths of character, and bytes that are none, cut anywhere.
+#: Texts with characters of one to four bytes, and invalid bytes, cut at any position.
 MOSTLY_TEXT = st.lists(
     st.one_of(
         st.sampled_from(["a", "é", "€", "😀"]).map(str.encode),
@@ -40,7 +40,7 @@ def test_a_fault_in_a_large_text_is_found_at_its_place(place: int) -> None:
     assert start_of_fault(Utf8, bytes(data)) == place
 
 
-def test_it_is_the_bytes_it_was_given() -> None:
+def test_utf8_keeps_its_bytes() -> None:
     data = "naïve € 😀".encode() * 10_000
     assert Utf8(data).data is data
     assert len(Utf8(data)) == len(data)

@@ -1,4 +1,4 @@
-"""What one hostile component does, one tool for each: a few lines of WAT and the error it costs."""
+"""Defines a hostile component: each tool is a few lines of WAT, and has an expected error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.guests import Guest, guest
 from support.manifests import manifest, with_tool
 
 MIB = 2**20
-#: Where the kit's texts stand; the heap begins at 64 KiB.
+#: Address of the texts; the heap begins at 64 KiB.
 _TEXTS = 4096
 _HEAP = 65536
 
@@ -24,12 +24,12 @@ class Behaviour:
     """One tool of the hostile component.
 
     Attributes:
-        name: what it is about; the test's id.
+        name: the behaviour; the test's id.
         body: WAT; `$i` is a spare local. `@NAME@` stands for the address of one of `texts`.
-        code: the code of the one error that a call of it costs.
+        code: the code of the error that each call ends with.
         facts: members of the error object.
-        texts: what the body refers to.
-        at_once: how many calls of it are in flight together.
+        texts: the texts that the body refers to.
+        at_once: the number of concurrent calls.
     """
 
     name: str
@@ -45,7 +45,7 @@ def again(body: str) -> str:
 
 
 def answer(at: int | str, length: int, *, case: int = 0) -> str:
-    """Returns a result that stands somewhere in memory."""
+    """Returns WAT that returns a result at an address."""
     return (
         f"(i32.store8 (i32.const 0) (i32.const {case})) (i32.store (i32.const 4) (i32.const {at}))"
         f" (i32.store (i32.const 8) (i32.const {length})) (return (i32.const 0))"
@@ -61,7 +61,7 @@ def fill(length: int) -> str:
 
 
 def returns(name: str, text: bytes, code: str, *, failed: bool = False, **facts: Any) -> Behaviour:
-    """A tool that returns this text, as its result or as its error."""
+    """Returns a tool that returns this text, as its result or as its error."""
     body = answer("@text@", len(text), case=int(failed))
     return Behaviour(name, body, code, facts, {"text": text})
 
@@ -238,12 +238,12 @@ BEHAVIOURS = CHEAP + COSTLY
 
 
 def tool_name(behaviour: Behaviour) -> str:
-    """The tool of a behaviour; its number is how the component knows which."""
+    """Returns the tool's name for a behaviour; the component decides by the number in it."""
     return f"t{BEHAVIOURS.index(behaviour):02}"
 
 
 def hostile_component() -> Guest:
-    """One component with a tool for each behaviour."""
+    """Returns a component with a tool for each behaviour."""
     cases, data = _cases()
     tool = with_tool()["tools"][0]
     tools = [{**tool, "name": tool_name(one), "title": one.name} for one in BEHAVIOURS]
@@ -259,12 +259,12 @@ def hostile_component() -> Guest:
 
 
 def hostile_document(behaviour: Behaviour) -> bytes:
-    """The document at which `hostile_reader` behaves so; it is no text."""
+    """Returns the document that makes `hostile_reader` behave so; it is not text."""
     return b"\xff%02d" % BEHAVIOURS.index(behaviour)
 
 
 def hostile_reader() -> Guest:
-    """One component whose `parse-bytes` behaves as its document says."""
+    """Returns a component whose `parse-bytes` behaves as its document says."""
     cases, data = _cases()
     schema = with_tool()["tools"][0]["output_schema"]
     file = {"name": "file", "description": "A file.", "bytes": True, "output_schema": schema}
@@ -278,7 +278,7 @@ def hostile_reader() -> Guest:
 
 
 def _number_at(place: str) -> str:
-    """The number in the two digits behind the first character of a text."""
+    """Returns WAT for the number in the two digits after the first character of a text."""
     digit = f"(i32.sub (i32.load8_u (i32.add (local.get {place}) {{}})) (i32.const 48))"
     return (
         f"(i32.add (i32.mul (i32.const 10) {digit.format('(i32.const 1)')})"
@@ -287,7 +287,7 @@ def _number_at(place: str) -> str:
 
 
 def _cases() -> tuple[list[str], list[str]]:
-    """What each behaviour does, by the number in $k, and the data that it refers to."""
+    """Returns WAT that runs the behaviour with the number in $k, and its data segments."""
     cases, data, at = [], [], _TEXTS
     for number, behaviour in enumerate(BEHAVIOURS):
         body = behaviour.body

@@ -1,4 +1,4 @@
-"""A well-behaved plugin and a hostile one, side by side in one host."""
+"""Fixtures: a well-behaved plugin and a hostile one in one host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def well_behaved() -> Guest:
 
 
 def busy() -> Guest:
-    """Computes for some milliseconds and logs, as an honest plugin may."""
+    """Returns WAT that computes for some milliseconds and logs, as an honest plugin may."""
     return guest(
         """
         (loop $again
@@ -46,7 +46,7 @@ def plugin(folder: Path, name: str, one: Guest, **entry: object) -> PluginConfig
 
 
 class Formatted(logging.Handler):
-    """Formats a line, as the server does where it is logged, and drops it."""
+    """Formats a line, as the server does when it logs it, and drops it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.format(record)
@@ -66,7 +66,7 @@ def neighbours(tmp_path_factory: pytest.TempPathFactory, code_folder: Path) -> I
         ),
     )
     toolbox = Toolbox(config)
-    # Lines cost here what they cost a server; pytest would keep each of thousands.
+    # Log lines cost as much as in a server; pytest would store thousands.
     logger, handler = logging.getLogger("carrel.plugin"), Formatted()
     logger.addHandler(handler)
     logger.propagate = False

@@ -1,9 +1,9 @@
-"""A TLS server in a process of its own, whose answers do what the path says.
+"""A TLS server in its own process; the path selects how it misbehaves.
 
     python hostile_server.py CERTIFICATE    prints its port, and serves until its input ends
 
-The certificate's file holds the private key too. It is a process because its work must not take
-Python's lock from the host that is measured.
+The certificate's file contains the private key too. It is a process so that its work does not hold
+the GIL of the measured host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 GZIP = OK + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
-#: What a well-behaved answer says, and what a forged one would.
+#: The bodies of a correct response and of a forged one.
 GOOD, FORGED = b'{"n":1}', b'{"n":666}'
 MIB = 2**20
 
@@ -50,7 +50,7 @@ def once(data: bytes) -> Pieces:
 
 
 def bomb() -> Pieces:
-    """Compressed zeros, at a ratio that the host still takes for a document's."""
+    """Returns compressed zeros, at a ratio that the host still accepts."""
     noise = os.urandom(4096)
     stream = zlib.compressobj(9, wbits=31)
     yield GZIP
@@ -66,7 +66,7 @@ def records() -> Pieces:
 
 
 def unfinished() -> Pieces:
-    """Yields everything but the last byte, and then nothing."""
+    """Yields all but the last byte, and then stays silent."""
     yield OK + b"Content-Length: %d\r\n\r\n" % (16 * MIB) + b"x" * (16 * MIB - 1)
     time.sleep(60)
 

@@ -1,6 +1,6 @@
-"""Installs and updates a plugin over and over, with all that an installation leaves behind.
+"""Installs and updates a plugin repeatedly, with every file that an installation writes.
 
-`install` is one round: pull into the store, lock, keep compiled code, an answer and a recording.
+`install` is one round: pull into the store, lock, write compiled code, a response and a recording.
 The program is a nursery: for each line `FOLDER SECONDS` on stdin it forks a child that installs
 until it is killed, and prints what the child had acknowledged as one JSON list.
 """
@@ -34,7 +34,7 @@ VERSIONS = 6
 
 
 def component(version: int) -> bytes:
-    """Returns a component of so many kilobytes that writing it takes a moment."""
+    """Returns a component large enough that writing it takes measurable time."""
     return b"\0asm\x0d\x00\x01\x00" + f"version {version} ".encode() * 20_000
 
 
@@ -65,7 +65,7 @@ def registry() -> MemoryRepository:
 
 
 class Installation:
-    """What is on disk, opened as a process that starts opens it."""
+    """The files of an installation, opened as a new process opens them."""
 
     def __init__(self, folder: Path) -> None:
         self.where: ImageReference = parse_reference(REFERENCE)
@@ -76,7 +76,7 @@ class Installation:
         self.recordings = Recordings(folder / "recordings", create=True)
 
     def install(self, repository: MemoryRepository, version: int) -> None:
-        """Installs a version; on return all of it is kept."""
+        """Installs a version; on return all of it is durable."""
         repository.manifests["moving"] = repository.manifests[str(version)]
         pull(self.where, repository, self.store, max_bytes=MAX_BYTES)
         change_lock(self.lock, {"killed": locked(version)})
@@ -100,7 +100,7 @@ def _install_for_ever(folder: Path, say: int) -> None:
 
 
 def _kill_one(folder: Path, seconds: float) -> list[str]:
-    """Returns what a child said until it was killed so many seconds after it was ready."""
+    """Returns the output of a child that is killed so many seconds after it was ready."""
     hear, say = os.pipe()
     child = os.fork()
     if not child:

@@ -1,8 +1,7 @@
-"""How long a well-behaved plugin's calls take while a hostile one is at work.
+"""Measures latencies of a well-behaved plugin's calls during calls of a hostile one.
 
 Calls are due at fixed times, whether or not earlier ones have been answered, and each is timed from
-when it was due: a host that stands still for a second shows as two hundred late answers, not as
-one.
+when it was due: a host that stalls for a second shows as two hundred late responses, not as one.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from dataclasses import dataclass
 
 #: Seconds between two calls.
 EVERY = 0.004
-#: The promise, in seconds.
+#: The promised p99 in seconds.
 P99 = 0.020
-#: How much worse than a neighbour that is merely busy a hostile one may be, where the machine is so
-#: busy with other things that even that one costs more than the promise.
+#: The maximum ratio of the p99 beside a hostile plugin to that beside a busy honest one. Used if
+#: the machine has so much other work that even the honest one exceeds the promise.
 _FACTOR = 3.0
 _ATTEMPTS = 4
 
@@ -31,7 +30,7 @@ def percentile(latencies: list[float], share: float) -> float:
 
 
 async def watch(ask: Ask, until: Callable[[], bool], every: float = EVERY) -> list[float]:
-    """Calls at every beat until told to stop; seconds from due to answered."""
+    """Calls at fixed times until stopped; returns the seconds from due to answered."""
     latencies: list[float] = []
     asked: list[asyncio.Task[None]] = []
 
@@ -52,7 +51,7 @@ async def watch(ask: Ask, until: Callable[[], bool], every: float = EVERY) -> li
 
 @dataclass(frozen=True)
 class Measured:
-    """p99 beside a busy honest neighbour and beside a hostile one, in one minute of one machine."""
+    """p99 beside a busy honest plugin and beside a hostile one, measured together."""
 
     honest: float
     hostile: float
@@ -60,7 +59,7 @@ class Measured:
 
     @property
     def bound(self) -> float:
-        """The promise; on an overloaded machine, in relation to the honest neighbour."""
+        """Returns the promised p99; on an overloaded machine, a multiple of the honest plugin's."""
         return max(P99, _FACTOR * self.honest)
 
     def __str__(self) -> str:
@@ -72,7 +71,7 @@ class Measured:
 
 
 async def beside(ask: Ask, neighbour: Attack, seconds: float) -> list[float]:
-    """Latencies while `neighbour` is repeated for so long."""
+    """Returns latencies while `neighbour` is called repeatedly for so many seconds."""
     end = time.monotonic() + seconds
 
     async def repeat() -> None:
@@ -88,9 +87,9 @@ async def beside(ask: Ask, neighbour: Attack, seconds: float) -> list[float]:
 async def require_quick_answers(
     ask: Ask, honest: Attack, hostile: Attack, *, seconds: float = 0.8
 ) -> Measured:
-    """Fails if the well-behaved plugin's answers are late every time it is measured.
+    """Fails if the well-behaved plugin's responses are late in every measurement.
 
-    A host that is at fault is so each time; another process of the machine is not.
+    A fault of the host shows in each; the load of other processes does not.
     """
     tried = []
     for _ in range(_ATTEMPTS):

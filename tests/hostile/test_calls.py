@@ -1,4 +1,4 @@
-"""Each hostile call costs exactly one typed error, and the neighbours' calls are answered."""
+"""Tests that each hostile call ends with one typed error, and other plugins' calls succeed."""
 
 from __future__ import annotations
 

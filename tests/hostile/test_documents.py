@@ -1,4 +1,4 @@
-"""A hostile reader of files costs its own document one typed error."""
+"""Tests that a hostile plugin for documents fails only its own call, with a typed error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory, code_folder: Path) -> Iter
     opened.close()
 
 
-#: Calls itself by another function than `parse-bytes`.
+#: Recurses through another function than `parse-bytes`.
 _OF_CALLS_ONLY = frozenset({"recursion"})
 
 

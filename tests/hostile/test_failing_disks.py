@@ -1,4 +1,4 @@
-"""Every single operation on the disk fails once: calls go on, installs say so, nothing is torn."""
+"""Tests with each disk operation failing once: calls succeed, installs fail cleanly."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ posix = pytest.mark.skipif(sys.platform != "linux", reason="finds files of handl
 @posix
 @pytest.mark.requirement("plugin:pinned:failing-disk")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
+def test_a_pull_on_a_failing_disk_is_a_storage_error_and_keeps_the_old_plugin(
     tmp_path: Path, fault: int
 ) -> None:
     repository = registry()
@@ -75,7 +75,7 @@ def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
         )
         assert store.resolve(where) in expected
         assert not list(folder.rglob("*.tmp")) or "unlink" in disk.last
-        # What came before the fault is of use: the next pull ends well.
+        # The data from before the fault is reused: the next pull succeeds.
         pull(where, repository, store, max_bytes=MAX_BYTES)
         assert store.resolve(where) == repository.manifests["1"].digest
 
@@ -85,7 +85,7 @@ def test_a_pull_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_plugin(
 @posix
 @pytest.mark.requirement("registry:store:failing-disk")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_blob_that_comes_onto_a_failing_disk_is_a_storage_error_and_comes_the_next_time(
+def test_a_download_to_a_failing_disk_is_a_storage_error_and_succeeds_next_time(
     tmp_path: Path, fault: int
 ) -> None:
     data = component(0)
@@ -114,7 +114,7 @@ def test_a_blob_that_comes_onto_a_failing_disk_is_a_storage_error_and_comes_the_
                 assert disk.failed
                 assert os.strerror(fault) in error.message
                 left = [one.stat().st_size for one in folder.glob("partial/*")]
-                # A file that could not even be opened is as it was; any other gave its space back.
+                # A file that could not be opened is unchanged; any other was truncated.
                 untouched = disk.last.startswith("open") and "/partial/" in disk.last
                 assert left == ([1000] if untouched else [])
             disk.fail_no_more()
@@ -152,7 +152,7 @@ def test_caches_on_a_failing_disk_cost_speed_only(tmp_path: Path, fault: int) ->
 @posix
 @pytest.mark.requirement("replay:exact:failing-disk")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_recording_on_a_failing_disk_is_a_storage_error_and_leaves_the_old_one(
+def test_a_recording_on_a_failing_disk_is_a_storage_error_and_keeps_the_old_one(
     tmp_path: Path, fault: int
 ) -> None:
     fresh = itertools.count()
@@ -200,7 +200,7 @@ def test_calls_are_answered_on_a_disk_that_is_really_full(tiny_disk: Path, tmp_p
 
 
 @pytest.mark.requirement("registry:store:full-disk")
-def test_a_blob_that_comes_onto_a_disk_that_is_really_full_gives_its_space_back(
+def test_a_download_to_a_full_disk_frees_its_space(
     tiny_disk: Path,
 ) -> None:
     data = component(0)

@@ -1,4 +1,4 @@
-"""Four hundred kills at random points of installing and updating: nothing torn, nothing lost."""
+"""Tests that 400 kills at random points of installs and updates corrupt and lose nothing."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from .installing_worker import (
 pytestmark = pytest.mark.alone
 
 KILLS = 400
-#: Kills of one folder before the next one begins with nothing.
+#: Kills per folder.
 _IN_ONE_FOLDER = 8
 _SIDE_BY_SIDE = 4
-#: Seconds within which the first child is killed; of later ones as many as the machine's speed asks
-#: for, so that about one installation ends before each kill.
+#: Seconds within which the first child is killed. Later values depend on the machine's speed, so
+#: that about one installation finishes before each kill.
 _LONGEST = 0.08
 _TESTS = Path(__file__).parents[1]
 
 
 class Acknowledged:
-    """What the killed processes of one folder said was done, and what was under way."""
+    """What the killed processes of one folder reported as done, and what they had begun."""
 
     def __init__(self) -> None:
         self.versions: set[int] = set()
@@ -57,7 +57,7 @@ class Acknowledged:
                 self.current = {int(number)}
                 self.recorded[int(number) % 2] = {int(number)}
             elif word == "begin":
-                # The kill may come before or after any step of this one.
+                # The kill may happen before or after any step of this one.
                 self.current |= {int(number)}
                 self.recorded[int(number) % 2] |= {int(number)}
 
@@ -95,10 +95,10 @@ def require_whole(folder: Path, acknowledged: Acknowledged) -> None:
 
 
 def kill(folder: Path, kills: int, seed: int) -> tuple[int, int]:
-    """Kills so many installing processes, one after another, and checks what each left behind.
+    """Kills so many installing processes in sequence, and checks the files after each.
 
     Returns:
-        How many installations were finished, and how many kills interrupted one.
+        The number of finished installations, and of kills that interrupted one.
     """
     chance = random.Random(seed)
     finished = interrupted = 0
@@ -132,8 +132,8 @@ def kill(folder: Path, kills: int, seed: int) -> tuple[int, int]:
 @pytest.mark.long("kills")
 @pytest.mark.skipif(os.name != "posix", reason="fork and SIGKILL are POSIX's")
 @pytest.mark.requirement("plugin:pinned:killed")
-def test_four_hundred_kills_tear_nothing_and_lose_nothing_acknowledged(tmp_path: Path) -> None:
-    # Most of the time is waiting for the moment, so several lines of processes die side by side.
+def test_four_hundred_kills_corrupt_nothing_and_lose_nothing_acknowledged(tmp_path: Path) -> None:
+    # Most of the time is waiting for the next kill, so several folders run in parallel.
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
         outcomes = list(
             pool.map(

@@ -1,4 +1,4 @@
-"""A plugin that is hostile before it is called is refused by name, and costs the others nothing."""
+"""Tests that a plugin that is hostile at load is refused by name; others are not affected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def schema(**members: Any) -> dict[str, Any]:
 
 
 def doublings(reference: str, count: int = 30) -> dict[str, Any]:
-    """Definitions that each refer to the next one twice."""
+    """Returns definitions that each refer to the next one twice."""
     definitions: dict[str, Any] = {
         f"d{number}": {
             "$anchor": f"a{number}",
@@ -164,7 +164,7 @@ MakeToolbox = Callable[..., Toolbox]
 
 @pytest.fixture
 def beside_good(tmp_path: Path, code_folder: Path) -> MakeToolbox:
-    """Returns a toolbox with a well-behaved plugin behind the one under test."""
+    """Returns a toolbox with the plugin under test and a well-behaved one after it."""
 
     def make(one: Guest, **entry: Any) -> Toolbox:
         return Toolbox(
@@ -247,15 +247,13 @@ def test_a_plugin_that_fails_while_it_is_listed_leaves_the_others_listed(
     ],
     ids=["beyond", "negative", "misaligned", "trap", "loop"],
 )
-def test_an_allocator_that_lies_costs_its_call_one_error(
-    beside_good: MakeToolbox, body: str
-) -> None:
+def test_a_faulty_allocator_is_one_error_of_its_call(beside_good: MakeToolbox, body: str) -> None:
     toolbox = beside_good(in_realloc(body), limits={"cpu_seconds": 0.2})
     try:
         outcome = str(toolbox.call_sync("bad_echo", {"text": "x"}).data)
     except PluginError as error:
         outcome = error.error_code
-    # An allocator may hand out any place in its own memory; that breaks nobody but itself.
+    # An allocator may return any address in its own memory; only the guest itself is affected.
     assert outcome in {"contract_violation", "plugin_failed", "limit_exceeded", "{}"}
     assert toolbox.call_sync("good_echo", {}).data == {"n": 1}
     toolbox.close()

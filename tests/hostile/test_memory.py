@@ -1,4 +1,4 @@
-"""Ten thousand hostile calls leave nothing behind in the host's memory."""
+"""Tests that ten thousand hostile calls do not leak memory of the host."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ pytestmark = pytest.mark.alone
 
 CALLS = 10_000
 _AT_ONCE = 4
-#: Calls after which threads, arenas and lazily made things are there.
+#: Calls after which threads, arenas and lazily created objects exist.
 _WARM_UP = 5_500
-#: Calls between two looks, and how many looks the first and the last level are the lowest of.
+#: Calls between two samples, and the number of samples whose minimum is the first or last level.
 _STEP = 500
 _LEVELS = 6
-#: Each takes a second, most of it the library's: made one time in a thousand.
+#: Each takes a second, most of it in wasmtime: called once in a thousand calls.
 _SELDOM = {"fetch-all-100000"}
 _OFTEN = [f"hostile_{tool_name(one)}" for one in CHEAP if one.name not in _SELDOM]
 _RARE = [f"hostile_{tool_name(one)}" for one in CHEAP if one.name in _SELDOM]
 
 
 async def call(toolbox: Toolbox, numbers: range) -> int:
-    """Makes the calls, a few at once; how many failed as they should."""
+    """Makes the calls, some concurrently; returns how many failed with the expected error."""
     waiting = iter(numbers)
     failed = 0
 
@@ -48,14 +48,14 @@ async def call(toolbox: Toolbox, numbers: range) -> int:
 
 
 async def fill_workers(toolbox: Toolbox) -> None:
-    """Lets every worker have had a large guest: each keeps some of its memory for the next one."""
+    """Runs a large guest in every worker: each keeps some of its memory for the next one."""
     grown = next(one for one in CHEAP if one.name == "grown-then-unreachable")
     calls = (toolbox.call(f"hostile_{tool_name(grown)}", {}) for _ in range(600))
     await asyncio.gather(*calls, return_exceptions=True)
 
 
 def resident() -> int:
-    """Resident memory without what is freed and merely kept by the C library, which varies."""
+    """Returns resident memory without memory that was freed and that the C library keeps."""
     gc.collect()
     give_back()
     return int(psutil.Process().memory_info().rss)
@@ -73,7 +73,7 @@ def test_ten_thousand_hostile_calls_grow_memory_by_less_than_five_percent(
         failed += asyncio.run(call(neighbours, range(start, start + _STEP)))
         levels.append(resident())
     assert failed == CALLS
-    # It moves by what workers keep for their next guest; what leaks lifts the lowest levels too.
+    # It varies by the memory that workers keep; a leak raises the minimum too.
     before, after = min(levels[:_LEVELS]), min(levels[-_LEVELS:])
     shown = " ".join(str(level >> 20) for level in levels)
     print(f"{before >> 10} KiB, {after >> 10} KiB: {after / before:.3f} ({shown} MiB)")  # noqa: T201

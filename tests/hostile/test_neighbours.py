@@ -1,7 +1,7 @@
-"""Thirteen hostile plugins at once: others' answers stay the same, quick, and within memory.
+"""Tests that thirteen hostile plugins do not affect others' results, latencies or memory.
 
-A sample of it runs by default, against a bound that no busy machine passes and that stalled fetches
-did; `CARREL_TEST_NEIGHBOURS=60` runs it for a minute against the bar.
+By default a short sample runs, with a bound that a busy machine does not exceed and stalled fetches
+did exceed; `CARREL_TEST_NEIGHBOURS=60` runs it for a minute against the promise.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ pytestmark = pytest.mark.alone
 
 _ASKED = os.environ.get("CARREL_TEST_NEIGHBOURS")
 SECONDS = float(_ASKED or 4)
-#: p99 in seconds that is never too much: the bar's, or that of a sample.
+#: p99 in seconds that always passes: the promise, or the bound of a sample.
 NEVER_TOO_MUCH = P99 if _ASKED else 0.5
-#: How much slower than alone others may be, and how often that is measured before it counts: a host
-#: that is at fault is so each time, another process of the machine is not.
+#: The maximum ratio of others' p99 to their p99 alone, and the number of measurements that must all
+#: exceed it: a fault of the host shows in each, the load of other processes does not.
 FACTOR = 3.0
 ATTEMPTS = 4
-#: Seconds between two calls of the plugins that are measured.
+#: Seconds between two calls of the measured plugins.
 EVERY = 0.02
 #: Thirteen neighbours with 256 MiB of answers each would be 3 GiB.
 MOST_MEMORY = 1536 * 2**20
@@ -51,7 +51,7 @@ MOST_MEMORY = 1536 * 2**20
 _SERVER = Path(__file__).parent / "hostile_server.py"
 _URLS = 8192
 
-#: What each neighbour's upstream does, and how many requests its guest makes at once.
+#: What each hostile plugin's upstream does, and how many requests its guest makes at once.
 NEIGHBOURS = {
     "chunks": 4, "informational": 4, "members": 4, "bomb": 2, "records": 4, "headers": 4,
     "leftovers": 1, "busy": 1, "broken": 4, "large": 2, "flood": 4, "unfinished": 32, "names": 32,
@@ -59,7 +59,7 @@ NEIGHBOURS = {
 
 
 def fetching(name: str, paths: Sequence[str], **host: object) -> Guest:
-    """Returns a guest that asks for all paths at once and returns the body of the first answer."""
+    """Returns a guest that requests all paths at once and returns the first response's body."""
     urls = [f"https://{path}" for path in paths]
     data, at = [], _URLS
     # A request is method, url, headers, body and cache mode: 32 bytes, pointers at 4, 12 and 20.
@@ -105,7 +105,7 @@ class HostileSetup:
 
     Attributes:
         toolbox: calls them.
-        good: what the well-behaved stranger answers; `feed`: what the built-in plugin does.
+        good: the result of the well-behaved plugin; `feed`: of the built-in plugin.
     """
 
     toolbox: Toolbox
@@ -124,7 +124,7 @@ class HostileSetup:
         assert answer == self.feed
 
     async def attack(self, name: str, until: Callable[[], bool]) -> int:
-        """Calls a neighbour again and again; how often."""
+        """Calls a hostile plugin repeatedly; returns the number of calls."""
         calls = 0
         while not until():
             try:
@@ -137,7 +137,7 @@ class HostileSetup:
 
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int, int]]:
-    """Yields the authority's file, the port of the good server and that of the hostile one."""
+    """Yields the authority's file and the ports of the good and the hostile server."""
     folder = tmp_path_factory.mktemp("servers")
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(folder / "authority.pem"))
@@ -152,7 +152,7 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int,
         )
         for _ in range(2)
     ]
-    # The attackers' machine is not ours: it has the processor time that nobody else wants.
+    # An attacker's server runs on another machine: here it gets only idle CPU time.
     if hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(servers[1].pid, os.SCHED_IDLE, os.sched_param(0))
     else:
@@ -202,7 +202,7 @@ def hostile_setup(
         cache_dir=code_folder,
         data_dir=folder,
         plugins=tuple(entries),
-        # Nothing is answered without the guest: its call is what is measured.
+        # No result comes from the result cache, because guests' calls are measured.
         runtime=RuntimeConfig(result_bytes=0),
     )
     client = FetchClient(
@@ -210,7 +210,7 @@ def hostile_setup(
             cache_path=folder / "answers.sqlite",
             pace_path=folder / "pace.sqlite",
             ca_bundle=authority,
-            # An open circuit would end what is measured.
+            # An open circuit would end the measurement.
             breaker_failures=1_000_000,
         ),
         resolver=resolve,
@@ -219,8 +219,8 @@ def hostile_setup(
     registry = PluginSet(config, fetch_client=client)
     toolbox = Toolbox(config, registry=registry)
     for entry in entries:
-        registry.plugin(entry.name)  # compiled before anything is measured
-    # What the test runner itself has on the heap is no part of what is measured.
+        registry.plugin(entry.name)  # compiled before the measurement
+    # Objects of the test runner are not measured.
     gc.collect()
     gc.freeze()
     interval = sys.getswitchinterval()
@@ -234,7 +234,7 @@ def hostile_setup(
 
 @dataclass(frozen=True)
 class Figures:
-    """p99 of the two plugins that are measured, alone and beside the others, and what it took."""
+    """p99 of the two measured plugins, alone and beside the others, and the memory used."""
 
     alone: tuple[float, float]
     beside: tuple[float, float]
@@ -244,7 +244,7 @@ class Figures:
 
     @property
     def held(self) -> bool:
-        """Whether the promise was."""
+        """Returns whether the promise was kept."""
         pairs = zip(self.alone, self.beside, strict=True)
         return all(beside <= max(NEVER_TOO_MUCH, FACTOR * alone) for alone, beside in pairs)
 
@@ -263,7 +263,7 @@ class Figures:
 
 
 async def measure(hostile_setup: HostileSetup, names: Sequence[str], seconds: float) -> Figures:
-    """Returns the figures of one run beside the neighbours of these names."""
+    """Returns the figures of one run beside the hostile plugins of these names."""
     process = psutil.Process()
     most = 0
 

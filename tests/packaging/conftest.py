@@ -1,4 +1,4 @@
-"""The packages, built once for all tests here."""
+"""Fixtures: the packages, built once."""
 
 from __future__ import annotations
 

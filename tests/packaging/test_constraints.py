@@ -1,4 +1,4 @@
-"""`constraints.txt` pins whatever is installed for development, and names no registry."""
+"""Tests that `constraints.txt` pins all development dependencies and names no registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel as pip and uv install it, away from the checkout and from anybody's home directory."""
+"""Tests the wheel installed by pip and uv, outside the checkout and the home directory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long("builds")
 
 
 class Installed:
-    """A wheel in a folder of its own; what it depends on is this environment's."""
+    """A wheel installed in its own folder; its dependencies are this environment's."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder
@@ -94,7 +94,7 @@ def test_an_installed_carrel_replays_the_example_the_same_way_each_time(
 def test_a_plugin_project_is_created_from_the_wheel_only(
     installed: Installed, tmp_path: Path
 ) -> None:
-    """The same files as from the checkout: the kit comes with the wheel."""
+    """The files are the same as from the checkout: the wheel contains the guest kit."""
     from carrel.authoring.new import new_project
 
     made, expected = tmp_path / "made", tmp_path / "expected"

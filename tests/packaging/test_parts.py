@@ -1,4 +1,4 @@
-"""`scripts/test.py`: what it runs, what it leaves out, and what it says of that."""
+"""Tests `scripts/test.py`: the tests that it runs and skips, and its summary."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_without():
 def script(
     *arguments: str, codes: tuple[int, ...] = (0, 0)
 ) -> tuple[int, list[str], list[list[str]]]:
-    """Returns the exit code of `scripts/test.py`, the programs that it got, and its runs of
-    pytest.
+    """Returns the exit code of `scripts/test.py`, the programs that it installed, and its pytest
+    commands.
     """
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(codes), json.dumps(arguments)],

@@ -1,4 +1,4 @@
-"""The commands that people and CI run, and where they are written down."""
+"""Tests that the commands of people and of CI agree and are documented."""
 
 from __future__ import annotations
 

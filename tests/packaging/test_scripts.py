@@ -1,4 +1,4 @@
-"""The commands of the README: what they install, when, and what they say when they cannot."""
+"""Tests the README's commands: what they install, and their errors when they cannot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: An installer that finds nothing: whatever would have to be installed is missed.
+#: An installer that finds no package, so that every installation fails.
 NO_REGISTRY = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
 
 
 def run_python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Runs code that sees the scripts as modules."""
+    """Runs code that can import the scripts."""
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r})\n{code}"
     environ = {**os.environ, **environ}
     return subprocess.run(
@@ -32,7 +32,7 @@ def run_python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """As much of a checkout as decides its environment."""
+    """Makes a folder with the files of a checkout that decide its environment."""
     (tmp_path / "scripts").mkdir()
     for name in ("pyproject.toml", "constraints.txt", "scripts/environment.py"):
         shutil.copy(ROOT / name, tmp_path / name)
@@ -40,7 +40,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def set_up(checkout: Path) -> subprocess.CompletedProcess[str]:
-    # No uv on the way: what pip says is what is tested.
+    # Without uv, because pip's output is tested.
     path = os.pathsep.join(
         folder
         for folder in os.environ.get("PATH", "").split(os.pathsep)
@@ -55,7 +55,7 @@ def set_up(checkout: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_live_query_that_fails_names_the_flag_that_does_without_a_network() -> None:
+def test_a_failed_live_query_names_the_offline_flag() -> None:
     done = run_python(
         "from importlib import import_module\n"
         "fails = [sys.executable, '-c', 'raise SystemExit(3)']\n"
@@ -94,7 +94,7 @@ def no_toolchain(tmp_path: Path) -> str:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="its programs are shell scripts")
-def test_a_cargo_without_a_toolchain_builds_nothing_and_is_named(no_toolchain: str) -> None:
+def test_a_cargo_without_a_toolchain_is_reported_and_not_used(no_toolchain: str) -> None:
     code = "import native, pathlib; print(native.build(pathlib.Path(sys.executable)))"
     done = run_python(code, PATH=no_toolchain)
     assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr

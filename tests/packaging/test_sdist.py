@@ -1,4 +1,4 @@
-"""The sdist is the checkout: it builds the same wheel and lets people test and change Carrel."""
+"""Tests that the sdist equals the checkout: it builds the same wheel and includes the tests."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def test_sdist_builds_the_same_wheel(packages: Packages) -> None:
         "xtask/src/main.rs",
     ],
 )
-def test_sdist_holds_what_building_and_testing_takes(packages: Packages, path: str) -> None:
+def test_sdist_contains_all_files_for_building_and_testing(packages: Packages, path: str) -> None:
     assert (packages.unpacked / path).is_file()
 
 
-def test_sdist_holds_nothing_that_was_built_or_cached(packages: Packages) -> None:
+def test_sdist_contains_no_built_or_cached_file(packages: Packages) -> None:
     names = {part for path in packages.unpacked.rglob("*") for part in path.parts}
     assert not names & {".git", ".venv", "__pycache__", "target", "dist", ".mypy_cache"}

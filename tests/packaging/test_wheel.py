@@ -1,4 +1,4 @@
-"""What the wheel holds, and what it says of itself."""
+"""Tests the wheel's files and metadata."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_wheel_is_for_every_platform(packages: Packages, wheel: ZipFile) -> None
     assert metadata(wheel, "WHEEL")["Root-Is-Purelib"] == "true"
 
 
-def test_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: ZipFile) -> None:
+def test_wheel_contains_exactly_the_files_of_the_package(wheel: ZipFile) -> None:
     package = ROOT / "host" / "carrel"
     expected = {
         f"carrel/{path.relative_to(package).as_posix()}"
@@ -72,7 +72,7 @@ def test_wheel_holds_the_components_that_its_lock_names(wheel: ZipFile) -> None:
     assert "arxiv" in lock["components"]
 
 
-def test_metadata_tells_an_installer_and_a_reader_what_they_need(wheel: ZipFile) -> None:
+def test_metadata_has_the_fields_for_installers_and_readers(wheel: ZipFile) -> None:
     found = metadata(wheel, "METADATA")
     assert (found["Name"], found["Version"]) == ("carrel", "0.1.0")
     assert found["Requires-Python"] == ">=3.11"

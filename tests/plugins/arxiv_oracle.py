@@ -1,4 +1,4 @@
-"""What lxml reads from an arXiv feed: an opinion that shares no code with the parser under test."""
+"""Reads arXiv feeds with lxml, independently of the parser under test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMES = {
 
 
 def read_feed(document: bytes) -> dict[str, Any]:
-    """Returns the feed in the tool's own shape; an error feed is `{"error": message}`."""
+    """Returns the feed as the tool returns it; an error feed is `{"error": message}`."""
     root = etree.fromstring(document)
     entries = root.findall("a:entry", _NAMES)
     if len(entries) == 1 and "/api/errors" in (_text(entries[0], "a:id") or ""):

@@ -1,4 +1,4 @@
-"""The real components, the real fetch and a TLS upstream of the test's own."""
+"""Fixtures: the built-in components, the real fetch layer and a local TLS upstream."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture
 def upstream(authority: trustme.CA) -> Iterator[Upstream]:
-    """Answers for all the hosts; waits of whoever asks it end at once."""
+    """Returns an upstream for all hosts; clients' waits end immediately."""
     with Upstream(*HOSTS, authority=authority) as server:
         yield server
 
@@ -59,7 +59,7 @@ def make_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
 
 @pytest.fixture
 def pubmed(make_toolbox: MakeToolbox) -> Callable[..., Result]:
-    """Calls a tool of PubMed's by its name without the prefix."""
+    """Returns a function that calls a PubMed tool by its name without the prefix."""
     toolbox = make_toolbox("eutils")
 
     def call(tool: str, **arguments: Any) -> Result:

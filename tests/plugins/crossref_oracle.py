@@ -1,6 +1,6 @@
-"""What Crossref's JSON says, read by Python's own means; shares no code with the parser.
+"""Reads Crossref's JSON with the standard library, independently of the parser under test.
 
-Differences that are accepted, and why, stand in `plugins/crossref/README.md`; each is one rule
+`plugins/crossref/README.md` lists the accepted differences with their reasons; each is one rule
 here, named in a comment.
 """
 
@@ -42,7 +42,7 @@ _TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 
 def read(document: str) -> dict[str, Any] | None:
-    """Returns the works in a document as `{"works": [...], ...}`; None when it holds none."""
+    """Returns the works in a document as `{"works": [...], ...}`; None if there are none."""
     try:
         root = json.loads(document)
     except ValueError:
@@ -67,21 +67,21 @@ def read(document: str) -> dict[str, Any] | None:
 
 
 def letters(text: str) -> str:
-    """Returns a text as the letters and digits in it: what markup, scripts and headings may not
+    """Returns the letters and digits of a text, which markup, scripts and headings do not
     change.
     """
     plain = text
     for _ in range(3):
-        # Brackets of tags that were escaped once more come out of the entities.
+        # Tags that were escaped twice appear after the entities are decoded.
         plain = html.unescape(_TAG.sub("", plain))
     plain = unicodedata.normalize("NFKC", plain)
     return "".join(character for character in plain if character.isalnum())
 
 
 def comparable(expected: str, found: str) -> tuple[str, str]:
-    """Returns both texts in the form in which they must be equal."""
+    """Returns both texts in a normalized form, in which they must be equal."""
     if "mmultiscripts" in expected:
-        # Prescripts move in front of their base.
+        # Prescripts are moved before their base.
         return "".join(sorted(letters(expected))), "".join(sorted(letters(found)))
     if "<" in expected or "&" in expected:
         return letters(expected), letters(found)
@@ -90,7 +90,7 @@ def comparable(expected: str, found: str) -> tuple[str, str]:
 
 def _work(item: dict[str, Any]) -> dict[str, Any]:
     def itself(update: dict[str, Any]) -> bool:
-        """Returns a work that names itself is what was updated."""
+        """Returns whether a work's update names the work itself."""
         return bool(update["DOI"].lower() == item.get("DOI", "").lower())
 
     work = {
@@ -145,7 +145,7 @@ def _filled(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first(value: Any) -> Any:
-    # Of several titles the first counts.
+    # The first of several titles is used.
     return next((one for one in value if one), None) if isinstance(value, list) else value
 
 
@@ -161,7 +161,7 @@ def _issns(item: dict[str, Any]) -> list[str]:
 
 
 def _agents(given: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    # A contributor without any name is none.
+    # A contributor without a name is dropped.
     agents = [_agent(one) for one in given or []]
     return [agent for agent in agents if agent.keys() & {"family", "given", "literal"}]
 
@@ -172,7 +172,7 @@ def _agent(given: dict[str, Any]) -> dict[str, Any]:
         agent = _filled({"literal": given.get("name")})
     if given.get("ORCID"):
         agent["orcid"] = given["ORCID"].rpartition("/")[2]
-    # A place is left out; an organisation without a name goes by its identifier.
+    # Places are dropped; an organisation without a name is named by its identifier.
     agent["affiliations"] = [
         one.get("name") or one["id"][0]["id"] for one in given.get("affiliation") or []
     ]
@@ -187,20 +187,20 @@ def _date(given: dict[str, Any] | None) -> str | None:
 
 
 def _issued(item: dict[str, Any]) -> str | None:
-    # Where `issued` is null or was not selected, other dates of publication stand in.
+    # Other dates of publication replace an `issued` that is null or was not selected.
     names = ["issued", "published", "published-print", "published-online", "published-other"]
     dates = [_date(item.get(name)) for name in [*names, "posted"]]
     return next((date for date in dates if date), None)
 
 
 def _landing_page(item: dict[str, Any]) -> str | None:
-    # What may not stand in an address as it is is escaped.
+    # Characters that a URL may not contain are escaped.
     url = item.get("URL")
     return quote(url, safe=":/?#[]@!$&'()*+,;=%-._~") if url else None
 
 
 def _specified(value: str | None) -> str | None:
-    # "unspecified" is unknown.
+    # "unspecified" means unknown.
     return None if value == "unspecified" else value
 
 
@@ -234,7 +234,7 @@ def _funder(given: dict[str, Any]) -> dict[str, Any]:
 def _reference(given: dict[str, Any]) -> dict[str, Any]:
     title, container = given.get("article-title"), given.get("journal-title")
     volume, series = given.get("volume-title"), given.get("series-title")
-    # A cited book has its title as that of a volume.
+    # A cited book's title is in `volume-title`.
     title, container = (
         (title, container or volume or series) if title else (volume, container or series)
     )
@@ -263,7 +263,7 @@ def _update(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _relations(given: dict[str, Any]) -> list[dict[str, Any]]:
-    # What both sides assert is listed once.
+    # An assertion of both sides is listed once.
     found = [
         {"type": kind, "id_type": one["id-type"], "id": one["id"]}
         for kind, related in given.items()

@@ -1,7 +1,7 @@
-"""What lxml reads from documents of E-utilities: an opinion that shares no code with the parser.
+"""Reads documents of E-utilities with lxml, independently of the parser under test.
 
-Inline markup is flattened in the tree first, so that a plain XPath sees whole texts. A formula
-becomes `FORMULA`, which stands for whatever the parser makes of one.
+Inline markup is flattened in the tree first, so that a plain XPath finds complete texts. A formula
+becomes `FORMULA`, which matches any text that the parser makes of one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-#: Stands for a formula in a text.
+#: Replaces a formula in a text.
 FORMULA = "\ue000"
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}math"
@@ -30,7 +30,7 @@ def read_tree(document: bytes) -> Any:
         _replace(comment, "")
     for math in list(root.iter(_MATH)):
         _replace(math, FORMULA)
-    # Inner elements first, so that what is around them finds plain text.
+    # Inner elements first, so that outer ones contain plain text.
     for inline in reversed(list(root.iter("i", "b", "u", "sub", "sup"))):
         text = "".join(inline.itertext())
         if inline.tag in {"sub", "sup"}:
@@ -65,10 +65,10 @@ def _replace(element: Any, text: str) -> None:
 
 
 def text_of(node: Any, path: str = ".") -> str | None:
-    """Returns the text at a path, on one line; None when it is not there or blank."""
+    """Returns the text at a path, on one line; None if it is missing or blank."""
     for found in node.xpath(path):
         text = found if isinstance(found, str) else found.xpath("string(.)")
-        # Publishers' own tags, escaped: pairs of them around plain text.
+        # Publishers' own tags, escaped, in pairs around plain text.
         text = re.sub(r"<([A-Za-z]+)>([^<]*)</\1>", r"\2", text)
         collapsed = " ".join(text.split())
         if collapsed:
@@ -83,17 +83,17 @@ def texts_of(node: Any, path: str) -> list[str]:
 
 
 def known(**fields: Any) -> dict[str, Any]:
-    """Returns the fields that are known."""
+    """Returns the fields that have a value."""
     return {key: value for key, value in fields.items() if value is not None}
 
 
 def fields(node: Any, **paths: str) -> dict[str, Any]:
-    """Returns the texts at the paths that have some."""
+    """Returns the texts at those paths that have any."""
     return known(**{key: text_of(node, path) for key, path in paths.items()})
 
 
 def read_efetch(document: bytes) -> list[dict[str, Any]]:
-    """Returns the articles of a document of EFetch, as the format `efetch` names things."""
+    """Returns the articles of an EFetch document, with the field names of the format `efetch`."""
     root = read_tree(document)
     records = [root] if root.tag in {"PubmedArticle", "PubmedBookArticle"} else list(root)
     readers = {"PubmedArticle": _article, "PubmedBookArticle": _book}
@@ -278,7 +278,7 @@ def _sections(node: Any, path: str) -> list[dict[str, str]]:
 
 
 def _with_affiliation(article: Any, people: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # Until 2014 the first author's stood beside the list.
+    # Until 2014 the first author's affiliation was outside the list.
     if people:
         people[0]["affiliations"] += texts_of(article, "Affiliation")
     return people
@@ -361,7 +361,7 @@ def _iso(node: Any, path: str) -> str | None:
 
 
 def read_esearch(document: bytes) -> dict[str, Any]:
-    """Returns what the format `esearch` must say."""
+    """Returns the expected result of the format `esearch`."""
     root = read_tree(document)
     return known(
         count=int(root.findtext("Count")),
@@ -377,9 +377,9 @@ def read_esearch(document: bytes) -> dict[str, Any]:
 
 
 def read_esummary(document: bytes) -> list[dict[str, Any]]:
-    """Returns what the format `esummary` must say, of both versions.
+    """Returns the expected result of the format `esummary`, for both versions.
 
-    The identifier of a record without a date of publication is that of another database's.
+    A record without a date of publication has an identifier of another database.
     """
     root = read_tree(document)
     found = []
@@ -413,7 +413,7 @@ def read_esummary(document: bytes) -> list[dict[str, Any]]:
 
 
 def read_elink(document: bytes) -> list[tuple[str, str, list[tuple[str, int | None]]]]:
-    """Name, sources and targets of every list of links."""
+    """Returns name, sources and targets of every list of links."""
     root = read_tree(document)
     return [
         (
@@ -429,7 +429,7 @@ def read_elink(document: bytes) -> list[tuple[str, str, list[tuple[str, int | No
 
 
 def read_einfo(document: bytes) -> dict[str, Any]:
-    """Returns what the format `einfo` must say."""
+    """Returns the expected result of the format `einfo`."""
     root = read_tree(document)
     databases = texts_of(root, "DbList/DbName")
     if databases:

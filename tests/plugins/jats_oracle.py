@@ -1,7 +1,7 @@
-"""What lxml sees in an article: an opinion that shares no code with the parser under test.
+"""Reads articles with lxml, independently of the parser under test.
 
-Texts are compared by their letters and digits alone (NFKC, without spaces and signs): how a
-subscript is written and where a space stands is the parser's to choose, losing a word is not.
+Texts are compared by their letters and digits only (NFKC, without spaces and signs): the parser may
+choose how to write a subscript and where to put spaces, but may not lose a word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 from lxml import etree
 
-#: What divides a paragraph into pieces: blocks of their own, and formulas, which have forms.
+#: Elements that divide a paragraph into pieces: blocks, and formulas, which can be written in
+#: several ways.
 _BLOCKS = {
     "p",
     "list",
@@ -53,13 +54,13 @@ _BLOCKS = {
     "listBibl",
     "biblStruct",
 }
-#: Marks of notes at a title's end, which are no part of it.
+#: Footnote marks at the end of a title, which are not part of it.
 _MARKS = {"fn", "aff", "corresp", "author-notes"}
 
 
 @dataclass
 class Seen:
-    """What an article has to be read for, each as letters and digits."""
+    """The parts of an article that a reader must return, each as letters and digits."""
 
     title: str = ""
     headings: list[str] = field(default_factory=list)
@@ -76,7 +77,7 @@ def letters(text: str) -> str:
 
 
 def root_of(document: bytes) -> Any:
-    """Returns the root element. GROBID's training data has keys that are no names: lxml
+    """Returns the root element. GROBID's training data has invalid attribute names: lxml
     recovers.
     """
     parser = etree.XMLParser(recover=True, huge_tree=True, no_network=True, load_dtd=False)
@@ -92,8 +93,8 @@ def parents(element: Any) -> set[str]:
 
 
 def pieces(element: Any) -> Iterator[str]:
-    """Yields the text of an element, cut where something that is no text of its own stands
-    inside.
+    """Yields the text of an element, divided at elements that are not part of its
+    text.
     """
     text = element.text or ""
     for child in element:
@@ -135,7 +136,7 @@ def _formulas(element: Any) -> bool:
 
 
 def read_jats(document: bytes) -> Seen:
-    """Returns what there is in a JATS article."""
+    """Returns the parts of a JATS article."""
     root = root_of(document)
     seen = Seen()
     titles = root.xpath("./front/article-meta/title-group/article-title")
@@ -168,7 +169,7 @@ def read_jats(document: bytes) -> Seen:
 
 
 def read_tei(document: bytes) -> Seen:
-    """Returns what there is in a TEI article."""
+    """Returns the parts of a TEI article."""
     root = root_of(document)
     seen = Seen()
     titles = root.xpath(
@@ -193,8 +194,8 @@ def read_tei(document: bytes) -> Seen:
 
 
 def _parts(reference: Any) -> list[str]:
-    """Returns the texts in a reference, in pieces that no choice of order or sign between them
-    changes.
+    """Returns the texts in a reference, in pieces that do not depend on the order or the signs
+    between them.
     """
     return [letters(text) for text in reference.itertext(etree.Element) if letters(text)]
 
@@ -207,7 +208,7 @@ def _without_blanks(seen: Seen) -> Seen:
 
 
 def texts(value: Any, *keys: str) -> Iterator[str]:
-    """Yields the texts below keys of a document as the parser gives it."""
+    """Yields the texts below keys of a document that the parser returned."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key in keys:
@@ -229,7 +230,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def missing(seen: Seen, document: dict[str, Any]) -> dict[str, list[str]]:
-    """Returns what lxml sees and the document does not have, by kind."""
+    """Returns the texts that lxml reads and the document lacks, by kind."""
 
     def joined(*keys: str) -> str:
         return "\n".join(letters(text) for text in texts(document, *keys))
@@ -237,7 +238,7 @@ def missing(seen: Seen, document: dict[str, Any]) -> dict[str, list[str]]:
     headings = joined("heading", "text", "caption", "label")
     prose = joined("text", "caption", "label", "heading")
     captions = joined("caption", "text", "heading")
-    # A cell is one cell, and there are as many of each as in the document.
+    # Cells correspond one to one: equal texts occur equally often.
     cells: dict[str, int] = {}
     for cell in texts(document, "rows"):
         cells[letters(cell)] = cells.get(letters(cell), 0) + 1
@@ -251,7 +252,7 @@ def missing(seen: Seen, document: dict[str, Any]) -> dict[str, list[str]]:
         letters(f"{one.get('label', '')} {one['text']}") for one in document.get("references", [])
     ]
     whole = "\n".join(references)
-    # Numbers of parts: several citations may be in one reference.
+    # Count parts, because one reference may contain several citations.
     lost_references = [
         " | ".join(part for part in parts if part not in whole)
         for parts in seen.references

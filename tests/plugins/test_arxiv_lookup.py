@@ -1,4 +1,4 @@
-"""`carrel lookup` through the real arXiv component, the real fetch and a TLS upstream."""
+"""Tests `carrel lookup` with the arXiv component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_an_unavailable_arxiv_is_a_failure_and_not_an_absence(
     assert item.problem.code == "upstream_unavailable"
 
 
-def test_the_tool_gives_the_same_to_a_client(toolbox: Toolbox, upstream: Upstream) -> None:
+def test_a_client_gets_the_same_result_from_the_tool(toolbox: Toolbox, upstream: Upstream) -> None:
     upstream.on("/api/query", Reply(body=feed("2001.00001v3")))
     data = toolbox.call_sync("work_lookup", {"ids": ["2001.00001v3"]}).data
     assert data["items"][0]["trace"] == [

@@ -1,4 +1,4 @@
-"""`arxiv_query` from arguments to result: the real component, the real fetch, a TLS upstream."""
+"""Tests `arxiv_query` with the built-in component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def query(make_toolbox: MakeToolbox) -> Query:
     return query
 
 
-def test_a_search_gives_entries_with_verified_sources(query: Query, upstream: Upstream) -> None:
+def test_a_search_returns_entries_with_verified_sources(query: Query, upstream: Upstream) -> None:
     upstream.on("/api/query", Reply(body=feed("2001.00001v1", "hep-ex/0307015v2", total=250)))
     upstream.on("/e-print/2001.00001v1", Reply(200))
     result = query(search_query="all:desk", max_results=2)
@@ -220,7 +220,7 @@ def test_pages_that_stay_empty_are_an_error_worth_a_retry(query: Query, upstream
     assert caught.value.retryable
 
 
-def test_a_start_behind_the_end_is_simply_empty(query: Query, upstream: Upstream) -> None:
+def test_a_start_after_the_end_is_an_empty_result(query: Query, upstream: Upstream) -> None:
     upstream.on("/api/query", Reply(body=feed(total=5, start=100)))
     data = query(search_query="x", start=100).data
     assert (data["entries"], data["total_results"]) == ([], 5)
@@ -248,7 +248,7 @@ def test_two_thousand_ids_are_split_over_requests_and_put_together(
 def test_source_links_unverified_at_the_deadline_are_omitted_with_a_notice(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
-    """Two hundred HEADs at five a second do not fit into ten seconds."""
+    """200 HEAD requests at five per second take longer than ten seconds."""
     ids = [f"2001.{number:05d}v1" for number in range(28)]
     upstream.on("/api/query", Reply(body=feed(*ids)))
     upstream.on("*", Reply(200))
@@ -261,7 +261,7 @@ def test_source_links_unverified_at_the_deadline_are_omitted_with_a_notice(
 
 
 @pytest.mark.requirement("replay:exact:tool")
-def test_a_recorded_call_replayed_offline_gives_the_same_bytes(
+def test_a_replayed_call_returns_the_same_bytes(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on("/api/query", Reply(body=feed("2001.00001v1", "2001.00002v1")))

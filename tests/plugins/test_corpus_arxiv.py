@@ -1,4 +1,4 @@
-"""Every captured arXiv feed is a result or a typed error, and says what independent readers say."""
+"""Tests that captured arXiv feeds are parsed as independent readers parse them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def api(config: Config) -> Carrel:
 
 
 def normal(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns an entry without what the oracle leaves out when it is empty."""
+    """Returns an entry without the fields that the oracle omits when they are empty."""
     kept = {key: value for key, value in entry.items() if value not in ([], None)}
     kept["authors"] = [
         {key: value for key, value in author.items() if value != []}
@@ -73,7 +73,7 @@ def test_a_captured_feed_has_the_entries_that_feedparser_finds(api: Carrel, path
     assert len(entries) == len(expected)
     for ours, theirs in zip(entries, expected, strict=True):
         assert ours["id"] in theirs.id
-        # feedparser repairs text that arXiv holds in a broken encoding; lxml and we keep it.
+        # feedparser repairs text with a broken encoding; lxml and Carrel keep it.
         if not BROKEN_ENCODING.search(ours.get("title", "")):
             assert ours.get("title", "") == " ".join(theirs.get("title", "").split())
         assert len(ours["authors"]) == len(theirs.get("authors", []))

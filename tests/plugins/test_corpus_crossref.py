@@ -1,4 +1,4 @@
-"""Every captured answer of Crossref is a typed error or works that say what the JSON says."""
+"""Tests that captured Crossref responses are parsed as an independent reader parses them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.long("corpus")
 
 ANSWERS = sorted((CORPUS / "crossref").glob("*.*")) if CORPUS.is_dir() else []
 RECORD = json.loads((ROOT / "contract" / "v1" / "record.schema.json").read_text("utf-8"))
-#: File → code, and a piece of the message, for those that hold no works.
+#: File → code and a part of the message, for files without works.
 REFUSED = {
     "habanero__funder-100000001.json": ("invalid_document", "National Science Foundation"),
     "habanero__funder-404.txt": ("not_found", "resource not found"),
@@ -41,7 +41,7 @@ def api(config: Config) -> Carrel:
 
 
 def differences(place: str, expected: Any, found: Any) -> Iterator[str]:
-    """Yields every place where two records differ, down to single texts."""
+    """Yields every path at which two records differ, down to single texts."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in sorted({*expected, *found}):
             if key not in expected or key not in found:
@@ -107,7 +107,7 @@ def test_every_record_satisfies_the_contract_and_has_no_markup_left(
     validator = jsonschema_rs.validator_for(RECORD, validate_formats=True)
     for work in works:
         assert [error.message for error in validator.iter_errors(work)] == []
-        # Titles and abstracts of the captured works have no brackets of their own.
+        # The captured titles and abstracts contain no literal brackets.
         for key in ("title", "subtitle", "abstract", "container_title"):
             text = work.get(key, "")
             assert [mark for mark in ("</", "jats:", "mml:", "&lt;") if mark in text] == []

@@ -1,6 +1,6 @@
-"""Every captured answer of E-utilities is a result or a typed error, and says what others read.
+"""Tests that captured E-utilities responses are parsed as independent readers parse them.
 
-The differences that are accepted are listed with their reasons in `plugins/eutils/README.md`.
+`plugins/eutils/README.md` lists the accepted differences with their reasons.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from plugins import eutils_oracle as oracle
 pytestmark = pytest.mark.long("corpus")
 
 FILES = sorted((CORPUS / "eutils").iterdir()) if CORPUS.is_dir() else []
-#: Members that say the same as others in another form, and have tests of their own.
+#: Members that repeat others in another form, and have separate tests.
 DERIVED = {"abstract_text", "issued", "authors_complete", "number_of_references"}
 _DOCTYPE = re.compile(rb'"http://(www\.ncbi\.nlm\.nih\.gov|dtd\.nlm\.nih\.gov)/')
 
 
 def format_of(path: Path) -> str:
-    """Returns the format of a captured file, from its root."""
+    """Returns the format of a captured file, by its root element."""
     head = path.read_text("utf-8")[:4000]
     root = re.search(r"<(e[A-Z][A-Za-z]+Result|Pubmed\w+)", head)
     if root is None:
@@ -49,7 +49,7 @@ def api(config: Config) -> Carrel:
 
 
 def agree(ours: Any, theirs: Any) -> bool:
-    """Returns whether both say the same; an empty list is as good as none, a formula is any
+    """Returns whether both agree; an empty list equals a missing one, a formula equals any
     text.
     """
     if isinstance(theirs, str) and oracle.FORMULA in theirs and isinstance(ours, str):
@@ -102,9 +102,7 @@ def test_captured_articles_read_as_lxml_reads_them(api: Carrel, path: Path) -> N
 
 
 @pytest.mark.parametrize("path", files("efetch"))
-def test_the_abstract_in_one_piece_has_every_section_behind_its_label(
-    api: Carrel, path: Path
-) -> None:
+def test_the_joined_abstract_has_every_section_after_its_label(api: Carrel, path: Path) -> None:
     for article in api.parse("eutils", "efetch", path.read_text("utf-8"))["articles"]:
         sections = article.get("abstract_sections", [])
         labelled = [
@@ -117,7 +115,7 @@ def test_the_abstract_in_one_piece_has_every_section_behind_its_label(
 
 
 def _biopython(path: Path) -> Any:
-    """Returns what Biopython reads; None where it knows no such document."""
+    """Returns Biopython's result; None if it does not support the document."""
     document = _DOCTYPE.sub(rb'"https://\1/', path.read_bytes())
     try:
         return Entrez.read(io.BytesIO(document), validate=False)  # type: ignore[no-untyped-call]
@@ -133,7 +131,7 @@ def _biopython(path: Path) -> Any:
 
 
 def _plain(text: object) -> str:
-    """Returns a text without tags, scripts and spaces: what no two readers write alike."""
+    """Returns a text without tags, scripts and spaces, which readers write differently."""
     bare = re.sub(r"</?[a-z]+>", "", str(text))
     digits = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "01234567890123456789-+")
     return re.sub(r"[\s_^{}]", "", bare.translate(digits)).replace("\u2212", "-")
@@ -253,7 +251,7 @@ def test_other_captured_answers_read_as_lxml_reads_them(api: Carrel, path: Path)
 
 @pytest.mark.parametrize("path", files("efetch"))
 def test_every_captured_article_becomes_a_record_of_the_contract(api: Carrel, path: Path) -> None:
-    """The host checks records against the contract; here, that nothing is lost on the way."""
+    """The host validates records; this test checks that no article is lost."""
     document = path.read_text("utf-8")
     articles = api.parse("eutils", "efetch", document)["articles"]
     works = api.parse("eutils", "works", document)["works"]

@@ -1,4 +1,4 @@
-"""Every captured article is a document that has what lxml sees in it, or a typed error."""
+"""Tests that captured articles become documents with all text that lxml reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from conftest import CORPUS
 from plugins import jats_oracle as oracle
 
 ARTICLES = sorted((CORPUS / "jats").glob("*/*.gz")) if CORPUS.is_dir() else []
-#: PubMed's record of an article, among the articles.
+#: A PubMed record among the captured articles.
 NOT_AN_ARTICLE = "pubmed-29768149.xml.gz"
 SCHEMA = json.loads(contract_file("document.schema.json").read_text("utf-8"))
 
@@ -57,14 +57,14 @@ def test_a_captured_article_has_everything_that_lxml_sees(api: Carrel, path: Pat
 
 @pytest.mark.parametrize("path", ARTICLES, ids=lambda path: path.name.split(".")[0])
 def test_no_text_of_a_captured_article_is_lost(api: Carrel, path: Path) -> None:
-    """Whatever has text, known or not, is somewhere in the result: 99.5 % of the texts at least."""
+    """At least 99.5 % of all texts, also of unknown elements, are in the result."""
     if path.name == NOT_AN_ARTICLE:
         return
     content = gzip.decompress(path.read_bytes())
     document = api.parse("jats", format_of(path), content)
     found = "\n".join(oracle.letters(text) for text in _strings(document))
     texts = [oracle.letters(text) for text in oracle.root_of(content).itertext("*")]
-    # An ORCID is kept without the address around it.
+    # An ORCID is returned without its URL.
     texts = [re.sub("^https?orcidorg", "", text) for text in texts if text]
     lost = [text for text in texts if text not in found]
     assert len(lost) <= len(texts) * 0.005, lost
@@ -80,7 +80,7 @@ def _strings(value: Any) -> list[str]:
 
 @pytest.mark.parametrize("path", ARTICLES, ids=lambda path: path.name.split(".")[0])
 def test_the_markdown_of_a_captured_article_is_read_as_its_text(path: Path) -> None:
-    """An independent reader of Markdown finds the words, and no markup that was not meant."""
+    """An independent Markdown parser finds all words, and no unintended markup."""
     native = pytest.importorskip("carrel_native", reason="the native module is not built")
     if not hasattr(native, "markdown"):
         pytest.skip("the native module is older than the rendering of documents (just native)")
@@ -101,7 +101,7 @@ def test_the_markdown_of_a_captured_article_is_read_as_its_text(path: Path) -> N
 def _plain(tokens: list[Token], kinds: set[str]) -> str:
     out = []
     for token in tokens:
-        # A break in a cell is the only tag that is written.
+        # The only tag that is written is a line break in a cell.
         if token.type != "html_inline" or token.content != "<br>":
             kinds.add(token.type)
             out.append(token.content if token.type in {"text", "fence"} else "\n")

@@ -1,4 +1,4 @@
-"""Every captured Office document has what python-docx, python-pptx and lxml see in it."""
+"""Tests captured Office documents against python-docx, python-pptx and lxml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conftest import CORPUS
 
 FILES = sorted((CORPUS / "office").glob("*/*")) if CORPUS.is_dir() else []
 FILES = [path for path in FILES if path.suffix in {".docx", ".pptx", ".epub"}]
-#: Relations of the strict form of the format, which python-docx does not know.
+#: Relations of the strict variant of the format, which python-docx does not support.
 STRICT = {"strict-format.docx"}
 
 

@@ -1,4 +1,4 @@
-"""Every captured page is a document that satisfies the schema; walls are told, tags are kept."""
+"""Tests captured pages: documents satisfy the schema, paywalls are detected, tags are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from conftest import CORPUS
 
 PAGES = sorted(CORPUS.glob("html/*/*.html*")) if CORPUS.is_dir() else []
 SCHEMA = json.loads(contract_file("document.schema.json").read_text("utf-8"))
-#: Captures of a program for challenges that are pages like any other.
+#: Captures of challenge software that are ordinary pages.
 ORDINARY = {"page_with_emails", "page_with_recaptcha", "requested_page"}
 
 
@@ -49,13 +49,13 @@ def test_every_captured_page_is_a_document(api: Carrel, corpus: Path) -> None:
 @pytest.mark.parametrize(
     "path", [path for path in PAGES if path.parent.name == "challenge"], ids=lambda path: path.stem
 )
-def test_a_captured_challenge_is_told_and_is_no_text(api: Carrel, path: Path) -> None:
+def test_a_captured_challenge_is_reported_and_has_no_text(api: Carrel, path: Path) -> None:
     found = read(api, path)
     assert (found["kind"] == "challenge") == (path.stem not in ORDINARY)
     assert (found["sections"] == []) == (path.stem not in ORDINARY)
 
 
-def test_no_captured_page_with_a_truth_is_taken_for_a_wall(api: Carrel, corpus: Path) -> None:
+def test_no_captured_article_page_is_classified_as_a_paywall(api: Carrel, corpus: Path) -> None:
     walls = {"challenge", "login", "consent", "not_found", "paywall"}
     folders = {"aeb", "readability", "trafilatura", "wcxb", "scholarly"}
     pages = [
@@ -67,8 +67,8 @@ def test_no_captured_page_with_a_truth_is_taken_for_a_wall(api: Carrel, corpus: 
     assert {name: kind for name, kind in kinds.items() if kind in walls} == {}
 
 
-def test_what_tags_say_is_metadata(api: Carrel, corpus: Path) -> None:
-    """At least 98 % of the statements that lxml sees in the tags of landing pages; no false DOI."""
+def test_meta_tags_are_read_as_metadata(api: Carrel, corpus: Path) -> None:
+    """At least 98 % of the values that lxml reads in landing pages' tags; no false DOI."""
     said = kept = 0
     for path in PAGES:
         if path.parent.name not in {"meta", "scholarly"}:

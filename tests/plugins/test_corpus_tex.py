@@ -1,4 +1,4 @@
-"""Captured LaTeX sources against LaTeXML's own reading, by words; every one a document."""
+"""Tests captured LaTeX sources against LaTeXML's output, compared by words."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from conftest import CORPUS
 PAIRS = sorted((CORPUS / "tex" / "latexml").glob("*.tex")) if CORPUS.is_dir() else []
 PAPERS = sorted((CORPUS / "tex").glob("ckorzen/input*.tex")) if CORPUS.is_dir() else []
 EPRINTS = sorted((CORPUS / "tex" / "arxiv").glob("*.gz")) if CORPUS.is_dir() else []
-#: What LaTeXML writes twice or that is no text: formulas, numbers, tables of contents.
+#: Elements that LaTeXML writes twice or that are not text: formulas, numbers, tables of contents.
 _LEFT_OUT = {"Math", "resource", "ERROR", "picture", "tag", "tags", "toctitle", "toccaption", "TOC"}
-#: Sources that are documents; the others test one primitive of TeX each.
+#: Sources that are complete documents; each of the others tests one primitive of TeX.
 DOCUMENTS = ("structure", "theorem", "slides", "complex", "alignment")
 
 
@@ -91,7 +91,7 @@ def test_a_captured_source_is_a_document(desk: Carrel, path: Path) -> None:
     assert document["quality"] in {"complete", "partial", "none"}
 
 
-def test_documents_have_the_words_that_latexml_finds(desk: Carrel, corpus: Path) -> None:
+def test_documents_have_the_words_of_latexmls_output(desk: Carrel, corpus: Path) -> None:
     paths = [path for path in PAIRS if path.name.split("-")[0] in DOCUMENTS]
     scores = {
         path.name: f1(truth(path), found(desk.parse("tex", "tex", path.read_bytes())))
@@ -105,7 +105,7 @@ def test_documents_have_the_words_that_latexml_finds(desk: Carrel, corpus: Path)
 
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
 def test_a_whole_paper_has_its_headings(desk: Carrel, path: Path) -> None:
-    """The headings and title that the benchmark's own parser finds."""
+    """Compares the title and headings with those that the benchmark's parser finds."""
     document = desk.parse("tex", "tex", path.read_bytes())
     table = path.with_name(path.name.replace("input", "expected")).with_suffix(".tsv")
     rows = [line.split("\t") for line in table.read_text("utf-8").splitlines()[1:]]

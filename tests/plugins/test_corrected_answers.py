@@ -1,7 +1,7 @@
-"""Transcripts of answers that were wrong once: what happened before, and what a caller gets now.
+"""Tests calls whose results were wrong in earlier versions, by their transcripts.
 
-Each case is held in `tests/transcripts/NAME.txt`. When an answer changes on purpose, delete its
-file and run this test again: it writes the file, fails, and passes from then on.
+`tests/transcripts/NAME.txt` has the transcript of each case. When a result changes on purpose,
+delete its file and run this test: it writes the file and fails once.
 """
 
 from __future__ import annotations
@@ -235,11 +235,11 @@ def _words_of_a_module(session: Session) -> None:
 
 
 class Case(NamedTuple):
-    """An answer that was wrong.
+    """A call whose result was wrong.
 
     Attributes:
-        title: what holds now, in one line.
-        before: what a caller got.
+        title: the correct behaviour, in one line.
+        before: the wrong result.
         run: makes the calls.
     """
 
@@ -379,7 +379,7 @@ def session(config: Config, tmp_path: Path) -> Iterator[Session]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_corrected_answer_is_as_its_transcript_says(session: Session, name: str) -> None:
+def test_a_corrected_result_equals_its_transcript(session: Session, name: str) -> None:
     case = CASES[name]
     case.run(session)
     told = f"{case.title}.\n\n{wrapped(f'Before: {case.before}')}\n\n{session.text()}"

@@ -1,4 +1,4 @@
-"""The `crossref_*` tools from arguments to result: the real component, the real fetch, TLS."""
+"""Tests the `crossref_*` tools with the built-in component, the real fetch layer and TLS."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def ask(make_toolbox: MakeToolbox) -> Ask:
     return ask
 
 
-def test_a_search_sends_every_argument_and_gives_works(ask: Ask, upstream: Upstream) -> None:
+def test_a_search_sends_every_argument_and_returns_works(ask: Ask, upstream: Upstream) -> None:
     upstream.on("/works", works(item("10.5555/a"), **{"total-results": 250, "next-cursor": "n"}))
     found = ask(
         "works",
@@ -201,7 +201,7 @@ def test_any_doi_arrives_as_it_is(ask: Ask, upstream: Upstream, doi: str) -> Non
     assert len(upstream.seen) == 1, "the second spelling is answered from the cache"
 
 
-def test_a_work_that_is_another_agency_s_is_said_to_be(ask: Ask, upstream: Upstream) -> None:
+def test_a_work_of_another_agency_names_the_agency(ask: Ask, upstream: Upstream) -> None:
     agency = {"DOI": "10.5555/x", "agency": {"id": "datacite", "label": "DataCite"}}
     body = json.dumps({"message-type": "work-agency", "message": agency}).encode()
     upstream.on("/works/10.5555%2Fx", MISSING)
@@ -339,7 +339,7 @@ def test_half_an_answer_about_retractions_is_an_error(ask: Ask, upstream: Upstre
     assert caught.value.error_code == "upstream_unavailable"
 
 
-def test_a_reference_is_matched_by_what_agrees(ask: Ask, upstream: Upstream) -> None:
+def test_a_reference_is_matched_by_agreeing_fields(ask: Ask, upstream: Upstream) -> None:
     upstream.on(
         "/works",
         works(
@@ -357,16 +357,14 @@ def test_a_reference_is_matched_by_what_agrees(ask: Ask, upstream: Upstream) -> 
     assert parameters(upstream.seen[0]) == {"query.bibliographic": citation, "rows": "20"}
 
 
-def test_a_reference_that_nothing_agrees_with_has_no_candidate(
-    ask: Ask, upstream: Upstream
-) -> None:
+def test_a_reference_without_agreeing_fields_has_no_candidate(ask: Ask, upstream: Upstream) -> None:
     upstream.on("/works", works(item("10.5555/right")))
     found = ask("citation_match", citation="Birds of Norway. Oslo 1950.")
     assert found["candidates"] == []
     assert "nothing" in found["notices"][0]
 
 
-def test_a_lookup_gives_records_and_tells_absent_from_failed(
+def test_a_lookup_distinguishes_absent_from_failed(
     make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
     upstream.on("/works", works(item("10.5555/a"), item("10.5555/b")))

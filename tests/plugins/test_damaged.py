@@ -1,6 +1,6 @@
-"""Damaged documents through the sandbox and natively: the same text, or the same error.
+"""Tests that damaged documents have the same result in the sandbox and in native code.
 
-The two find what matters in different ways, sixteen bytes at a time there and byte by byte here.
+The two builds differ: the component scans sixteen bytes at a time, native code byte by byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from carrel.errors import SourceError
 from carrel.text.printable import printable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-#: Longer ones take long, and have nothing that shorter ones have not.
+#: Longer documents take long and contain no further constructs.
 LARGEST = 20_000
 SOURCES = {
     "arxiv": ("feed", "response.xml"),
@@ -35,7 +35,7 @@ DOCUMENTS = [
     if not (path.parent / "format").exists()
     and len(text := path.read_bytes().decode("utf-8")) <= LARGEST
 ]
-#: What is put in: everything that ends, opens or escapes something, and letters of every length.
+#: Inserted pieces: all delimiters and escapes, and characters of one to four bytes.
 PIECES = [
     *'<>&;"=/:-!?x \n\t\\{}[],.0',
     "'",
@@ -64,7 +64,7 @@ PIECES = [
 ]
 
 
-#: Has one of everything that a feed has.
+#: A feed with one of each element.
 SMALL = (
     '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:x="http://arxiv.org/schemas/atom"><entry>\n  '
     "<id>http://arxiv.org/abs/1</id><title>A  b &amp; c</title>"
@@ -76,7 +76,7 @@ SMALL = (
 
 @st.composite
 def damaged(draw: st.DrawFn) -> tuple[str, str, str]:
-    """Returns a fixture's document with a few pieces put in, left out or repeated."""
+    """Returns a fixture's document with a few pieces inserted, deleted or repeated."""
     plugin, document_format, text = draw(st.sampled_from(DOCUMENTS))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(text)))
@@ -123,7 +123,7 @@ def assert_read_alike(
     assert found == expected
     assert (told is None) == (reported is None)
     if told is not None and reported is not None:
-        # The host shows a document's own words without what a terminal would not show.
+        # The host removes hidden characters from quoted text.
         reported["message"] = printable(reported["message"], 2000)
         same = ("code", "message", "position")
         assert [told.get(key) for key in same] == [reported.get(key) for key in same]

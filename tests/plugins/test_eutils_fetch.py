@@ -1,4 +1,4 @@
-"""`pubmed_fetch` from arguments to result: the real component, the real fetch, a TLS upstream."""
+"""Tests `pubmed_fetch` with the built-in component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from support.upstream import Reply, Upstream
 Call = Callable[..., Result]
 
 
-def test_the_abstract_and_what_belongs_to_it(pubmed: Call, upstream: Upstream) -> None:
+def test_an_article_has_its_abstract_and_the_requested_details(
+    pubmed: Call, upstream: Upstream
+) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))
     data = pubmed("fetch", pmids=["1", "2", "1"], include_grant_info=True).data
     [article] = data["articles"]
@@ -212,7 +214,7 @@ def test_an_upstream_that_fails_is_a_typed_error_and_never_no_articles(
 
 
 @pytest.mark.requirement("replay:exact:pubmed")
-def test_a_recorded_call_replayed_offline_gives_the_same_bytes(
+def test_a_replayed_call_returns_the_same_bytes(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.on(f"{BASE}/efetch.fcgi", Reply(body=articles("1")))

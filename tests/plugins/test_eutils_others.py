@@ -1,4 +1,4 @@
-"""PubMed's smaller tools from arguments to result: the real component, a TLS upstream."""
+"""Tests PubMed's smaller tools with the built-in component and a TLS upstream."""
 
 from __future__ import annotations
 

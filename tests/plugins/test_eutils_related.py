@@ -1,4 +1,4 @@
-"""`pubmed_related` from arguments to result: the real component, the real fetch, a TLS upstream."""
+"""Tests `pubmed_related` with the built-in component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Call = Callable[..., Result]
         ("pubmed_references", "pubmed_pubmed_refs"),
     ],
 )
-def test_links_come_with_titles_and_scores_and_without_the_source(
+def test_links_have_titles_and_scores_and_omit_the_source(
     pubmed: Call, upstream: Upstream, relationship: str, name: str
 ) -> None:
     upstream.on(f"{BASE}/elink.fcgi", Reply(body=links(name, "100", "7", "8", "9")))

@@ -1,4 +1,4 @@
-"""The two documents about PubMed, read by URI through the real component."""
+"""Tests the two resources about PubMed, read by URI with the built-in component."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_statistics_are_those_of_einfo(toolbox: Toolbox) -> None:
     assert stats["available_link_names"][0]["db_to"] == "pubmed"
 
 
-#: The fields that sections 4.1 and 4.2 of the founding document list, in its spelling.
+#: The fields that sections 4.1 and 4.2 of the original specification list, in its spelling.
 INFO_FIELDS = """
     serverName serverVersion description contactEmail mcpSpecVersion
     ncbiCompliance.apiUsageStatus ncbiCompliance.toolIdentifier ncbiCompliance.ncbiUsagePolicyUrl
@@ -72,12 +72,12 @@ STATS_FIELDS = """
     availableSearchFields.isDate availableSearchFields.isNumerical availableSearchFields.termCount
     availableLinkNames.name availableLinkNames.description availableLinkNames.dbTo eInfoUrl
 """
-#: What the resources have besides.
+#: Further fields of the resources.
 MORE = {"operational_status.pubmed_last_update"}
 
 
 def fields(value: Any, place: str = "") -> set[str]:
-    """Returns the places of all plain values of a document, those of a list's objects without an
+    """Returns the paths of all scalar values of a document; paths through lists have no
     index.
     """
     if isinstance(value, dict):
@@ -112,7 +112,7 @@ def test_the_info_names_the_server_and_its_protocol(toolbox: Toolbox) -> None:
 
 
 class TestSoftware:
-    """What NCBI is told as `tool`: a name and a version, without blanks."""
+    """Tests the parameter `tool` that NCBI gets: a name and a version, without blanks."""
 
     def test_it_is_carrel_and_its_version(self, toolbox: Toolbox, upstream: Upstream) -> None:
         info = read(toolbox, "pubmed-connect://info")
@@ -129,11 +129,11 @@ class TestSoftware:
         info = read(toolbox, "pubmed-connect://info")
         assert parameters(upstream.seen[0])["tool"] == "pubmed-desk/2"
         assert info["ncbi_compliance"]["tool_identifier"] == "pubmed-desk/2"
-        # It is no secret: an answer that has the word in it stays whole.
+        # It is not secret: a response that contains it is not redacted.
         assert read(toolbox, "pubmed-connect://stats/pubmed")["database_name"] == "pubmed"
 
 
-def test_reading_without_an_event_loop_gives_the_same(toolbox: Toolbox) -> None:
+def test_reading_without_an_event_loop_returns_the_same(toolbox: Toolbox) -> None:
     uri = "pubmed-connect://stats/pubmed"
     assert toolbox.read_resource_sync(uri).data == read(toolbox, uri)
     with pytest.raises(UnknownNameError, match="did you mean 'pubmed-connect://info'"):

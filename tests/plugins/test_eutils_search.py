@@ -1,4 +1,4 @@
-"""`pubmed_search` from arguments to result: the real component, the real fetch, a TLS upstream."""
+"""Tests `pubmed_search` with the built-in component, the real fetch layer and a TLS upstream."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_invalid_arguments_make_no_request(
     assert upstream.seen == []
 
 
-def test_the_contact_address_goes_along_and_stays_out_of_the_result(
+def test_the_contact_address_is_sent_and_not_in_the_result(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
     toolbox = make_toolbox("eutils", fetch=replace(config.fetch, contact="desk@example.org"))

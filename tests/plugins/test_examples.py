@@ -1,4 +1,4 @@
-"""Plugins in other languages than Rust: the contract is enough, and the limits are."""
+"""Tests plugins in languages other than Rust: they need only the contract, within the limits."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ pytestmark = [pytest.mark.alone, pytest.mark.long("builds")]
 
 @pytest.fixture
 def examples_config(config: Config) -> Config:
-    """Compiling an interpreter takes a quarter of a minute, so its code outlives a run."""
+    """Compiling an interpreter takes 15 seconds, so its code is kept between runs."""
     return replace(config, cache_dir=ROOT / "target" / "examples")
 
 
 def component(language: str, config: Config, tmp_path: Path) -> bytes:
-    """Returns the example's component: the one that CI has built from these sources, else built
-    now.
+    """Returns the example's component: the one that CI has built from these sources, or a new
+    build.
     """
     from importlib.metadata import version
 
@@ -53,19 +53,19 @@ def component(language: str, config: Config, tmp_path: Path) -> bytes:
 
 @pytest.mark.requirement("sandbox:ambient:other-languages")
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_a_plugin_of_another_language_keeps_to_the_contract(
+def test_a_plugin_in_another_language_implements_the_contract(
     language: str, examples_config: Config, tmp_path: Path
 ) -> None:
     wasm = component(language, examples_config, tmp_path)
-    # Their interpreters would use clocks, files and sockets; nothing of them is left.
+    # Their interpreters import clocks, files and sockets; the build removes these imports.
     assert imported_names(wasm) == [
         f"carrel:plugin/{name}@1.0.0" for name in ("http", "log", "progress", "config")
     ]
     assert custom_section(wasm, "carrel:contract") == b"1.1"
     fixtures = ROOT / "examples" / f"{language}-plugin" / "fixtures"
-    check_plugin(wasm, language, fixtures, examples_config)  # compiles, where nobody has
+    check_plugin(wasm, language, fixtures, examples_config)  # compiles, unless the code is cached
     report = check_plugin(wasm, language, fixtures, examples_config)
     assert [(one.name, one.reason) for one in report.outcomes if one.state != "passed"] == []
     assert len(report.outcomes) >= 6
-    # Each in an instance of its own, the interpreter's start included.
+    # Each in a new instance, including the start of the interpreter.
     assert report.seconds < 5.0

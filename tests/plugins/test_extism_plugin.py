@@ -1,7 +1,7 @@
-"""A plugin that was never made for Carrel: an Extism module built with the Rust guest kit.
+"""Tests a plugin that was not made for Carrel: an Extism module built with its Rust guest kit.
 
-`examples/extism-plugin` holds its source; here it runs beside components, over a TLS upstream and
-over stdio with the official client.
+`examples/extism-plugin` has its source. It runs beside components, with a TLS upstream, and over
+stdio with the official client.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def open_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
         toolbox.close()
 
 
-def test_its_tools_stand_beside_those_of_components(open_toolbox: Open) -> None:
+def test_its_tools_are_listed_with_those_of_components(open_toolbox: Open) -> None:
     tools = {tool.name: tool for tool in open_toolbox().tools()}
     assert list(tools)[:3] == ["arxiv_query", "ror_search", "ror_describe"]
     assert "identifiers_check" in tools
@@ -142,7 +142,7 @@ def test_env_vars_are_its_configuration(open_toolbox: Open, upstream: Upstream) 
     assert found["name"] == "Bibliothek der Pulte"
 
 
-def test_a_tool_without_output_schema_gives_content_blocks(
+def test_a_tool_without_output_schema_returns_content_blocks(
     open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))
@@ -239,7 +239,7 @@ def test_skip_patterns_hide_a_modules_offers(open_toolbox: Open) -> None:
 
 @pytest.fixture
 def recordings(open_toolbox: Open, upstream: Upstream, tmp_path: Path) -> Path:
-    """Returns a search and an organisation, recorded."""
+    """Returns a folder with a recorded search and a recorded organisation."""
     folder = tmp_path / "recordings"
     upstream.on("/v2/organizations/012345678", Reply(body=json.dumps(record()).encode()))
     upstream.on("/v2/organizations", page(record()))
@@ -251,7 +251,7 @@ def recordings(open_toolbox: Open, upstream: Upstream, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def command(recordings: Path, code_folder: Path, tmp_path: Path) -> list[str]:
-    """`carrel serve` with the two modules, answering from the recordings."""
+    """Returns the command `carrel serve` with the two modules and the recordings."""
     settings = tmp_path / "carrel.json"
     plugins = {
         "ror": {

@@ -1,8 +1,8 @@
-"""Fault → code, action, retryable: what every kind of answer of the three sources ends a call with.
+"""Tests the error (code, action, retryable) for every fault of the three sources.
 
-The action fits the fault. Only what speaks of the request is about arguments or identifiers; a
-server that broke down is asked again later; one that keeps this client out is the operator's
-matter; and nothing that can succeed as it is comes with the advice to change it.
+The action must fit the fault: faults of the request advise changing arguments or identifiers,
+faults of a server advise a later retry, and a blocked client is a matter for the operator. A call
+that can succeed unchanged never advises a change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from support.upstream import Reply, Upstream
 Row = tuple[str, str, bool]
 Make = Callable[..., Toolbox]
 
-#: Tool, arguments, and where it asks; one for each kind of question a source is asked.
+#: Tool, arguments and path; one for each kind of request to a source.
 ARXIV = ("arxiv_query", {"search_query": "all:oak", "verify_source_url": False})
 ARXIV_IDS = ("arxiv_query", {"id_list": "2301.00001", "verify_source_url": False})
 WORKS = ("crossref_works", {"query": "oak"})
@@ -67,7 +67,7 @@ ARXIV_ERROR = """<feed xmlns="http://www.w3.org/2005/Atom"><entry>
 HTML = "<html><body>Service</body></html>"
 ROOTS = {"pubmed_search": "eSearchResult", "pubmed_related": "eLinkResult"}
 
-#: Name → questions, answer, outcome.
+#: Name → requests, response, error.
 TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
     # Every source, by status alone.
     "400": (EVERY, Reply(400), ARGUMENTS),

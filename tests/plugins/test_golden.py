@@ -1,4 +1,4 @@
-"""Every fixture through the compiled component, and natively: both equal one expectation."""
+"""Tests that the component and native code give the expected result for every fixture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from carrel.config import Config, builtin
 from carrel.errors import SourceError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-#: Source folder → (plugin, document format, name of the document). A case that is read in another
-#: format names it in a file `format`.
+#: Source folder → (plugin, document format, name of the document). A case with another format names
+#: it in a file `format`.
 SOURCES = {
     "arxiv": ("arxiv", "feed", "response.xml"),
     "crossref": ("crossref", "works", "response.json"),
@@ -32,7 +32,7 @@ CASES = [
 
 
 def format_of(source: str, path: Path) -> tuple[str, str]:
-    """Returns the plugin that reads a case, and the format it reads it in."""
+    """Returns the plugin and the format of a case."""
     plugin, document_format, _ = SOURCES[source]
     named = path / "format"
     return plugin, named.read_text("utf-8").strip() if named.exists() else document_format
@@ -75,7 +75,7 @@ def natively(source: str, path: Path) -> dict[str, Any]:
 
 
 def options_of(path: Path) -> dict[str, Any]:
-    """The options of a document of bytes, which its `case.json` names."""
+    """Returns the options of a binary document, from its `case.json`."""
     case = path / "case.json"
     told = json.loads(case.read_text("utf-8")) if case.exists() else {}
     options: dict[str, Any] = told.get("options", {})
@@ -83,19 +83,19 @@ def options_of(path: Path) -> dict[str, Any]:
 
 
 def read_case(source: str, path: Path) -> tuple[str | bytes, dict[str, Any]]:
-    """The document, as bytes where its format is, and what it must become."""
+    """Returns the document, as bytes if its format is binary, and the expected result."""
     usual = path / SOURCES[source][2]
     if usual.name.startswith("document."):
         file = next(path.glob("document.*"))
         return file.read_bytes(), json.loads((path / "expected.json").read_text("utf-8"))
-    # The answers of some utilities are text or JSON.
+    # Some utilities respond with text or JSON.
     file = usual if usual.exists() else next(path.glob("response.*"))
     document = file.read_bytes().decode("utf-8")
     return document, json.loads((path / "expected.json").read_text("utf-8"))
 
 
 def assert_matches(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Results are equal; of an error, what the expectation names."""
+    """Compares results completely, and errors by the members that the expectation names."""
     if "error" not in expected:
         assert found == expected
         return
@@ -113,7 +113,7 @@ def test_a_fixture_gives_the_expected_result_in_the_sandbox(
 
 
 @pytest.mark.parametrize(("source", "path"), CASES)
-def test_the_native_parser_gives_the_same(config: Config, source: str, path: Path) -> None:
+def test_the_native_parser_returns_the_same(config: Config, source: str, path: Path) -> None:
     expected = natively(source, path)
     found = through_the_sandbox(config, source, path)
     if "error" in expected:

@@ -1,4 +1,4 @@
-"""Every hostile document is a typed error with a place; every odd but right one a result."""
+"""Tests that hostile documents are typed errors with a position, and unusual ones are read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BAD: dict[str, bytes] = {
 
 
 def parse_file(config: Config, path: Path) -> subprocess.CompletedProcess[str]:
-    """As a person would: the command, a file, its exit code and its error as JSON."""
+    """Runs `carrel parse` on a file; returns the exit code and the error as JSON."""
     command = [sys.executable, "-m", "carrel", "--json-errors", "parse", "arxiv", "feed", str(path)]
     return subprocess.run(
         command,
@@ -50,11 +50,11 @@ def test_a_hostile_document_is_a_typed_error_with_its_place(
     error = json.loads(done.stderr)["error"]
     assert error["code"] in {"invalid_document", "limit_exceeded", "too_large"}
     assert "Traceback" not in done.stderr
-    assert "root:" not in done.stderr  # of the file that an entity names
+    assert "root:" not in done.stderr  # text of the file that an entity names
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_document_gives_the_position(config: Config, name: str) -> None:
+def test_a_malformed_documents_error_has_a_position(config: Config, name: str) -> None:
     document = MALFORMED[name]
     with pytest.raises(SourceError) as caught:
         Carrel(config).parse("arxiv", "feed", document)
@@ -76,9 +76,7 @@ def test_hostile_documents_do_not_affect_other_calls(config: Config) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_but_right_document_gives_a_result(
-    config: Config, tmp_path: Path, name: str
-) -> None:
+def test_an_unusual_but_valid_document_is_read(config: Config, tmp_path: Path, name: str) -> None:
     document, title = ODD[name]
     path = tmp_path / f"{name}.xml"
     path.write_bytes(document)
@@ -106,7 +104,7 @@ def test_a_document_over_the_cap_is_too_large(config: Config) -> None:
     assert caught.value.error_code == "too_large"
 
 
-#: What may stand in itself: the pieces around, how often, and what is inside.
+#: Nestable constructs: the opening and closing text, the depth, and the content.
 NESTED: dict[str, Callable[[str], str]] = {
     "elements": lambda inner: inner,
     "feed": feed,
@@ -166,7 +164,7 @@ def test_nesting_of_any_depth_is_read_or_refused_and_never_a_trap(
     ],
 )
 def test_nothing_is_quadratic(config: Config, make: Callable[[int], str]) -> None:
-    """Sixteen times the input may take sixteen times as long, not 256: counted in CPU time."""
+    """16 times the input may take 16 times the CPU time, not 256 times."""
     api = Carrel(config)
     small, large = make(4_000), make(64_000)
     api.parse_text("arxiv", "feed", small)
@@ -183,7 +181,7 @@ def test_nothing_is_quadratic(config: Config, make: Callable[[int], str]) -> Non
 @pytest.mark.requirement("sandbox:limits:memory")
 @pytest.mark.parametrize("count", [1_500, 2_500, 3_500, 8_000])
 def test_a_real_parser_out_of_memory_reports_the_limit(config: Config, count: int) -> None:
-    """While it is parsed, or already while the document is handed in."""
+    """The limit is reached during parsing, or when the document is copied into memory."""
     api = Carrel(replace(config, limits={"memory_bytes": 4 * 2**20}))
     document = feed("A title of some length. " * 40, count=count)
     with pytest.raises(LimitExceeded) as caught:

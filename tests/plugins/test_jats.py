@@ -1,4 +1,4 @@
-"""The reader of articles in XML: hostile documents end in one typed error, within limits."""
+"""Tests the plugin for XML articles: hostile documents end with one typed error, within limits."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_cells_that_span_the_earth_cost_no_more_than_their_tags(api: Carrel, row
     assert len(api.parse_text("jats", "jats", article(table))) < 2_000_000
 
 
-def test_the_component_is_small_and_asks_for_no_host() -> None:
+def test_the_component_is_small_and_declares_no_host() -> None:
     assert (COMPONENTS / "jats.wasm").stat().st_size <= 6 * 2**20
     manifest = builtin_manifest("jats")
     assert manifest.hosts == ()

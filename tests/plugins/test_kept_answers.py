@@ -1,4 +1,4 @@
-"""An answer is kept when its plugin could read it, absence for minutes, and anyone can ask anew."""
+"""Tests cached responses: only readable ones, absence for minutes, and `refresh`."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def upstream() -> Iterator[Upstream]:
 
 
 class LaterClock(SystemClock):
-    """The machine's clock, some seconds later; what a call may take is measured on the other.
+    """The wall clock plus an offset; calls' deadlines are on the monotonic clock.
 
-    Waits for a slot of the upstream's pace end at once: the clock is later by their seconds.
+    Waits for a slot of the upstream's pace end immediately and increase the offset.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ Open = Callable[..., Toolbox]
 def open_toolbox(
     upstream: Upstream, clock: LaterClock, tmp_path: Path, code_folder: Path
 ) -> Iterator[Open]:
-    """Opens a host over the same cache each time, as a new process would."""
+    """Opens a host with the same cache, as a new process does."""
     opened: list[tuple[Toolbox, FetchClient]] = []
 
     def make(*plugins: str) -> Toolbox:
@@ -101,7 +101,7 @@ def open_toolbox(
 
 
 def eprints(*ids: str, total: int | None = None) -> Reply:
-    """A page of arXiv's with the newest versions of some e-prints."""
+    """Returns an arXiv feed with the newest versions of some e-prints."""
     entries = "".join(
         f"<entry><id>http://arxiv.org/abs/{one}v1</id><title>Oak</title></entry>" for one in ids
     )
@@ -146,7 +146,7 @@ def test_an_unreadable_response_is_fetched_again(
 
 
 @pytest.mark.requirement("result:typed:unreadable-is-not-kept")
-def test_another_process_is_not_given_an_unreadable_answer_either(
+def test_an_unreadable_response_is_not_cached_for_other_processes(
     open_toolbox: Open, upstream: Upstream
 ) -> None:
     upstream.on(
@@ -268,7 +268,7 @@ def test_a_doi_that_is_registered_a_little_later_is_found(
 def test_an_article_that_was_absent_is_looked_up_again_minutes_later(
     open_toolbox: Open, upstream: Upstream, clock: LaterClock
 ) -> None:
-    """NCBI answers for an article that does not exist with status 200 and an empty set."""
+    """NCBI's response for a missing article is status 200 with an empty set."""
     there = False
     upstream.on("*", lambda _: Reply(body=articles(*(["7"] if there else []))))
     toolbox = open_toolbox("eutils")
@@ -315,7 +315,7 @@ def test_an_article_that_appears_a_little_later_is_fetched_beside_others(
 def test_an_e_print_that_appears_a_little_later_is_found(
     open_toolbox: Open, upstream: Upstream, clock: LaterClock, again: str
 ) -> None:
-    """arXiv answers for an id that does not exist with status 200 and a feed without its entry."""
+    """arXiv's response for a missing id is status 200 with a feed without its entry."""
     there = ["2301.00001"]
     upstream.on("/api/query", lambda _: eprints(*there))
     asks = {"id_list": "2301.00001,arXiv:2301.00002", "verify_source_url": False}
@@ -352,7 +352,7 @@ class TestRefresh:
         assert asked(upstream) == 2
 
     @pytest.mark.requirement("result:typed:refresh")
-    def test_an_unreadable_answer_to_a_refresh_leaves_the_old_one(
+    def test_an_unreadable_response_to_a_refresh_keeps_the_old_one(
         self, open_toolbox: Open, upstream: Upstream
     ) -> None:
         upstream.on("/api/query", GOOD, Reply(body=b"<html>", headers=XML))

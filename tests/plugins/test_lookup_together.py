@@ -1,4 +1,4 @@
-"""One lookup over the three real components: each adds what it knows of the same work."""
+"""Tests lookups over the three built-in components, whose records of a work are merged."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_any_identifier_of_a_work_finds_the_records_of_all_sources(
     outcomes = {step.source: (step.outcome, step.reason) for step in item.steps}
     [merged] = result.works
     by_arxiv = text.startswith("arXiv")
-    # Nobody but arXiv knows of the e-print, so it is learnt only where it was asked for.
+    # Only arXiv has the e-print's identifier, so it is found only if the e-print was asked for.
     assert outcomes == {
         "crossref": ("found", None),
         "eutils": ("found", None),
@@ -134,10 +134,10 @@ def test_every_built_in_plugin_declares_what_it_resolves(toolbox: Toolbox) -> No
     }
 
 
-def test_a_plugin_that_is_added_takes_part_beside_the_built_in_ones(
+def test_an_added_plugin_is_queried_with_the_built_in_ones(
     make_toolbox: MakeToolbox, upstream: Upstream, toolbox: Toolbox, tmp_path: Path
 ) -> None:
-    """Nothing but its manifest says that it resolves DOIs; the known sources' words come first."""
+    """Only its manifest says that it resolves DOIs; values of the built-in sources come first."""
     doi = {"type": "doi", "id": "10.5555/desk.1"}
     work = {"ids": {"doi": "10.5555/DESK.1"}, "type": "article", "authors": [], "source": "x"}
     work |= {"title": "Pulte", "volume": "7", "pages": "9"}
@@ -168,7 +168,7 @@ def test_a_plugin_that_is_added_takes_part_beside_the_built_in_ones(
 
 
 def every_doi(seen: Seen) -> Reply:
-    """Crossref's answer to a search by DOIs: all but those that say no."""
+    """Returns Crossref's response to a search by DOIs: all but those marked as missing."""
     dois = [one.removeprefix("doi:") for one in parameters(seen)["filter"].split(",")]
     items = [{"DOI": doi, "type": "journal-article"} for doi in dois if "none" not in doi]
     message = {"total-results": len(items), "items": items}
@@ -232,5 +232,5 @@ def test_a_hundred_identifiers_of_every_kind_each_have_their_own_answer(
     for item in result.items:
         if item.id is not None:
             assert {step.source for step in item.steps} == {"crossref", "eutils", "arxiv"}
-    # Batches: not a request for each identifier.
+    # Batches, not one request per identifier.
     assert len(upstream.seen) < 30

@@ -1,4 +1,4 @@
-"""The reader of Office documents and books: what it gives, natively and in the sandbox alike."""
+"""Tests the plugin for Office documents and e-books, in native code and in the sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def desk(config: Config) -> Carrel:
 
 
 def read(desk: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
-    """The document by the sandbox, which is what the native reader gives too."""
+    """Returns the sandbox's result, after checking that native code returns the same."""
     document = desk.parse("office", document_format, content)
     assert compile_schema(SCHEMA).is_valid(document)
     native = pytest.importorskip(

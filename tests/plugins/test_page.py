@@ -1,4 +1,4 @@
-"""The reader of pages: hostile documents end in a document or one typed error, within limits."""
+"""Tests the plugin for web pages: hostile pages end with a document or one typed error."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ KINDS = {
 @pytest.mark.parametrize(
     ("kind", "page"), [(kind, page) for kind, pages in KINDS.items() for page in pages]
 )
-def test_a_page_that_is_none_says_which_kind_it_is(api: Carrel, kind: str, page: str) -> None:
+def test_a_page_that_is_not_an_article_has_its_kind(api: Carrel, kind: str, page: str) -> None:
     found = api.parse("page", "html", page.encode())
     assert found["kind"] == kind
     assert found["quality"] != "complete"
@@ -156,7 +156,7 @@ def test_the_component_is_small() -> None:
     assert (COMPONENTS / "page.wasm").stat().st_size <= 6_000_000
 
 
-def test_the_plugin_asks_for_nothing() -> None:
+def test_the_plugin_declares_only_formats() -> None:
     manifest = builtin_manifest("page")
     assert manifest.tools == ()
     assert [one.name for one in manifest.formats] == ["html", "markdown", "text"]

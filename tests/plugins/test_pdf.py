@@ -1,4 +1,4 @@
-"""The reader of PDF files: fixtures through the component and natively, and hostile files."""
+"""Tests the plugin for PDF files: fixtures in both builds, and hostile files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def desk(config: Config) -> Carrel:
 
 
 def read_case(name: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
-    """A fixture's file, its options, and what is expected of it."""
+    """Returns a fixture's file, its options, and the expected result."""
     folder = FIXTURES / name
     case = folder / "case.json"
     options = json.loads(case.read_text("utf-8"))["options"] if case.exists() else {}
@@ -38,7 +38,7 @@ def read_case(name: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fixture_through_the_sandbox_gives_what_is_expected(desk: Carrel, name: str) -> None:
+def test_a_fixture_gives_the_expected_result_in_the_sandbox(desk: Carrel, name: str) -> None:
     data, options, expected = read_case(name)
     try:
         found = desk.parse("pdf", "pdf", data, options)
@@ -49,7 +49,7 @@ def test_a_fixture_through_the_sandbox_gives_what_is_expected(desk: Carrel, name
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_native_reader_gives_the_same(name: str) -> None:
+def test_the_native_reader_returns_the_same(name: str) -> None:
     native = pytest.importorskip(
         "carrel_native", reason="the native module is not built (just native)"
     )
@@ -159,7 +159,7 @@ def test_a_hostile_file_is_a_document_or_one_typed_error(desk: Carrel, name: str
     try:
         found = desk.parse("pdf", "pdf", HOSTILE[name]())
     except CarrelError as error:
-        # What inflates to more than the sandbox's memory ends there.
+        # Data that inflates to more than the sandbox's memory ends with the limit's error.
         codes = {"invalid_document", "too_large", "limit_exceeded"}
         assert error.to_dict()["code"] in codes
     else:

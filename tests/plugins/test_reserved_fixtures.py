@@ -1,4 +1,4 @@
-"""Lookups and resources of the real components as fixtures, with recordings as their exchanges."""
+"""Tests fixtures of the built-in components' lookups and resources, with recorded exchanges."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Documents that say the same in other XML or JSON give the same result.
+"""Tests that equivalent spellings of a document in XML or JSON give the same result.
 
-Every fixture is written again in ways that XML does not tell apart: with comments and instructions
-inside texts, with CDATA sections, with references for what is not ASCII, in another encoding, under
-another prefix. A capture that nobody has seen yet may come in any of these.
+Every fixture is rewritten in ways that are equivalent in XML: with comments and processing
+instructions inside texts, with CDATA sections, with character references for non-ASCII characters,
+in another encoding, with another prefix. New documents may use any of these.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from conftest import ROOT
 
 ATOM = "http://www.w3.org/2005/Atom"
 Rewrite = Callable[[Any], bytes]
-#: What lxml and Python refuse: names of HTML's characters, and JSON nested a hundred thousand deep.
+#: Fixtures that lxml or Python refuse: HTML's entities, and JSON with 100,000 levels.
 UNREADABLE = {"entities", "deep_nesting_unread"}
 
 
 def cases() -> list[Any]:
-    """Returns the fixtures in XML that parse, with plugin and format."""
+    """Returns the well-formed XML fixtures, with plugin and format."""
     found = []
     for plugin in ("arxiv", "eutils"):
         for folder in sorted((ROOT / "tests" / "fixtures" / plugin).iterdir()):
@@ -46,7 +46,7 @@ def cases() -> list[Any]:
 
 
 def leaves(root: Any) -> list[Any]:
-    """Elements with text and nothing else."""
+    """Returns the elements that contain only text."""
     return [
         one
         for one in root.iter()
@@ -72,7 +72,7 @@ def with_instructions(root: Any) -> bytes:
 
 
 def with_sections(root: Any) -> bytes:
-    # A text that upstream escaped twice is known by its references, which a section has not.
+    # A text that the upstream escaped twice is recognized by its references; CDATA has none.
     for leaf in leaves(root):
         if "&" not in leaf.text and "<" not in leaf.text:
             leaf.text = etree.CDATA(leaf.text)
@@ -90,7 +90,7 @@ def with_single_quotes(root: Any) -> bytes:
 
 
 def with_a_prefix(root: Any) -> bytes:
-    """Atom under a prefix of its own instead of as the default."""
+    """Returns the feed with a prefix for Atom's namespace instead of the default namespace."""
     text = etree.tostring(root, encoding="unicode")
     text = str(re.sub(r"<(/?)([A-Za-z]\w*)(?=[\s>/])", r"<\1q:\2", text))
     return text.replace(f'xmlns="{ATOM}"', f'xmlns:q="{ATOM}"').encode()
@@ -120,13 +120,13 @@ def api(config: Config) -> Carrel:
 
 
 @pytest.mark.parametrize(("plugin", "format_", "file"), cases())
-def test_the_same_in_other_xml_gives_the_same_result(
+def test_equivalent_xml_gives_the_same_result(
     api: Carrel, plugin: str, format_: str, file: Path
 ) -> None:
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     text = file.read_text("utf-8")
     expected = api.parse(plugin, format_, text)
-    # Without the declaration, which in one of them lies.
+    # Without the declaration, which is wrong in one of them.
     plain = re.sub(r"^\ufeff?<\?xml [^>]*>", "", text).encode()
     for rewrite in REWRITES:
         root = etree.fromstring(plain, parser)
@@ -141,8 +141,8 @@ def test_the_same_in_other_xml_gives_the_same_result(
 
 
 def backwards(value: Any, name: str = "") -> Any:
-    """Returns the members of every object in the opposite order, but where order is what they
-    say.
+    """Returns the members of every object in reverse order, except where their order has a
+    meaning.
     """
     if isinstance(value, list):
         return [backwards(one, name) for one in value]
@@ -161,7 +161,7 @@ def backwards(value: Any, name: str = "") -> Any:
         and '"error"' not in (file.parent / "expected.json").read_text("utf-8")
     ],
 )
-def test_the_same_in_other_json_gives_the_same_result(api: Carrel, file: Path) -> None:
+def test_equivalent_json_gives_the_same_result(api: Carrel, file: Path) -> None:
     text = file.read_text("utf-8").removeprefix("\ufeff")
     expected = api.parse("crossref", "works", text)
     value = json.loads(text)

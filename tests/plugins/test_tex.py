@@ -1,4 +1,4 @@
-"""The reader of LaTeX sources: what it gives, natively and in the sandbox alike."""
+"""Tests the plugin for LaTeX sources, in native code and in the sandbox."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def desk(config: Config) -> Carrel:
 
 
 def read(desk: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
-    """The document by the sandbox, which is what the native reader gives too."""
+    """Returns the sandbox's result, after checking that native code returns the same."""
     document = desk.parse("tex", document_format, content)
     assert compile_schema(SCHEMA).is_valid(document)
     reason = "the native module is not built (just native)"
@@ -130,7 +130,7 @@ def test_a_paper_is_read_whole(desk: Carrel) -> None:
         ("costs \\$5", "costs $5"),
     ],
 )
-def test_text_is_what_a_reader_sees(desk: Carrel, source: str, text: str) -> None:
+def test_text_is_the_visible_text(desk: Carrel, source: str, text: str) -> None:
     assert " ".join(texts(desk, source)) == text
 
 

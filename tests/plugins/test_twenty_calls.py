@@ -1,4 +1,4 @@
-"""What the commonest calls cost a model, and that the shorter forms of a result lose nothing."""
+"""Tests the tokens of the twenty most frequent calls, and that compact text loses nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if not (ROOT / "bench").is_dir():
 
 from support.twenty_calls import CALLS, answer_calls
 
-#: Of both copies of the JSON that clients get by default.
+#: Tokens of both copies of the JSON that clients get by default.
 MOST_OF_TODAY = 0.6
-#: Of one of them. Half of a page of e-prints is abstracts, which no form makes shorter.
+#: Tokens of one copy. Half of a page of e-prints is abstracts, which cannot be shortened.
 MOST_OF_THE_TEXT = 0.8
 REVISION = "2025-11-25"
 
@@ -47,7 +47,7 @@ def answered(make_toolbox: MakeToolbox, upstream: Upstream) -> list[Answered]:
 
 
 def tokens(value: Any) -> float:
-    """Four characters of JSON are one."""
+    """Returns the number of tokens, at four characters each."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return len(text) / 4
 
@@ -90,7 +90,7 @@ def test_results_conform_to_the_announced_schemas_and_the_plugins_own(
             assert faults == [], one.tool.name
 
 
-def test_omit_leaves_out_abstracts_and_affiliations_and_nothing_else(
+def test_omit_removes_only_abstracts_and_affiliations(
     make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
     answer_calls(upstream)
@@ -122,7 +122,7 @@ def without(value: Any, members: set[str]) -> Any:
     return [without(one, members) for one in value] if isinstance(value, list) else value
 
 
-def test_the_instructions_name_only_what_is_offered() -> None:
+def test_the_instructions_name_only_listed_tools() -> None:
     assert "arxiv_query" not in instructions(lambda _name: False)
     only = instructions(lambda name: name.startswith("arxiv"), others=["ror_find"])
     assert "arxiv_query" in only
@@ -134,13 +134,13 @@ def test_the_instructions_are_short_and_name_every_built_in_tool(
     answered: list[Answered], make_toolbox: MakeToolbox
 ) -> None:
     offered = {tool.name for tool in make_toolbox("arxiv", "crossref", "eutils").tools()}
-    # `document_read` is not there without a granted folder.
+    # `document_read` is not listed without a granted folder.
     assert offered == NAMED - {"document_read"}
     assert tokens(instructions(lambda name: name in offered)) <= 400
 
 
 def test_the_costs_that_the_instructions_state_are_measured(answered: list[Answered]) -> None:
-    """By the twenty calls, within 40 to 60 percent: real records vary more."""
+    """The twenty calls agree within 40 to 60 percent; real records vary more."""
     measured = {
         "arxiv_query": tokens(answered[0].result.text),
         "pubmed_fetch": tokens(answered[11].result.text) / 5,

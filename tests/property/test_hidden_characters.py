@@ -1,4 +1,4 @@
-"""Any JSON value comes out of every exit as the same value, without a hidden character."""
+"""Tests that every output keeps JSON values and contains no hidden character."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.hidden import HIDDEN, JOINERS, SELECTORS, hidden_in
 
 pytestmark = [pytest.mark.property, pytest.mark.requirement("result:typed:hidden-characters")]
 
-#: Text in which every second character is hidden, or could be, or is one that UTF-8 writes alike.
+#: Text in which every second character is hidden, or is close to a hidden one.
 LIKELY = [chr(code) for code in sorted(HIDDEN | JOINERS | SELECTORS)]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(LIKELY), max_size=20)
 VALUE = st.recursive(
@@ -35,12 +35,12 @@ OBJECT = st.dictionaries(TEXT, VALUE, max_size=4)
 
 
 def raw(value: object) -> str:
-    """Returns the JSON text of a plugin that escapes nothing it need not."""
+    """Returns the JSON text of a plugin that escapes only what JSON requires."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def printed(write: Callable[[], None]) -> bytes:
-    """Returns what goes to stdout in a pipe."""
+    """Returns the output on stdout in a pipe."""
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     before, sys.stdout = sys.stdout, out
     try:
@@ -53,7 +53,7 @@ def printed(write: Callable[[], None]) -> bytes:
 
 
 def clean(line: bytes) -> Any:
-    """Returns the value of an output that holds nothing hidden."""
+    """Returns the value of an output, after checking that it has no hidden character."""
     assert hidden_in(line.decode()) == []
     return json.loads(line)
 

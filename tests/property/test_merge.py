@@ -1,4 +1,4 @@
-"""Merging is commutative, associative and idempotent, loses nothing, and never joins at random."""
+"""Tests that merging is commutative, associative and idempotent, and loses no value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEVERAL = st.lists(WORKS, min_size=1, max_size=6)
 
 
 def whole(merged: MergedWork) -> str:
-    """Returns all that a merge says, as bytes."""
+    """Returns the complete result of a merge, as bytes."""
     return json.dumps(merged.to_json(), ensure_ascii=False)
 
 
@@ -29,7 +29,7 @@ def value_of(record: Work, name: str) -> object:
 
 
 def folded(value: object) -> str:
-    """Returns a value as text in which the case of DOIs does not count."""
+    """Returns a value as text, with DOIs in lower case."""
 
     def fold(node: object) -> object:
         if isinstance(node, str):
@@ -91,7 +91,7 @@ def test_merging_keeps_every_value_and_its_source(records: list[Work]) -> None:
 
 
 @given(SEVERAL)
-def test_merging_makes_nothing_up(records: list[Work]) -> None:
+def test_every_merged_value_is_in_a_record(records: list[Work]) -> None:
     merged = merge(records)
     assert work_faults(RawResult(json.loads(whole(merged))["work"])) == []
     for name in FIELDS:

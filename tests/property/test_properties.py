@@ -1,4 +1,4 @@
-"""Properties over many inputs: parsers never crash, text survives, no stray URL passes the policy.
+"""Tests properties: parsers never crash, text is kept, policy refuses other URLs.
 
 Run with more examples by `--hypothesis-profile=thorough`.
 """
@@ -25,8 +25,8 @@ from support.hostile_documents import HEAD, feed
 
 pytestmark = pytest.mark.property
 
-#: Text that XML can hold and that says nothing in markup: no ampersands or angle brackets, which
-#: the text rules read once more.
+#: Text that XML can contain, without ampersands and angle brackets, which the text rules would
+#: interpret as markup.
 PLAIN = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Cn", "Co"), exclude_characters="&<>"),
     min_size=1,
@@ -155,7 +155,9 @@ def test_no_url_outside_the_policy_passes(url: str) -> None:
         max_leaves=10,
     )
 )
-def test_any_arguments_end_in_a_typed_error_or_ask_offline(api: Carrel, value: object) -> None:
+def test_any_arguments_end_in_a_typed_error_or_an_offline_request(
+    api: Carrel, value: object
+) -> None:
     arguments = value if isinstance(value, dict) else {"search_query": value}
     json.dumps(arguments)
     try:

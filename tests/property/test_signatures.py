@@ -1,4 +1,4 @@
-"""A signature that was changed in any way is refused, and nothing but refused."""
+"""Tests that every change to a signature is refused with a `SignatureError`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ json_values = st.recursive(
 
 
 class Signed:
-    """A digest signed once, and the policy that accepts it."""
+    """A signed digest and the policy that accepts it."""
 
     def __init__(self, signing_keys: SigningKeys, *, older: bool, certificate: bool) -> None:
         self.repository = MemoryRepository()
@@ -50,9 +50,9 @@ class Signed:
         self.document = self.repository.blobs[self.manifest["layers"][0]["digest"]]
 
     def verdict(self, document: bytes, annotations: Any = None) -> bool:
-        """Returns whether the digest is accepted with this document in place of the good one.
+        """Returns whether the digest is accepted with this document in place of the valid one.
 
-        Anything but a `SignatureError` fails the test.
+        Any other error than `SignatureError` fails the test.
         """
         repository = MemoryRepository()
         layer = dict(self.manifest["layers"][0])
@@ -72,7 +72,7 @@ class Signed:
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Signed]:
-    signing_keys = SigningKeys(tmp_path_factory.mktemp("lab"))
+    signing_keys = SigningKeys(tmp_path_factory.mktemp("keys"))
     return {
         "bundle by key": Signed(signing_keys, older=False, certificate=False),
         "bundle by certificate": Signed(signing_keys, older=False, certificate=True),
@@ -94,7 +94,7 @@ def test_the_unchanged_signature_is_accepted(kind: str, signed: dict[str, Signed
 @each_kind
 @given(data=st.data())
 def test_no_byte_can_be_changed(kind: str, signed: dict[str, Signed], data: st.DataObject) -> None:
-    """Every byte of a bundle counts but those of the hint; every byte of a payload counts."""
+    """Every byte of a bundle except the key hint, and every byte of a payload, is verified."""
     one = signed[kind]
     hint = one.document.find(b'"hint":"')
     fixed = range(hint, hint + 60) if hint >= 0 else range(0)
@@ -129,7 +129,7 @@ def test_nothing_can_be_cut_or_put_in(
 def test_no_member_can_be_replaced(
     kind: str, signed: dict[str, Signed], data: st.DataObject
 ) -> None:
-    """Any value in the place of any other is refused, or was the hint's."""
+    """A bundle with any value replaced by another is refused, except for the key hint."""
     one = signed[kind]
     document = json.loads(one.document)
     places = list(_places(document))

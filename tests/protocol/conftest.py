@@ -1,4 +1,4 @@
-"""Servers that several tests of a module share, because starting one takes half a second."""
+"""Fixtures: servers that the tests of a module share, because a start takes half a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.stdio_client import HANDSHAKE, MODERN, StdioClient
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[StdioClient]:
-    """Yields a client of the last handshake revision; at the end every frame it got is judged."""
+    """Yields a client of the last revision with a handshake; validates its frames at the end."""
     with StdioClient() as client:
         client.open()
         yield client

@@ -1,4 +1,4 @@
-"""Cancelling reaches the guest, and costs nobody else anything."""
+"""Tests that cancelling interrupts the guest and does not affect other calls."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from support.stdio_client import StdioClient
 
-#: An interrupt is not answered, so tests ask until it shows; a few times are enough.
+#: An interrupt has no response, so tests poll for it; this many polls suffice.
 ATTEMPTS = 2000
 
 
 def interrupted(client: StdioClient, key: str) -> bool:
-    """Returns whether the call with `key` has been interrupted, asked until it has."""
+    """Returns whether the call with `key` has been interrupted; polls until it has."""
     return any(
         key in client.result("cancelled")["structuredContent"]["keys"] for _ in range(ATTEMPTS)
     )
@@ -36,7 +36,7 @@ def test_a_call_that_is_cancelled_at_once_leaves_nothing_behind(era_client: Stdi
     if again is not None:
         again["id"] = waiting
         era_client.methods[waiting] = "ping"
-        # Once it is cancelled its id is free again.
+        # After cancellation its id can be used again.
         assert any("result" in _send(era_client, again) for _ in range(ATTEMPTS))
     assert era_client.result("echo", value=1)["structuredContent"] == {"value": 1}
 
@@ -47,7 +47,7 @@ def _send(client: StdioClient, frame: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("request_id", [99_999, "nobody", None, 1.5, {}])
-def test_cancelling_what_is_not_running_does_nothing(
+def test_cancelling_an_unknown_request_has_no_effect(
     era_client: StdioClient, request_id: object
 ) -> None:
     era_client.notify("notifications/cancelled", {"requestId": request_id})

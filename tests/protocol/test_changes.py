@@ -1,4 +1,4 @@
-"""A changed list of tools is told in both eras; the toolbox is made without delaying an answer."""
+"""Tests that list changes are announced in both eras, and that loading delays no response."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from carrel.config import ServerConfig
 from carrel.server.app import App
-from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from carrel.server.transport import Transport
 from support.mcp_schema import assert_frames_valid
@@ -20,7 +20,7 @@ from support.stdio_client import MODERN, envelope
 
 
 class Output:
-    """A sink that keeps the frames."""
+    """A sink that stores the frames."""
 
     def __init__(self) -> None:
         self.pending = 0
@@ -37,7 +37,7 @@ class Output:
         self._arrived.set()
 
     async def frame(self, number: int) -> dict[str, Any]:
-        """Returns the frame of that number, once it is there."""
+        """Returns the frame with that index, when it has arrived."""
         while len(self.frames) <= number:
             self._arrived.clear()
             await asyncio.wait_for(self._arrived.wait(), 20)
@@ -45,7 +45,7 @@ class Output:
 
 
 class Input:
-    """A source that the test feeds."""
+    """A source whose data the test writes."""
 
     def start(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_data = on_data
@@ -59,14 +59,14 @@ class Input:
 
 
 class Connection:
-    """A server of this process, without pipes, and what a client of it sends and gets."""
+    """A server in this process, without pipes, and its client's input and output."""
 
     def __init__(self, make: Callable[[], ScriptedToolbox]) -> None:
         self.input, self.output = Input(), Output()
         loader = ToolboxLoader(lambda: as_toolbox(make()))
-        self.app = App(loader, ServerSettings(), raw=True)
+        self.app = App(loader, ServerConfig(), raw=True)
         self._transport = Transport(
-            self.input, self.output, ServerSettings(), on_first_answer=loader.start
+            self.input, self.output, ServerConfig(), on_first_answer=loader.start
         )
         self._running = asyncio.ensure_future(
             self.app.sdk.run(

@@ -1,4 +1,4 @@
-"""Results as compact text: by the operator's setting, or as a call asks for in its `_meta`."""
+"""Tests results as compact text, selected by the setting or by a call's `_meta`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def layout(client: StdioClient, **meta: Any) -> dict[str, Any]:
 
 
 @pytest.mark.requirement("result:typed:compact")
-def test_with_the_setting_a_result_is_compact_text_and_nothing_else(
+def test_with_the_setting_a_result_is_only_compact_text(
     compact_client: StdioClient,
 ) -> None:
     result = layout(compact_client)

@@ -1,4 +1,4 @@
-"""`document_read` over a real session of the real server, with real readers in their sandboxes."""
+"""Tests `document_read` with the real server and the built-in plugins in their sandboxes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def session(
 
 
 @pytest.mark.requirement("documents:granted:session")
-def test_a_model_asks_for_the_part_it_needs(session: StdioClient, papers: Path) -> None:
+def test_a_model_can_request_one_section(session: StdioClient, papers: Path) -> None:
     listed = {tool["name"]: tool for tool in session.request("tools/list")["result"]["tools"]}
     assert listed["document_read"]["annotations"]["readOnlyHint"] is True
 

@@ -1,4 +1,4 @@
-"""The end: of stdin, by signal, of the client. Running calls may finish, and nothing lingers."""
+"""Tests shutdown: by the end of stdin, by signal, by loss of the client."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_calls_that_run_at_the_end_of_input_are_answered() -> None:
     with StdioClient() as client:
         client.open()
         waiting = wait_until_running(client, "last")
-        # The end of input follows so closely that the call is still running.
+        # The call is still running at the end of the input.
         release = client.start_call("release", key="last")
         client.end_input()
         assert client.answer(waiting)["result"]["structuredContent"] == {"released": "last"}
@@ -68,13 +68,13 @@ def test_a_call_that_outlasts_the_end_of_input_is_cancelled_within_five_seconds(
         client.end_input()
         assert client.wait() == 0
         assert waiting not in {frame.get("id") for frame, _ in client.pairs}
-        # It was given time to finish, and no more than promised.
+        # It had time to finish, but at most the promised time.
         assert 3.5 < time.monotonic() - started < 5.5
         assert b"cancelled long" in client.stderr
 
 
 @pytest.mark.requirement("stdio:pure:end-despite-hang")
-def test_a_call_that_cannot_be_interrupted_does_not_keep_the_server() -> None:
+def test_a_call_that_cannot_be_interrupted_does_not_prevent_shutdown() -> None:
     with StdioClient(shutdown_seconds=1.0) as client:
         client.open()
         stuck = client.start_call("ignore")
@@ -105,7 +105,7 @@ def test_an_open_subscription_does_not_delay_the_end() -> None:
         client.notification("notifications/subscriptions/acknowledged")
         started = time.monotonic()
         client.end_input()
-        # It ends with its result: meant, and not broken off.
+        # The output ends with its result and is complete.
         assert client.answer(listening)["result"]["resultType"] == "complete"
         assert client.wait() == 0
         assert time.monotonic() - started < 2
@@ -159,7 +159,7 @@ def test_a_second_signal_ends_the_patience() -> None:
 def test_nothing_is_written_for_calls_that_the_end_cancels(ended_by: str) -> None:
     with StdioClient(shutdown_seconds=1.0) as client:
         client.open()
-        # One on the fast path and one that has asked for progress, of each kind of tool.
+        # For each kind of tool, a call on the fast path and a call with progress.
         wait_until_running(client, "lane")
         client.start_call("wait", key="other")
         client.start_call("ignore")
@@ -190,7 +190,7 @@ def test_the_answers_of_a_batch_that_were_ready_are_written_at_the_end() -> None
 
 
 def call_line(id_: int, tool: str, arguments: Mapping[str, str], **meta: str) -> bytes:
-    """Returns the line of a call that needs no handshake before it."""
+    """Returns the line of a call that needs no handshake."""
     params = {"name": tool, "arguments": arguments, "_meta": {**envelope(), **meta}}
     request = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
     return json.dumps(request).encode() + b"\n"
@@ -208,7 +208,7 @@ sys.stdin.read()
 
 
 @pytest.mark.requirement("stdio:pure:killed-client")
-def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
+def test_a_killed_clients_server_ends_and_interrupts_its_calls() -> None:
     waiting = call_line(1, "wait", {"key": "orphan"}, progressToken="t")
     with subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, waiting.decode(), *server_command()],
@@ -221,7 +221,7 @@ def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
         server = psutil.Process(int(launcher.stdout.readline()))
         launcher.kill()
         launcher.wait()
-        # Nobody is left to finish the call for: it is interrupted, and not merely left.
+        # The client is gone: the call is interrupted, not only abandoned.
         psutil.wait_procs([server], timeout=10)
         assert not server.is_running()
         assert b"cancelled orphan" in launcher.stderr.read()
@@ -229,8 +229,8 @@ def test_a_client_that_is_killed_takes_its_server_and_its_calls_along() -> None:
 
 @contextmanager
 def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes], IO[bytes]]]:
-    """Yields a server and the test's ends of its stdin, stdout and stderr, to be closed one by
-    one.
+    """Yields a server and the test's ends of its stdin, stdout and stderr, which can be closed one
+    by one.
     """
     pipe = subprocess.PIPE
     with subprocess.Popen(server_command(), stdin=pipe, stdout=pipe, stderr=pipe) as process:
@@ -241,17 +241,17 @@ def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[b
 
 
 @posix
-def test_a_client_whose_ends_close_one_after_the_other_is_gone_at_the_second() -> None:
+def test_a_server_ends_when_both_pipes_of_its_client_are_closed() -> None:
     with server_on_pipes() as (process, stdin, stdout, stderr):
-        # Without progress, so that no write tells the server that nobody reads.
+        # Without progress, so that no failing write reveals that the client is gone.
         stdin.write(call_line(1, "wait", {"key": "half"}) + call_line(2, "echo", {}))
         stdin.close()
         assert json.loads(stdout.readline())["id"] == 2
-        time.sleep(0.5)  # in which the first one's thread comes to its waiting
+        time.sleep(0.5)  # time for the first call's thread to start waiting
         started = time.monotonic()
         stdout.close()
         assert process.wait(20) == 0
-        assert time.monotonic() - started < 2  # and not the patience for running calls
+        assert time.monotonic() - started < 2  # less than the time for running calls
         assert stderr.read() == b"cancelled half\ntoolbox closed\n"
 
 

@@ -1,4 +1,4 @@
-"""The event loop is free while plugins are compiled and asked."""
+"""Tests that the event loop is not blocked while plugins are compiled and their lists read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.stdio_client import MODERN, StdioClient
 pytestmark = pytest.mark.alone
 
 SERVER = Path(__file__).parents[1] / "support" / "gated_server.py"
-#: Seconds that one callback may take: far above what any should, far below what compiling takes.
+#: Seconds that one callback may take: much more than any should, much less than compiling takes.
 LONGEST = 0.75
 
 MODULE = {
@@ -32,7 +32,7 @@ MODULE = {
 }
 
 
-#: Its tool also tells that its prompts have changed.
+#: Its tool also reports that its prompts have changed.
 ANSWER = json.dumps({"content": [{"type": "text", "text": "asked"}]})
 TELLING = f"""
 (call $notify_prompt_list_changed)
@@ -41,7 +41,7 @@ TELLING = f"""
 
 
 class Gated:
-    """A server with one module, on a cold cache, that is not compiled before `open_gate`."""
+    """A server with an empty cache and one module, which is not compiled before `open_gate`."""
 
     def __init__(self, folder: Path) -> None:
         self._gate = folder / "gate"
@@ -63,8 +63,8 @@ class Gated:
         return [one[key] for one in answer[what.rpartition("/")[2]]]
 
     def longest(self) -> float:
-        """Returns seconds of the longest callback on the event loop, as asyncio's debug mode saw
-        it.
+        """Returns the seconds of the longest callback on the event loop, from asyncio's debug
+        log.
         """
         found = re.findall(rb"took ([\d.]+) seconds", self.client.stderr)
         return max(map(float, found), default=0.0)

@@ -1,4 +1,4 @@
-"""The short way for plain tool calls: what takes it, and that it keeps the long way's promises."""
+"""Tests the fast path: its conditions, and that it behaves like the SDK's path."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 from mcp_types import JSONRPCRequest
 
+from carrel.config import ServerConfig
 from carrel.server.calls import ToolCalls
 from carrel.server.fast_path import FastPath
 from carrel.server.frames import RawJson
-from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from support.scripted_toolbox import ScriptedToolbox, as_toolbox
 from support.stdio_client import StdioClient
@@ -25,8 +25,8 @@ def request(params: dict[str, Any] | None, method: str = "tools/call") -> JSONRP
     return JSONRPCRequest(jsonrpc="2.0", id=1, method=method, params=params)
 
 
-def on_a_lane(use: Callable[[FastPath], object], **settings: Any) -> list[bytes | None]:
-    """Returns what a lane answers until it is quiet again."""
+def on_the_fast_path(use: Callable[[FastPath], object], **settings: Any) -> list[bytes | None]:
+    """Returns the fast path's responses until it is idle."""
 
     async def run() -> list[bytes | None]:
         from mcp_types import Implementation
@@ -34,7 +34,7 @@ def on_a_lane(use: Callable[[FastPath], object], **settings: Any) -> list[bytes 
         loader = ToolboxLoader(lambda: as_toolbox(ScriptedToolbox()))
         await loader.get()
         calls = ToolCalls(
-            loader, ServerSettings(**settings), Implementation(name="t", version="1"), raw=True
+            loader, ServerConfig(**settings), Implementation(name="t", version="1"), raw=True
         )
         answers: list[bytes | None] = []
         lane = FastPath(calls, lambda _id, line: answers.append(line))
@@ -52,7 +52,7 @@ def test_a_plain_call_is_answered() -> None:
     def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "echo", "arguments": {"value": 1}}), REVISION)
 
-    (line,) = on_a_lane(use)
+    (line,) = on_the_fast_path(use)
     assert line is not None
     assert json.loads(line)["result"]["structuredContent"] == {"value": 1}
 
@@ -64,7 +64,7 @@ def test_absent_arguments_differ_from_an_empty_object(
     def use(lane: FastPath) -> None:
         assert lane.take(request({"name": "echo", **arguments}), REVISION)
 
-    (line,) = on_a_lane(use)
+    (line,) = on_the_fast_path(use)
     assert line is not None
     sent = arguments.get("arguments") is not None
     told = {} if sent else {"absent": True}
@@ -87,7 +87,7 @@ def test_any_other_request_is_left_to_the_sdk(params: dict[str, Any] | None, met
     def use(lane: FastPath) -> None:
         assert not lane.take(request(params, method), REVISION)
 
-    assert on_a_lane(use) == []
+    assert on_the_fast_path(use) == []
 
 
 def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
@@ -114,7 +114,7 @@ def test_a_rate_limited_call_is_handled_by_the_sdk() -> None:
         assert lane.take(request({"name": "echo"}), REVISION)
         assert not lane.take(request({"name": "echo"}), REVISION)
 
-    assert len(on_a_lane(use, calls_per_second=0.01, burst=1)) == 1
+    assert len(on_the_fast_path(use, calls_per_second=0.01, burst=1)) == 1
 
 
 def test_calls_that_run_when_the_connection_ends_get_no_answer() -> None:
@@ -122,14 +122,14 @@ def test_calls_that_run_when_the_connection_ends_get_no_answer() -> None:
         assert lane.take(request({"name": "wait", "arguments": {"key": "end"}}), REVISION)
         lane.close()
 
-    assert on_a_lane(use) == [None]
+    assert on_the_fast_path(use) == [None]
 
 
 @pytest.mark.requirement("serve:alive:cancelled")
-def test_a_cancelled_call_that_does_not_notice_gives_its_place_free() -> None:
+def test_an_uninterruptible_cancelled_call_does_not_count_as_in_flight() -> None:
     with StdioClient(max_in_flight=2) as client:
         client.open()
-        client.result("echo", value=0)  # from here on the tools are there
+        client.result("echo", value=0)  # the tools are loaded now
         for _ in range(5):
             stuck = client.start_call("ignore")
             client.notify("notifications/cancelled", {"requestId": str(stuck)})

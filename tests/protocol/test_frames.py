@@ -1,4 +1,4 @@
-"""Lines are cut, read and written without losing, joining or holding more than is right."""
+"""Tests splitting, parsing and writing of frames."""
 
 from __future__ import annotations
 

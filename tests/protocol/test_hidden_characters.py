@@ -1,4 +1,4 @@
-"""Hidden characters through the whole program: a component and a module, a pipe and a server."""
+"""Tests hidden characters from a component and a module, in a pipe and in a server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def raw(value: object) -> str:
 
 @pytest.fixture
 def carrel(tmp_path: Path) -> CommandLine:
-    """Returns a home with a component and a module whose every text is full of hidden
+    """Returns a home directory with a component and a module whose texts all contain hidden
     characters.
     """
     formats = [{"name": "note", "description": "A note.", "output_schema": ANYTHING}]
@@ -90,7 +90,7 @@ def test_a_client_gets_the_values_without_a_hidden_character(
     with StdioClient([sys.executable, "-m", "carrel", "serve", "--config", config]) as client:
         client.open(revision)
         for tool in ("sample_echo", "mod_ask"):
-            for _ in range(2):  # the second call goes the short way
+            for _ in range(2):  # the second call takes the fast path
                 result = client.result(tool)
                 text = result["content"][0]["text"]
                 assert hidden_in(text) == []

@@ -1,4 +1,4 @@
-"""Nothing a client sends stops the server, grows it without bound, or is answered wrongly."""
+"""Tests that no input stops the server, exhausts its memory, or gets a wrong response."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STRANGE: list[Any] = [
 
 
 def mutants(count: int, seed: int) -> Iterator[bytes]:
-    """Broken and half-broken lines, the same ones at every run."""
+    """Yields malformed and partly malformed lines, the same in every run."""
     chance = random.Random(seed)
     for number in range(count):
         frame = json.loads(json.dumps(chance.choice(SEEDS)))
@@ -86,13 +86,13 @@ def _with_strange_member(frame: dict[str, Any], chance: random.Random) -> bytes:
 
 @pytest.mark.requirement("serve:alive:malformed-frames")
 @pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
-def test_thousands_of_malformed_frames_stop_nothing(revision: str) -> None:
+def test_thousands_of_malformed_frames_do_not_stop_the_server(revision: str) -> None:
     with StdioClient() as client:
         client.open(revision)
         opened = len(client.pairs)
         for line in mutants(1500, seed=7):
             client.send_bytes(line)
-        client.next_id = 1000  # above those of the mutants, some of which subscribe for good
+        client.next_id = 1000  # above the ids of the mutants, some of which are subscriptions
         assert client.result("echo", value=1)["structuredContent"] == {"value": 1}
         assert client.finish() == 0
         errors = [frame for frame, _ in client.pairs[opened:] if "error" in frame]
@@ -220,7 +220,7 @@ def test_a_batch_gets_one_response_in_revisions_with_batches() -> None:
         assert by_id[frames[0]["id"]]["result"] == {}
         assert by_id[frames[1]["id"]]["error"]["code"] == -32601
         assert by_id[None]["error"]["code"] == -32600
-        # The cancelled one is not answered, and the batch did not wait for it.
+        # The cancelled request has no response, and the batch did not wait for it.
         assert len(answers) == 3
         client.send([{"jsonrpc": "2.0", "method": "notifications/x"}])
         client.send([])
@@ -263,7 +263,7 @@ def test_a_line_just_within_the_limit_is_served() -> None:
 
 
 def peak_memory(process: psutil.Process) -> int:
-    """Returns the most memory the process has held so far, in bytes."""
+    """Returns the process's peak memory in bytes."""
     status = Path(f"/proc/{process.pid}/status")
     if status.exists():
         for line in status.read_text().splitlines():

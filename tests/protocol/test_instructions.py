@@ -1,4 +1,4 @@
-"""The first answer says which tool is for what, of those that will be there."""
+"""Tests that the instructions describe exactly the tools that will be listed."""
 
 from __future__ import annotations
 

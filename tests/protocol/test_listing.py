@@ -1,4 +1,4 @@
-"""A listing of tools says what a model needs and little else."""
+"""Tests the size of a tool listing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from carrel.plugins.schemas.schema import compile_schema
 from carrel.server.announced import announced_schema, without_prose
 from support.stdio_client import StdioClient
 
-#: Tokens of a tool on average, at four characters each: of what models are shown of it, and of its
-#: output schema. With these forty tools cost 11,200 and 14,000.
+#: Average tokens of a tool, at four characters each: of the part that models are shown, and of its
+#: output schema. With these, forty tools cost 11,200 and 14,000.
 MOST_SHOWN, MOST_OUTPUT = 280, 350
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

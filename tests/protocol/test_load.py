@@ -1,4 +1,4 @@
-"""Many calls at once, and a client that does not read."""
+"""Tests many concurrent calls, and a client that does not read."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def test_requests_beyond_the_cap_are_busy_and_others_continue() -> None:
         assert refused["code"] == -32000
         assert refused["data"]["error"]["code"] == "busy"
         assert refused["data"]["error"]["retryable"] is True
-        # A notification is no request: cancelling works when nothing else does.
+        # A notification does not count as a request: cancelling works at the limit.
         client.notify("notifications/cancelled", {"requestId": waiting.pop()})
-        # The place of the cancelled one is free as soon as it has ended.
+        # A new request is accepted when the cancelled one has ended.
         assert any("result" in client.call("release", key="gate") for _ in range(2000))
         for id_ in waiting:
             assert client.answer(id_)["result"]["structuredContent"] == {"released": "gate"}
@@ -66,7 +66,7 @@ def test_calls_beyond_the_rate_and_the_patience_are_busy_with_the_seconds() -> N
 
 
 class Clock:
-    """Time that passes only by sleeping."""
+    """A clock that only sleeping advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -103,10 +103,10 @@ def test_a_wait_longer_than_the_patience_is_refused_without_a_token() -> None:
 
     clock = Clock()
 
-    async def never(_seconds: float) -> None:
-        """Those who wait, wait at once: time stands still."""
+    async def no_sleep(_seconds: float) -> None:
+        """Returns immediately without advancing the clock: all calls wait at the same time."""
 
-    pace = CallRateLimit(1, 1, 2.0, clock=clock, sleep=never)
+    pace = CallRateLimit(1, 1, 2.0, clock=clock, sleep=no_sleep)
 
     async def take(count: int) -> None:
         for _ in range(count):
@@ -125,7 +125,7 @@ def test_a_client_that_reads_late_gets_complete_lines() -> None:
         client.open()
         client.stop_reading()
         ids = [client.start_call("large", bytes=200_000 + number) for number in range(40)]
-        # The answers are far more than a pipe holds; meanwhile the server goes on.
+        # The responses are much larger than a pipe's buffer; the server still serves other calls.
         ids.append(client.start_call("echo", value="last"))
         client.read_on()
         for number, id_ in enumerate(ids[:-1]):
@@ -149,7 +149,7 @@ def test_a_client_that_never_reads_does_not_fill_the_servers_memory() -> None:
         def flood() -> None:
             nonlocal sent
             try:
-                for _ in range(4000):  # answered, these would be 400 MB
+                for _ in range(4000):  # their responses would be 400 MB
                     client.start("tools/call", frame)
                     sent += 1
             except OSError:
@@ -157,7 +157,7 @@ def test_a_client_that_never_reads_does_not_fill_the_servers_memory() -> None:
 
         sender = threading.Thread(target=flood, daemon=True)
         sender.start()
-        # The server stops reading, so the sender comes to stand still: wait for that.
+        # The server stops reading, so the sender blocks: wait for that.
         seen = -1
         while seen != sent:
             seen = sent

@@ -1,4 +1,4 @@
-"""No path of the server's machine reaches a client, and a replay lists what it can read."""
+"""Tests that no local path reaches a client, and that a replay lists what it can read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECORDING = ROOT / "examples" / "recordings" / "arxiv-query"
 
 
 def serving(folder: Path, code_folder: Path, *options: str) -> list[str]:
-    """Returns a server with a plugin that is missing, one that is broken, and a module with
+    """Returns a server with a missing plugin, a broken one, and a module with
     resources.
     """
     (folder / "broken.wasm").write_bytes(b"nothing")

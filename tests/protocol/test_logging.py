@@ -1,4 +1,4 @@
-"""Log lines reach the client that asked, at the level it asked for, in the way of its era."""
+"""Tests that a client gets log lines at the level that it asked for, by its era's method."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_a_handshake_client_gets_lines_from_the_level_it_sets() -> None:
             {"level": "debug", "logger": plugin, "data": "detail"},
         ]
         assert_frames_valid("2025-11-25", client.pairs)
-        # What a client asks for changes nothing on stderr.
+        # A client's level does not change stderr.
         assert b"news" in client.stderr
         assert b"detail" not in client.stderr
 
 
-def test_a_modern_client_gets_the_lines_of_the_request_that_asked() -> None:
+def test_a_modern_client_gets_the_log_lines_of_its_request() -> None:
     with StdioClient() as client:
         client.open(MODERN)
         log(client, "error", "not asked")

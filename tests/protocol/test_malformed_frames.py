@@ -1,4 +1,4 @@
-"""Ten thousand malformed frames against the real server, with its real plugins."""
+"""Sends ten thousand malformed frames to the real server with its built-in plugins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.stdio_client import StdioClient
 
 FRAMES = 10_000
 _ROUNDS = 20
-#: Ids from here on are the probes'.
+#: The first id of the probes.
 _PROBES = 10**6
 REVISION = "2025-11-25"
 
@@ -35,7 +35,7 @@ def _text(frame: object) -> bytes:
 
 
 def odd_case(chance: random.Random) -> bytes:
-    """Members in another case, beside or in place of the right ones (CVE-2026-27896)."""
+    """Returns members in another case, beside or in place of the correct ones (CVE-2026-27896)."""
     key = chance.choice(["method", "id", "jsonrpc", "params"])
     odd = chance.choice([key.upper(), key.title(), key[:-1] + key[-1].upper(), "\u017f" + key[1:]])
     frame = dict(chance.choice(SEEDS))
@@ -128,7 +128,7 @@ KINDS: tuple[Callable[[random.Random], bytes], ...] = (
 
 
 def malformed(count: int, seed: int) -> Iterator[bytes]:
-    """Malformed lines of every kind, the same ones at every run."""
+    """Yields malformed lines of every kind, the same in every run."""
     chance = random.Random(seed)
     mutated = mutants(count, seed)
     for number in range(count):
@@ -140,7 +140,7 @@ def malformed(count: int, seed: int) -> Iterator[bytes]:
 
 
 def answer_probe(client: StdioClient, number: int) -> None:
-    """A request amid the noise is answered as ever."""
+    """Sends a valid request between malformed ones and checks its response."""
     client.next_id = _PROBES + number
     match number % 3:
         case 0:
@@ -148,7 +148,7 @@ def answer_probe(client: StdioClient, number: int) -> None:
         case 1:
             assert len(client.request("tools/list")["result"]["tools"]) >= 3
         case 2:
-            # An argument that no tool has: refused in the host, without the network.
+            # An unknown argument: the host refuses it without a request.
             refused = client.call("arxiv_query", qeury="x")["result"]
             assert refused["isError"] is True
 
@@ -164,7 +164,7 @@ def test_ten_thousand_malformed_frames_never_stop_the_real_server(tmp_path: Any)
         client.send_bytes(b'{"jsonrpc":"2.0","method":"tools/list"}\n')  # before the handshake
         client.open(REVISION)
         opened = len(client.pairs)
-        # What is taken once: the sandboxes, and room for the longest line.
+        # Memory that is allocated once: the sandboxes, and a buffer for the longest line.
         for tool in ("arxiv_query", "crossref_works", "pubmed_search"):
             client.call(tool)
         for _ in range(4):
@@ -187,7 +187,7 @@ def test_ten_thousand_malformed_frames_never_stop_the_real_server(tmp_path: Any)
         assert len(errors) > FRAMES // 4
         assert b"Traceback" not in b"".join(client.lines)
         assert_frames_valid(REVISION, [(frame, None) for frame in errors])
-        # Threads, the plugins and the first answers are there after the first quarter.
+        # After the first quarter, threads and plugins exist.
         settled = memory[_ROUNDS // 4]
         assert max(memory[_ROUNDS // 4 :]) < 1.05 * settled, " ".join(
             str(one >> 20) for one in memory

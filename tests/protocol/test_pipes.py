@@ -1,4 +1,4 @@
-"""Both ways of reading and writing a pipe: by waiting for it, and by a thread where one cannot."""
+"""Tests both ways to read and write a pipe: by the event loop, and by a thread."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 @sources
-def test_a_source_gives_every_byte_and_then_the_end(
+def test_a_source_passes_on_every_byte_and_then_the_end(
     make: MakeSource, pipe: tuple[int, int]
 ) -> None:
     reading, writing = pipe
@@ -88,7 +88,7 @@ def test_a_paused_source_leaves_the_rest_in_the_pipe(
         os.write(writing, b"two")
         source.resume()
         await asyncio.wait_for(arrived.wait(), 20)
-        # A thread may already be in its next read when it is paused; nothing is lost by that.
+        # A thread may already be in its next read when it is paused; no data is lost.
         assert b"".join(found) == b"onetwo"
         source.close()
 
@@ -113,7 +113,7 @@ def test_a_sink_keeps_order_and_writes_whatever_the_pipe_cannot_hold(
         sink.start(lambda: empty.set() if sink.pending == 0 else None, lambda: None)
         for line in lines:
             sink.write(line)
-        # More than a pipe holds, and nobody reads yet: it waits here, and not in `write`.
+        # More than a pipe's buffer, and no reader yet: the data is queued, `write` does not block.
         assert sink.pending > 1_000_000
         reader.start()
         await asyncio.wait_for(empty.wait(), 20)

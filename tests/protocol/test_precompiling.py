@@ -1,4 +1,4 @@
-"""Built-in plugins are compiled in the background after `initialize`, once for each code cache."""
+"""Tests background compilation of built-in plugins after `initialize`, once per code cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.fetch_harness import until
 from support.stdio_client import StdioClient
 
 STACK = 2**20
-#: Seconds that compiling may take on a machine that has other work.
+#: Seconds that compiling may take on a busy machine.
 LONG = 120.0
 
 
@@ -41,7 +41,7 @@ class Served:
         return [child for child in children if _compiles(child)]
 
     def missing(self) -> list[str]:
-        """Returns the plugins of which there is no code."""
+        """Returns the plugins without code in the cache."""
         return missing_code(DEFAULT_PLUGINS, CodeCache(self.code), STACK)
 
 
@@ -60,7 +60,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def keys() -> list[str]:
-    """Returns what the code of the built-in plugins is called in the cache."""
+    """Returns the cache keys of the built-in plugins' code."""
     return [code_key(builtin_digest(name), STACK) for name in DEFAULT_PLUGINS]
 
 
@@ -93,7 +93,7 @@ def test_after_initialize_and_an_idle_wait_the_code_of_all_built_in_plugins_is_t
     until(ready, LONG)
     assert len(seen) == 1, "one child process compiles all of them"
     until(lambda: server.compilers() == [], 10.0)
-    # The server has nothing left to compile, so the call reports no such wait.
+    # Nothing is left to compile, so the call reports no wait for the compiler.
     call = server.client.start_call("pubmed_spell", token="t", term="asthma")
     assert "error" in json.dumps(server.client.answer(call))
     assert "compiling" not in json.dumps([frame for frame, _ in server.client.pairs])
@@ -123,7 +123,7 @@ def test_the_end_of_the_server_ends_the_background_compiler(
     serve: Callable[[], Served], killed: bool
 ) -> None:
     server = serve()
-    # Nothing is compiled, however quick the machine is: the child waits for these.
+    # The child waits for these claims, so nothing is compiled yet.
     claims = [CodeCache(server.code).claim(key) for key in keys()]
     server.client.open()
     until(lambda: bool(server.compilers()), LONG)
@@ -150,7 +150,7 @@ def test_two_servers_never_compile_the_same_plugin(serve: Callable[[], Served]) 
     for server in (first, second):
         server.client.open()
     until(lambda: bool(first.compilers()) and bool(second.compilers()), LONG)
-    # What another process has claimed is left to it.
+    # Entries that another process has claimed are not compiled.
     for claim in held:
         assert claim is not None
         claim.release()

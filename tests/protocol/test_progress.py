@@ -1,4 +1,4 @@
-"""Progress rises, comes at most ten times a second, and says that a silent call still runs."""
+"""Tests that progress rises, is sent at most ten times a second, and has heartbeats."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_call_that_falls_silent_shows_that_it_still_runs(client: StdioClient) 
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """A loop whose clock goes straight to the next thing that is due."""
+    """An event loop whose clock jumps to the next timer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 def relayed(script: Callable[[Loop, ProgressRelay], Any]) -> list[tuple[float, Any, Any, Any]]:
-    """Returns what a client hears of a script, with the times."""
+    """Returns the notifications that a script sends to a client, with their times."""
     loop = Loop()
     heard: list[tuple[float, Any, Any, Any]] = []
 
@@ -108,7 +108,7 @@ def test_progress_always_increases() -> None:
     assert [done for _, done, _, _ in relayed(script)] == [1.0, 3.0, 4.0]
 
 
-def test_a_call_without_reports_gives_a_sign_of_life_each_second() -> None:
+def test_a_call_without_reports_sends_a_heartbeat_each_second() -> None:
     async def script(loop: Loop, relay: ProgressRelay) -> None:
         await loop.pass_time(2.5 * SILENCE)
         relay(1, 2, "half\nway\x1b")

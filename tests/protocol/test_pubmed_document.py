@@ -1,7 +1,7 @@
-"""The founding document's three PubMed tools, driven by the official client over recordings.
+"""Tests the three PubMed tools of the original specification with the official client.
 
-One server process answers every call of `CALLS` from `examples/recordings/pubmed`, whose articles
-are invented. `DOCUMENT` is what sections 3.1 to 3.3 of the document list, in snake_case.
+A server answers every call of `CALLS` from `examples/recordings/pubmed`, whose articles are
+invented. `DOCUMENT` lists the arguments of sections 3.1 to 3.3 of the specification in snake_case.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 RECORDING = Path(__file__).parents[2] / "examples" / "recordings" / "pubmed"
 
-#: Each argument of the document; those with a closed list of values with that list.
+#: Each argument of the specification; an enumeration with its values.
 DOCUMENT: dict[str, dict[str, set[str]]] = {
     "pubmed_search": {
         "query_term": set(),
@@ -165,7 +165,7 @@ Answers = Mapping[str, Any]
 def session(
     code_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, Any], Answers]:
-    """Returns the tools as they were listed, and what each call gave."""
+    """Returns the listed tools and the result of each call."""
     folder = tmp_path_factory.mktemp("server")
     settings = folder / "carrel.json"
     folders = {"cache_dir": str(code_folder), "data_dir": str(folder)}
@@ -191,7 +191,7 @@ def answers(session: tuple[dict[str, Any], Answers]) -> Answers:
 
 
 def data(answers: Answers, name: str) -> Any:
-    """Returns what a call gave, which must be the same in both of its forms."""
+    """Returns a call's result, after checking that both of its forms are equal."""
     answer = answers[name]
     assert not answer.is_error, answer.content
     assert json.loads(answer.content[0].text) == answer.structured_content
@@ -199,7 +199,7 @@ def data(answers: Answers, name: str) -> Any:
 
 
 def used(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the arguments by their paths, with the values of each."""
+    """Yields the paths of the arguments, with the values of each."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from used(value, f"{prefix}{name}.")
@@ -252,7 +252,7 @@ def test_the_limits_and_defaults_are_the_documents(
     assert {key: member.get(key) for key in limits} == limits
 
 
-def test_a_search_tells_what_was_asked_found_and_sent(answers: Answers) -> None:
+def test_a_search_returns_the_query_the_count_and_the_request(answers: Answers) -> None:
     found = data(answers, "ranked")
     assert found["search_parameters"] == CALLS["ranked"][1]
     assert found["effective_e_search_term"] == (
@@ -320,7 +320,7 @@ def test_terms_that_ncbi_ignored_or_rewrote_are_reported(answers: Answers) -> No
     assert nothing["notices"] == ['PubMed does not know the phrase "qwzxdesk[tiab]"']
 
 
-def test_abstracts_come_with_all_that_the_document_lists(answers: Answers) -> None:
+def test_abstracts_have_all_fields_of_the_specification(answers: Answers) -> None:
     found = data(answers, "abstracts")
     assert found["requested_pmids"] == PMIDS
     assert found["not_found_pmids"] == [MISSING]
@@ -378,7 +378,7 @@ def test_abstracts_come_with_all_that_the_document_lists(answers: Answers) -> No
     assert (notice["ref_type"], notice["pmid"]) == ("RetractionIn", "99000104")
 
 
-def test_each_level_of_detail_gives_its_own(answers: Answers) -> None:
+def test_each_level_of_detail_returns_its_fields(answers: Answers) -> None:
     for article in data(answers, "without mesh")["articles"]:
         assert not {"mesh_terms", "grant_list"} & set(article)
         assert article["abstract_text"]
@@ -386,7 +386,7 @@ def test_each_level_of_detail_gives_its_own(answers: Answers) -> None:
     for article in cited:
         assert not {"abstract_text", "grant_list"} & set(article)
         assert {"title", "authors", "journal_info", "doi"} <= set(article)
-    # Of the articles that have any.
+    # Only articles that have any.
     assert any("mesh_terms" in article for article in cited)
     for name, media_type, begins in (
         ("as xml", "application/xml", r"<PubmedArticle>\s*<MedlineCitation"),
@@ -410,7 +410,7 @@ def test_a_long_list_of_pmids_is_posted(answers: Answers) -> None:
     assert len(found["not_found_pmids"]) == 149
 
 
-def test_related_articles_come_with_what_a_reader_needs(answers: Answers) -> None:
+def test_related_articles_have_title_authors_doi_and_link(answers: Answers) -> None:
     similar = data(answers, "similar")
     assert similar["related_articles"] == [
         {
@@ -462,7 +462,7 @@ def test_citations_have_the_requested_styles(answers: Answers) -> None:
     assert set(data(answers, "plain citation")["citations"]) == {"ris"}
 
 
-def test_the_citation_of_an_article_nobody_has_is_an_error(answers: Answers) -> None:
+def test_the_citation_of_an_unknown_article_is_an_error(answers: Answers) -> None:
     answer = answers["no citation"]
     assert answer.is_error
     assert json.loads(answer.content[1].text)["error"]["code"] == "not_found"

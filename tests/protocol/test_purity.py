@@ -1,4 +1,4 @@
-"""Whatever prints, stdout carries frames and nothing else."""
+"""Tests that stdout contains only frames, even if tools print."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_stray_prints_go_to_stderr_even_from_c_code() -> None:
         assert b"stray" not in b"".join(client.lines)
         strays = ["print", "write without line feed", "os.write"]
         if os.name == "posix":
-            # The second stays in C's buffer until the process ends: after the last frame.
+            # The second print stays in C's buffer until the process ends, after the last frame.
             strays += ["puts", "printf in a buffer"]
         for stray in strays:
             assert f"stray {stray}".encode() in client.stderr
@@ -71,7 +71,7 @@ def test_plain_files_serve_as_stdin_and_stdout(tmp_path: Path) -> None:
     requests = tmp_path / "requests"
     answers = tmp_path / "answers"
     lines = [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, CALL]
-    # The last line without a line feed: a file may well end so.
+    # The last line has no line feed, like the end of some files.
     requests.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
     with requests.open("rb") as stdin, answers.open("wb") as stdout:
         done = subprocess.run(

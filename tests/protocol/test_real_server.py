@@ -1,4 +1,4 @@
-"""`carrel serve` itself, with the real plugin in its sandbox, offline."""
+"""Tests `carrel serve` with the built-in plugin in its sandbox, without a network."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_session_with_the_real_plugin_is_valid_to_the_last_byte(
         assert nothing["_meta"]["carrel/content"] == "untrusted-external-content"
         misspelt = error_of(client.result("arxiv_query", serch_query="x"))
         assert "did you mean 'search_query'" in misspelt["message"]
-        # The guest ran, and asked for what was never recorded.
+        # The guest ran, and requested a URL that is not in the recording.
         asked = error_of(client.result("arxiv_query", id_list="2101.00001"))
         assert asked["code"] == "not_recorded"
         assert client.call("arxiv_qery")["error"]["code"] == -32602

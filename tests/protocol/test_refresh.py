@@ -1,4 +1,4 @@
-"""A client asks for a fresh answer in a request's `_meta`, which no tool's schema has to name."""
+"""Tests `refresh` in a request's `_meta`, which bypasses the cache for any tool."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, cast
 import pytest
 from mcp_types import Implementation
 
+from carrel.config import ServerConfig
 from carrel.exchange import Call, ProgressHandler
 from carrel.server.calls import Context, ToolCalls
-from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from support.scripted_toolbox import ScriptedResult, ScriptedToolbox, as_toolbox
 
 
 class Noting(ScriptedToolbox):
-    """Notes whether calls pass the cache by."""
+    """Records whether calls bypass the cache."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,9 +57,7 @@ def test_a_calls_meta_can_bypass_the_cache(meta: dict[str, Any] | None, refreshe
     async def run() -> dict[str, Any]:
         loader = ToolboxLoader(lambda: as_toolbox(toolbox))
         await loader.get()
-        calls = ToolCalls(
-            loader, ServerSettings(), Implementation(name="t", version="1"), raw=False
-        )
+        calls = ToolCalls(loader, ServerConfig(), Implementation(name="t", version="1"), raw=False)
         params = {"name": "echo", **({} if meta is None else {"_meta": meta})}
         context = SimpleNamespace(params=params, protocol_version="2025-11-25", session=None)
         return await calls.answer(cast("Context", context), "echo", {"value": 1}, raw=False)

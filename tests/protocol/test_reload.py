@@ -1,4 +1,4 @@
-"""A changed configuration takes over while the server serves; a bad one does not."""
+"""Tests reloads: a changed configuration is applied while serving, an invalid one is not."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from carrel.config import ServerConfig
 from carrel.server.app import App
-from carrel.server.settings import ServerSettings
 from carrel.server.toolbox_loader import ToolboxLoader
 from support.guests import guest
 from support.manifests import manifest_text
@@ -38,7 +38,7 @@ class Served:
         self.file = file or folder / "carrel.json"
 
     def plugin(self, name: str = "sample", number: int = 1, **told: Any) -> str:
-        """Writes a plugin whose one tool gives `number`, and returns its address."""
+        """Writes a plugin whose only tool returns `number`; returns its URL."""
         path = self.folder / f"{name}.wasm"
         text = manifest_text(name=name, **told)
         path.write_bytes(guest(result=json.dumps({"n": number}), manifest=text).wasm)
@@ -53,7 +53,7 @@ class Served:
         self.write(json.dumps(document), replace=replace)
 
     def write(self, text: str, *, replace: bool = True) -> None:
-        """Writes the file anew under its name as editors do, or in place."""
+        """Writes the file by renaming a new one over it, as editors do, or in place."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         target = self.file.with_suffix(".new") if replace else self.file
         target.write_text(text, "utf-8")
@@ -117,7 +117,7 @@ def test_a_changed_file_is_reloaded_and_clients_are_notified(served: Served, rev
 
 
 @pytest.mark.requirement("serve:alive:reload-modules")
-def test_a_module_comes_changes_and_goes(served: Served) -> None:
+def test_a_module_can_be_added_changed_and_removed(served: Served) -> None:
     def module(name: str) -> dict[str, str]:
         path = served.folder / "asker.wasm"
         tool = {"name": name, "inputSchema": {"type": "object"}}
@@ -204,7 +204,7 @@ def test_sighup_reads_plugins_anew_whose_files_changed(served: Served, relative:
 
 
 @pytest.mark.requirement("serve:alive:reload-missing-folder")
-def test_a_configuration_that_comes_into_being_is_taken_over(
+def test_a_configuration_file_that_is_created_later_is_loaded(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
@@ -251,7 +251,7 @@ def test_an_approval_is_taken_over_and_the_plugin_fetched_beside_the_serving(
 
 
 class Slow(ScriptedToolbox):
-    """A toolbox that knows whether it was closed."""
+    """A toolbox that records whether it was closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last(
     async def run() -> None:
         old, new = Slow(), Slow()
         loader = ToolboxLoader(lambda: as_toolbox(old))
-        app = App(loader, ServerSettings(), raw=True)
+        app = App(loader, ServerConfig(), raw=True)
         await loader.get()
         running = asyncio.ensure_future(
             app.calls._run(_Context(), "wait", {"key": "k"})  # type: ignore[arg-type]
@@ -287,13 +287,13 @@ def test_running_calls_finish_on_the_old_toolbox_which_is_closed_after_the_last(
 
 
 class _Context:
-    """What a call looks at of its request, when it asks for nothing."""
+    """The part of a request that a call reads; without `_meta`."""
 
     params: dict[str, Any] | None = None
 
 
 @pytest.mark.requirement("stdio:pure:reload-costs-no-start")
-def test_watching_costs_nothing_before_the_first_answer() -> None:
+def test_the_file_watcher_is_imported_when_it_is_used() -> None:
     code = (
         "import sys, carrel.server.stdio, carrel.server.reload, carrel.server.watch\n"
         "print('watchfiles' in sys.modules)"
@@ -302,7 +302,7 @@ def test_watching_costs_nothing_before_the_first_answer() -> None:
     assert done.stdout == "False\n"
 
 
-#: Everything that a client can ask for. Whatever is added here must not change what is granted.
+#: Every request that a client can make. None may change a grant; add new ones here.
 METHODS = {
     "completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get",
     "prompts/list", "resources/list", "resources/read", "resources/templates/list",
@@ -331,20 +331,24 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
 ) -> None:
     served, client = open_server
     handled = App(
-        ToolboxLoader(lambda: as_toolbox(ScriptedToolbox())), ServerSettings(), raw=True
+        ToolboxLoader(lambda: as_toolbox(ScriptedToolbox())), ServerConfig(), raw=True
     ).sdk
     assert set(handled._request_handlers) <= METHODS
     tools = client.request("tools/list")["result"]["tools"]
-    # The host's own tools read papers at most; all others run in the sandbox.
+    # The host's own tools access papers at most, and no setting; all others run in the sandbox.
     assert [tool["name"] for tool in tools if tool["_meta"]["carrel/plugin"] == "carrel"] == [
         "work_lookup",
+        "paper_resolve",
+        "paper_metadata",
         "paper_info",
         "paper_search_local",
         "paper_list_recent",
         "paper_pdf_path",
         "paper_export",
     ]
-    assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
+    # `paper_metadata` writes to the paper store, and to nothing that a grant is in.
+    writing = [tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]]
+    assert writing == ["paper_metadata"]
     before = files(served)
     for tool in tools:
         client.call(tool["name"])

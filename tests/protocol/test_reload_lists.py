@@ -1,4 +1,4 @@
-"""The official client hears of every list that a reload changes, and of changes after it."""
+"""Tests that the official client is notified of list changes by a reload, and after it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODES = pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake", "m
 ALL = {"tools", "prompts", "resources"}
 BUILTIN = {name: {"enabled": False} for name in ("arxiv", "crossref", "eutils")}
 SERVE = "from carrel.__main__ import main; raise SystemExit(main())"
-#: A server that waits for no plugin: each that has to be compiled is listed later.
+#: A server that does not wait for plugins: those that must be compiled are listed later.
 IMPATIENT = f"import carrel.plugins.manifests.reading as reading; reading.PATIENCE = 0.0; {SERVE}"
 
 TELLS_ALL = (
@@ -37,7 +37,7 @@ TELLS_ALL = (
 
 
 class Folder:
-    """Modules and the configuration that names them."""
+    """A folder with modules and the configuration that names them."""
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self.file = folder / "carrel.json"
@@ -47,7 +47,7 @@ class Folder:
     def module(
         self, name: str, *, prompts: Sequence[str] = (), templates: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Writes a module and returns its entry; its tool says that all lists have changed."""
+        """Writes a module and returns its entry; its tool reports that all lists have changed."""
         guest = answering_module(
             {
                 "list_tools": {"tools": [{"name": "tell", "inputSchema": {"type": "object"}}]},
@@ -76,7 +76,7 @@ class Folder:
 
 
 class News:
-    """The official client, and which lists its server said had changed."""
+    """The official client, and the lists that were announced as changed."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -104,7 +104,7 @@ class News:
 
 
 def follow(folder: Folder, mode: Mode, use: Callable[[News], Awaitable[None]], code: str) -> None:
-    """Runs `use` with a client of a real server that follows all changes of lists."""
+    """Runs `use` with a client of a real server that subscribes to all list changes."""
     words = ["-c", code, "serve", "--config", str(folder.file)]
     server = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
 
@@ -171,7 +171,7 @@ def test_a_reload_announces_the_prompts_and_templates_that_it_changes(
 
 @pytest.mark.requirement("serve:alive:reload-news")
 @MODES
-def test_changes_that_plugins_tell_after_a_reload_are_announced(folder: Folder, mode: Mode) -> None:
+def test_list_changes_of_plugins_after_a_reload_are_announced(folder: Folder, mode: Mode) -> None:
     kept = folder.module("kept")
     folder.configure(kept=kept)
 
@@ -179,7 +179,7 @@ def test_changes_that_plugins_tell_after_a_reload_are_announced(folder: Folder, 
         assert await news.tools() == ["kept_tell"]
         folder.configure(kept=kept, later=folder.module("later"))
         await news.expect("tools")
-        # One that the reload kept loaded, then one that is loaded after it.
+        # A plugin that the reload kept loaded, then one that is loaded after it.
         for tool in ("kept_tell", "later_tell"):
             await news.client.call_tool(tool, {})
             await news.expect(*ALL)

@@ -1,4 +1,4 @@
-"""Documents that plugins offer by URI, beside the server's own health."""
+"""Tests plugins' resources, and the server's own health resource."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.scripted_toolbox import SECRET
 from support.stdio_client import StdioClient
 
 
-def test_the_plugins_resources_are_listed_behind_health(era_client: StdioClient) -> None:
+def test_the_plugins_resources_are_listed_after_health(era_client: StdioClient) -> None:
     health, facts, *_ = era_client.request("resources/list")["result"]["resources"]
     assert health["uri"] == "carrel://health"
     assert facts == {

@@ -1,4 +1,4 @@
-"""The official Python client drives the server in both of its modes."""
+"""Tests the server with the official Python client, in both of the client's modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client of 2026-07-28 can subscribe to what is sent; keep-alives of before are answered."""
+"""Tests subscriptions of revision 2026-07-28, and `ping` of earlier revisions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLD = ("note:1", "note:2", "carrel://health", "no uri")
 
 
 def with_module(folder: Path, code_folder: Path) -> list[str]:
-    """Returns a server with a module whose tool says of four documents that they changed."""
+    """Returns a server with a module whose tool reports that four resources changed."""
     texts = [json.dumps({"uri": uri}) for uri in TOLD]
     body, data, at = "", text_at(0, '{"content":[]}'), 64
     for text in texts:
@@ -42,7 +42,7 @@ def with_module(folder: Path, code_folder: Path) -> list[str]:
 
 
 def listen(client: StdioClient, **wanted: Any) -> dict[str, Any]:
-    """Subscribes; what the server acknowledges."""
+    """Subscribes; returns the server's acknowledgement."""
     client.start("subscriptions/listen", {"notifications": wanted})
     acknowledged: dict[str, Any] = client.notification(ACKNOWLEDGED)["params"]["notifications"]
     return acknowledged

@@ -1,4 +1,4 @@
-"""What a client gets for a call: the component's own text, or an error it can act on."""
+"""Tests results of calls: the component's own text, or an error with an action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_the_components_text_is_passed_through_unchanged(era_client: StdioClient
     result = era_client.result("layout", text=text)
     assert result["content"] == [{"type": "text", "text": text}]
     assert result["structuredContent"] == {"b": 1.5, "a": [100.0, "é😀"]}
-    # Not decoded and encoded again, which would have written 1.5 and 100.0.
+    # The text is not decoded and encoded again, which would write 1.5 and 100.0.
     assert text.encode() in era_client.lines[-1]
 
 
@@ -148,7 +148,7 @@ def test_an_unknown_resource_is_refused_with_the_revisions_error(era_client: Std
     assert "carrel://health" in error["message"]
 
 
-def test_health_tells_of_the_plugins_and_of_the_server_itself(era_client: StdioClient) -> None:
+def test_health_reports_the_plugins_and_the_server(era_client: StdioClient) -> None:
     era_client.result("echo")
     answer = era_client.request("resources/read", {"uri": "carrel://health"})
     health = json.loads(answer["result"]["contents"][0]["text"])

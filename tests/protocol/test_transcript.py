@@ -1,4 +1,4 @@
-"""A whole session in every revision of the protocol, each frame judged by the official schema."""
+"""Runs a session in every revision of the protocol; validates frames by the official schemas."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_session_in_every_revision_is_valid_to_the_last_byte(revision: str) ->
         echoed = client.result("echo", value={"deep": [1, 2.5, None, "é\u2028"]})
         expected = {"value": {"deep": [1, 2.5, None, "é\u2028"]}}
         assert json.loads(echoed["content"][0]["text"]) == expected
-        # Older clients have no such member; for the others it is the same data.
+        # Older revisions do not have this member; in the others it has the same data.
         assert echoed.get("structuredContent") == (expected if revision > "2025-06" else None)
 
         id_ = client.start_call("work", token="t", steps=3)
@@ -71,7 +71,7 @@ def test_a_session_in_every_revision_is_valid_to_the_last_byte(revision: str) ->
 
 
 def _interrupted(client: StdioClient) -> list[str]:
-    """Returns the keys of interrupted calls, once there is one: interrupting is not answered."""
+    """Polls for interrupted calls, because an interrupt has no response; returns their keys."""
     answers = (client.result("cancelled")["content"][0]["text"] for _ in range(2000))
     return next(keys for answer in answers if (keys := json.loads(answer)["keys"]))
 

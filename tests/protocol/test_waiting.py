@@ -1,4 +1,4 @@
-"""Progress of the real server says why a call waits, in whole numbers that count no waiting."""
+"""Tests that progress of the real server names the reason for a wait, and counts only work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Report = dict[str, Any]
 
 
 class Server:
-    """The real server, whose upstreams are a server of the test's."""
+    """The real server with a local upstream."""
 
     def __init__(self, upstream: Upstream, folder: Path, cache: Path) -> None:
         self.upstream = upstream
@@ -42,7 +42,7 @@ class Server:
         self.client = StdioClient([*command, "serve", "--config", str(settings)])
 
     def reports(self, token: str) -> list[Report]:
-        """Returns what a call reported so far."""
+        """Returns a call's progress reports so far."""
         return [
             frame["params"]
             for frame, _ in self.client.pairs
@@ -51,7 +51,7 @@ class Server:
         ]
 
     def wait_for(self, token: str, message: str) -> None:
-        """Waits until a call reports this."""
+        """Waits until a call reports this message."""
         self.client.wait_for(
             lambda frame: (
                 frame.get("method") == "notifications/progress"
@@ -75,7 +75,7 @@ def server(tmp_path: Path, code_folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def assert_honest(reports: Sequence[Report]) -> None:
-    """Whole numbers that rise; a total only beside work that was done, and never passed."""
+    """Checks that progress is rising whole numbers, with a total that is never exceeded."""
     numbers = [report["progress"] for report in reports]
     assert all(isinstance(number, int) for number in numbers), numbers
     assert numbers == sorted(set(numbers))
@@ -85,7 +85,7 @@ def assert_honest(reports: Sequence[Report]) -> None:
 
 
 def messages(reports: Sequence[Report]) -> list[str]:
-    """Returns what a client's person reads, signs of life left out."""
+    """Returns the messages, without heartbeats."""
     said = [report["message"] for report in reports]
     return [one for one in said if not one.startswith("still working")]
 

@@ -1,17 +1,17 @@
-"""httpcore2 hands bytes that came behind a complete answer out as the answer to the next request.
+"""httpcore2 returns bytes that follow a complete response as the response to the next request.
 
     python httpcore2_leftover_bytes.py
 
-prints what two requests over one connection pool are answered, against a server on loopback that
-sends a second answer right behind its first one. Exit code 1 when the forged one is handed out.
-Needs httpcore2 and nothing else; the fault was seen in 2.16.2.
+prints the responses to two requests over one connection pool, from a server on loopback that sends
+a second response right after the first. The exit code is 1 if the forged one is returned. Needs
+only httpcore2; the fault was seen in 2.16.2.
 
-RFC 9112, section 6.3: a client that receives more data than an answer's own must not take it for
-part of another. `HTTP11Connection._response_closed` calls h11's `start_next_cycle()` without
-looking at `trailing_data`, so that the bytes stay in h11's buffer and begin the next answer. The
-same holds for a body behind the answer to HEAD, and behind 204 and 304. A server that two clients
-of one process trust differently can so answer the one in the other's place, where both share a
-host (a storage service, a proxy), and a POST after such an answer is sent and reported as failed.
+RFC 9112, section 6.3: a client that receives more data than a response's own must not treat it as
+part of another response. `HTTP11Connection._response_closed` calls h11's `start_next_cycle()`
+without checking `trailing_data`, so the bytes stay in h11's buffer and begin the next response. The
+same applies to a body after the response to HEAD, and after 204 and 304. If two clients of a
+process share a host (a storage service, a proxy), the host can forge a response for one client in a
+response to the other. A POST after such a response is sent and reported as failed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def serve(listener: socket.socket) -> None:
 
 
 def second_answer() -> bytes:
-    """Returns what the second of two requests is answered."""
+    """Returns the response to the second of two requests."""
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, args=(listener,), daemon=True).start()
     base = f"http://127.0.0.1:{listener.getsockname()[1]}"

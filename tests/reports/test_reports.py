@@ -1,6 +1,6 @@
-"""Faults of libraries that Carrel works around, as programs that can be sent to their authors.
+"""Runs programs that reproduce faults of libraries which Carrel works around.
 
-One that passes is mended: what works around it can then be looked at again.
+A program that passes shows that the fault was fixed and the workaround can be reconsidered.
 """
 
 from __future__ import annotations

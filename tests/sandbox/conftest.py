@@ -1,4 +1,4 @@
-"""A runtime on a temporary folder, and short ways to load and call a guest."""
+"""Fixtures: a runtime in a temporary folder, and helpers to load and call a guest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Invoke = Callable[..., str]
 
 
 class AnsweringFetcher:
-    """Answers every request with an empty document and counts them."""
+    """Returns an empty document for every request, and counts requests."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []

@@ -1,4 +1,4 @@
-"""One process compiles an entry of the code cache; others wait for it, but not for long."""
+"""Tests that one process compiles an entry of the code cache and others wait, up to a limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STACK = RuntimeSettings(Path()).stack_bytes
 
 
 class Compiles:
-    """What was compiled, and how far behind this process."""
+    """What was compiled, and its age relative to this process."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.nices: list[int] = []
@@ -90,7 +90,7 @@ def test_a_component_that_another_process_compiles_is_not_compiled_again(
 def test_a_call_waits_for_another_compiler_only_for_a_limited_time(
     code: Path, compiles: Compiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when the other one, at low priority, gets no processor."""
+    """As when the other process, at low priority, gets no CPU time."""
     monkeypatch.setattr(loader, "_PATIENCE", 0.05)
     one, cache = guest(), CodeCache(code)
     claim = cache.claim(key_of(one))
@@ -145,6 +145,6 @@ def test_the_compiler_ends_with_the_runtime(code: Path, monkeypatch: pytest.Monk
 
 
 def _hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has the compiler read nothing and never end."""
+    """Makes the compiler hang without reading its input."""
     sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
     monkeypatch.setattr(compiling, "child_command", lambda *_: sleep)

@@ -1,4 +1,4 @@
-"""Whose turn it is to compute, and who makes an instance ahead of it."""
+"""Tests the order of CPU permits, and instances that are made before a permit is free."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .conftest import Invoke, Load
 pytestmark = pytest.mark.alone
 
 PROCESSORS = max(2, os.cpu_count() or 2)
-#: Seconds after which a thread that has not gone on is taken to wait.
+#: Seconds after which a thread that has not continued is considered to wait.
 WAITS = 0.2
 _SPINS_AT_ITS_START = "(func $spin (loop $l (br $l))) (start $spin)"
 
 
 def goes_on(step: Callable[[], None]) -> threading.Event:
-    """Takes a step in a thread of its own; set when it has returned."""
+    """Runs a step in a new thread; the returned event is set when it has returned."""
     done = threading.Event()
 
     def run() -> None:
@@ -95,7 +95,7 @@ def test_a_deprioritised_guest_continues_and_releases_its_permit() -> None:
     computing: list[CpuPermit] = []
     computes, end = threading.Event(), threading.Event()
 
-    # In a thread of its own, which keeps the low priority.
+    # In a new thread, because the low priority stays.
     def compute() -> None:
         computing.append(CpuPermit(turns, threading.get_native_id()))
         computing[0].take()
@@ -132,7 +132,7 @@ def test_a_call_is_cancelled_at_once_wherever_it_waits(load: Load) -> None:
         component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
         for call in calls
     ]
-    # Last to first: those that wait before those they wait for.
+    # In reverse order: waiting instances before those that they wait for.
     for call, pending in zip(reversed(calls), reversed(running), strict=True):
         call.cancel()
         with pytest.raises(Cancelled):
@@ -141,8 +141,8 @@ def test_a_call_is_cancelled_at_once_wherever_it_waits(load: Load) -> None:
 
 
 @pytest.mark.requirement("sandbox:fresh:pool")
-def test_calls_that_wait_with_an_instance_keep_apart(load: Load) -> None:
-    # Counts in a global and fails when somebody has counted before.
+def test_waiting_calls_with_an_instance_are_isolated(load: Load) -> None:
+    # Counts in a global, and fails if an earlier call has counted.
     body = """
       (if (global.get $used) (then unreachable))
       (global.set $used (i32.const 1))
@@ -188,7 +188,7 @@ def test_a_timeout_that_passes_in_a_signal_handler_ends_the_wait() -> None:
 
 
 @NEEDS_ALARMS
-def test_a_wait_that_a_signal_handler_ends_takes_no_place() -> None:
+def test_a_wait_that_a_signal_handler_ends_takes_no_permit() -> None:
     def too_late(*_: object) -> None:
         raise TimeoutError("too late")
 

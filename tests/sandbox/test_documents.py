@@ -1,4 +1,4 @@
-"""Documents of bytes: they reach the guest as they are, and what is wrong is a typed error."""
+"""Tests binary documents: the guest gets them unchanged, and faults are typed errors."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ REALLOC = '(func (export "realloc") (param i32 i32 i32) (param $n i32) (result i
         pytest.param("unreachable", id="trap"),
     ],
 )
-def test_an_allocator_that_lies_is_a_typed_error(load: Load, lie: str) -> None:
+def test_a_faulty_allocator_is_a_typed_error(load: Load, lie: str) -> None:
     wat = guest_wat(
         reading="(drop (i32.load8_u (i32.add (local.get $document) (i32.sub (local.get $length)"
         " (i32.const 1)))))"
@@ -161,7 +161,7 @@ def test_an_allocator_that_lies_is_a_typed_error(load: Load, lie: str) -> None:
 
 
 def test_an_allocator_that_only_allocates_is_enough(load: Load) -> None:
-    # componentize-py's traps for a block that it has given already.
+    # componentize-py traps for a block that it has already returned.
     wat = guest_wat(reading=CHECK_PATTERN, result=CHECKED, functions=HEX)
     only = "(local $p i32) (if (local.get 0) (then unreachable))"
     component = load(assemble(wat.replace("(local $p i32)", only, 1)))
@@ -170,8 +170,8 @@ def test_an_allocator_that_only_allocates_is_enough(load: Load) -> None:
     component.close()
 
 
-def test_an_allocator_that_overlaps_costs_only_its_own_call(load: Load) -> None:
-    # The table of the alphabet lies in the document, so the guest reads nonsense and nobody else.
+def test_an_allocator_with_overlapping_blocks_fails_only_its_own_call(load: Load) -> None:
+    # The alphabet's table overlaps the document, so the guest reads wrong data, but only its own.
     wat = guest_wat(reading="")
     same = "(local $p i32) (return (i32.const 65536))"
     component = load(assemble(wat.replace("(local $p i32)", same, 1)))
@@ -218,7 +218,7 @@ def test_nothing_of_a_document_is_there_in_the_next_call(load: Load) -> None:
     component.close()
 
 
-def test_the_plugins_own_error_comes_back_as_its_report(load: Load) -> None:
+def test_the_plugins_own_error_is_returned(load: Load) -> None:
     report = json.dumps({"code": "invalid_document", "message": "no file of that kind"})
     component = load(guest(reading="", result=report, failed=True))
     with pytest.raises(PluginReport) as caught:
@@ -316,7 +316,8 @@ def test_a_component_without_the_interface_is_compiled_as_it_is(load: Load) -> N
 
 
 def test_the_entry_is_appended_and_nothing_of_the_component_changes() -> None:
-    # What is appended is a part of the code: with another, `codecache.SETTINGS_REVISION` changes.
+    # The appended code is part of the compiled code: if it changes, so must
+    # `codecache.SETTINGS_REVISION`.
     one = guest(reading="")
     longer = with_entry(one.wasm, "guest")
     assert longer.startswith(one.wasm)

@@ -1,4 +1,4 @@
-"""A guest in the thread of whoever waits for it: the same walls, and that thread is theirs."""
+"""Tests guests that run in the thread of their caller, within the same limits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def parse(
 
 
 def in_threads(count: int, work: Callable[[], object]) -> tuple[list[threading.Thread], list[str]]:
-    """Threads that do something at once, and what each came to: a text, or an error's code."""
+    """Runs a function in threads; returns each one's text or error code."""
     outcomes: list[str] = []
 
     def run() -> None:
@@ -69,7 +69,7 @@ def in_threads(count: int, work: Callable[[], object]) -> tuple[list[threading.T
 
 @contextmanager
 def busy(component: SandboxedComponent) -> Iterator[None]:
-    """Has all workers of a component in use."""
+    """Keeps all workers of a component in use."""
     calls = [Call("crowd", "format") for _ in range(WORKERS)]
     one_of = iter(calls)
     threads, _ = in_threads(WORKERS, lambda: parse(component, "<long/>", call=next(one_of)))
@@ -83,7 +83,7 @@ def busy(component: SandboxedComponent) -> Iterator[None]:
             thread.join(10)
 
 
-def test_no_other_thread_takes_part(load: Load) -> None:
+def test_no_other_thread_is_used(load: Load) -> None:
     component = load(guest(result='{"a":1}'), "inline")
     assert [parse(component) for _ in range(20)] == ['{"a":1}'] * 20
     assert threads_of("inline") == 0
@@ -92,7 +92,7 @@ def test_no_other_thread_takes_part(load: Load) -> None:
 
 @pytest.mark.requirement("sandbox:fresh:inline")
 def test_each_document_meets_a_new_instance(load: Load) -> None:
-    # Fails when somebody has counted, or left a byte in memory, before.
+    # Fails if an earlier call has counted, or left a byte in memory.
     body = """
       (if (global.get $used) (then unreachable))
       (global.set $used (i32.const 1))
@@ -229,7 +229,7 @@ def test_the_callers_priority_is_not_lowered(load: Load) -> None:
             parse(component, "<long/>", Limits(cpu_seconds=0.5))
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
-    # More than there are processors: guests in threads of the host's own would step back.
+    # More than processors: guests in the host's own threads would get low priority.
     threads, outcomes = in_threads(PROCESSORS + 2, priority_after)
     for thread in threads:
         thread.join(30)

@@ -1,4 +1,4 @@
-"""Every limit of a call has an end, and the end is a typed error."""
+"""Tests that exceeding any limit of a call is a typed error."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_spinning_guests_do_not_delay_another_plugin(load: Load) -> None:
 
 @pytest.mark.requirement("sandbox:limits:threads")
 def test_threads_do_not_mix_up_each_others_failures(load: Load) -> None:
-    """wasmtime-py keeps a callback's exception module-wide; none of ours may land there."""
+    """wasmtime-py stores a callback's exception in a module variable; ours must not use it."""
     good, bad = load(guest(result='{"good":1}'), "good"), load(guest("unreachable"), "bad")
     wrong: list[object] = []
 

@@ -1,4 +1,4 @@
-"""What is refused before anything of it runs, each by name."""
+"""Tests components that are refused at load, with the reason."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_a_lost_key_makes_the_old_code_worthless(code: Path) -> None:
 
 
 @pytest.mark.long("kills")
-def test_two_compiling_processes_and_a_kill_leave_a_complete_cache(
+def test_two_compiling_processes_and_a_kill_do_not_corrupt_the_cache(
     code: Path, tmp_path: Path
 ) -> None:
     one = guest(result='{"survived":true}')

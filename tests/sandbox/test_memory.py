@@ -1,4 +1,4 @@
-"""What the host keeps of memory that was freed."""
+"""Tests that freed memory is returned to the operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool of guest memory: what does not fit in it, and where there is no room for it."""
+"""Tests the pool of guest memory: guests that do not fit, and machines without address space."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def resident() -> int:
 
 
 def touching(pages: int) -> str:
-    """WAT that writes into each page of so many times 64 KiB more than a guest has at first."""
+    """Returns WAT that grows memory by so many times 64 KiB and writes into each new page."""
     return f"""
       (drop (memory.grow (i32.const {pages})))
       (loop $l
@@ -53,7 +53,7 @@ def test_a_component_larger_than_the_pool_runs_without_it(invoke: Invoke) -> Non
 
 @pytest.mark.requirement("sandbox:fresh:pool")
 def test_pooled_memory_is_zeroed_between_calls(load: Load) -> None:
-    # Writes a byte in each of three pages and fails when one was there already.
+    # Writes a byte in each of three pages, and fails if one is not zero.
     body = """
       (loop $l
         (if (i32.load8_u (i32.add (i32.const 70000) (local.get $i))) (then unreachable))
@@ -75,7 +75,7 @@ def test_memory_of_a_guest_is_returned_without_a_further_call(load: Load) -> Non
     call = Call("guest", "tool")
     done = component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
     assert done.result(timeout=10) == "{}"
-    # The result is there before the memory is.
+    # The result is available before the memory is.
     deadline = time.monotonic() + 5
     while resident() - before > 64 * 2**20:
         assert time.monotonic() < deadline, "a guest's memory outlives its call"
@@ -85,7 +85,7 @@ def test_memory_of_a_guest_is_returned_without_a_further_call(load: Load) -> Non
 
 @pytest.mark.requirement("serve:alive:pool")
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit on addresses is Linux's")
-def test_a_limit_on_addresses_costs_the_pool_and_nothing_else() -> None:
+def test_a_limit_of_address_space_disables_only_the_pool() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _WITH_LITTLE_ROOM],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Which components have no clock and no chance in them."""
+"""Tests which components are deterministic: without clocks and random numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_component_that_imports_only_the_contract_is_pure(load: Load) -> None:
 
 
 @pytest.mark.requirement("sandbox:fresh:kept-results")
-def test_a_component_that_can_ask_for_the_time_is_not(load: Load) -> None:
+def test_a_component_with_a_clock_is_not_deterministic(load: Load) -> None:
     component = load(guest(imports=CLOCK))
     assert not component.is_pure
     component.close()

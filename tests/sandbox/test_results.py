@@ -1,4 +1,4 @@
-"""What a guest returns, or fails to, is a checked text or a typed error."""
+"""Tests that a guest's result is a validated text or a typed error."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_text_is_freed_with_the_last_view_of_it(load: Load) -> None:
 
 @pytest.mark.requirement("sandbox:limits:interrupt")
 def test_nothing_of_pythons_runs_when_a_text_is_freed(load: Load) -> None:
-    # An interrupt that was seen there would be lost.
+    # An interrupt that was raised there would be lost.
     component = load(guest())
     text = parsed(component)
     calls = []
@@ -146,12 +146,12 @@ def test_a_value_that_breaks_the_abi_is_a_contract_violation(
         invoke(guest(body))
 
 
-def test_an_allocator_that_lies_is_a_typed_error(invoke: Invoke) -> None:
+def test_a_faulty_allocator_is_a_typed_error(invoke: Invoke) -> None:
     with pytest.raises((ContractViolation, Trap, LimitExceeded)):
         invoke(guest("unreachable"), "x" * 1_000_000, limits=Limits(memory_bytes=200_000))
 
 
-def test_the_plugins_own_error_comes_back_as_its_report(invoke: Invoke) -> None:
+def test_the_plugins_own_error_is_returned(invoke: Invoke) -> None:
     report = json.dumps({"code": "not_found", "message": "no such paper"})
     with pytest.raises(PluginReport) as caught:
         invoke(guest(result=report, failed=True))
@@ -160,7 +160,7 @@ def test_the_plugins_own_error_comes_back_as_its_report(invoke: Invoke) -> None:
 
 @pytest.mark.requirement("sandbox:fresh:memory")
 def test_nothing_a_call_wrote_is_there_in_the_next_one(load: Load) -> None:
-    # Counts in memory and in a global; a second call that sees either would trap.
+    # Counts in memory and in a global; traps if either was set by an earlier call.
     component = load(
         guest(
             """
@@ -207,7 +207,7 @@ def test_a_fetch_reaches_the_fetcher_as_the_guest_wrote_it(invoke: Invoke) -> No
 
 
 class DiscardingFetcher(AnsweringFetcher):
-    """Remembers what a guest discarded, too."""
+    """Records the URLs that a guest discarded, too."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ def test_a_discarded_request_reaches_the_fetcher_as_the_guest_wrote_it(invoke: I
     )
     assert invoke(gives_up, fetcher=fetcher) == "{}"
     assert fetcher.discarded == [Request("GET", "https://example.org/a?")]
-    # A fetcher that keeps nothing has nothing to discard: a replay, or none.
+    # A fetcher without a cache ignores a discard: a replay, or none.
     assert invoke(gives_up, fetcher=AnsweringFetcher()) == "{}"
 
 
@@ -252,7 +252,7 @@ def test_a_flood_of_discards_ends_the_call(invoke: Invoke) -> None:
     reason="wasmtime before 50 has no limit on what a guest passes: this takes 2.6 GB there",
 )
 def test_a_list_of_requests_larger_than_the_host_takes_is_a_typed_error(invoke: Invoke) -> None:
-    """Two million requests in one list: the host lifts them before any budget can be asked."""
+    """Two million requests in one list: the host lifts the list before it checks a budget."""
     flood = guest(
         """
         (drop (memory.grow (i32.const 1400)))

@@ -1,4 +1,4 @@
-"""Signals that are held back: none is lost or early, and the handlers stay whose they were."""
+"""Tests deferred signals: none is lost or delivered early, and handlers are restored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
 
 @pytest.fixture
 def came() -> Iterator[list[int]]:
-    """Yields what a handler of two signals has been told of."""
+    """Yields the signals that a handler of two signals has received."""
     came: list[int] = []
     both = (signal.SIGUSR1, signal.SIGUSR2)
     before = [signal.signal(one, lambda number, _frame: came.append(number)) for one in both]
@@ -57,7 +57,7 @@ def test_handlers_are_called_in_order_when_the_block_ends(came: list[int]) -> No
     assert came[3:] == [signal.SIGUSR1]
 
 
-def test_an_interrupt_is_raised_at_the_end_and_keeps_no_other_signal_back(came: list[int]) -> None:
+def test_an_interrupt_is_raised_at_the_end_and_blocks_no_other_signal(came: list[int]) -> None:
     before = handlers()
     done: list[bool] = []
 
@@ -86,7 +86,7 @@ def test_an_error_of_the_block_and_an_interrupt_are_both_raised(came: list[int])
     assert came == []
 
 
-def test_blocks_stand_in_each_other(came: list[int]) -> None:
+def test_blocks_can_be_nested(came: list[int]) -> None:
     before = handlers()
     with held_back():
         with held_back():
@@ -116,7 +116,7 @@ def test_signals_that_are_ignored_stay_ignored() -> None:
         signal.signal(signal.SIGUSR1, before)
 
 
-def test_other_threads_change_nothing(came: list[int]) -> None:
+def test_other_threads_have_no_effect(came: list[int]) -> None:
     before = handlers()
     seen: list[list[Any]] = []
 
@@ -133,8 +133,8 @@ def test_other_threads_change_nothing(came: list[int]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork there")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_in_a_fork_of_another_thread_nothing_is_held_back() -> None:
-    """Its main thread is that one, and the block that would end the holding is not in it."""
+def test_in_a_fork_by_another_thread_signals_are_not_deferred() -> None:
+    """The fork's main thread is that thread, which does not run the end of the `with` block."""
     codes: list[int] = []
 
     def fork() -> None:

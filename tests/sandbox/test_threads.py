@@ -1,4 +1,4 @@
-"""How many threads a component's calls take."""
+"""Tests the number of threads of a component's calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_calls_one_after_another_take_one_thread(load: Load) -> None:
     left, done = [50], threading.Event()
 
     def next_call() -> None:
-        # Asked for by whoever is told of the last one's end, so as early as can be.
+        # Started by the callback of the last one's end, so as early as possible.
         left[0] -= 1
         if left[0] == 0:
             done.set()
@@ -77,7 +77,7 @@ def test_as_many_threads_are_made_as_calls_run_at_once(load: Load) -> None:
 
 
 class Gate:
-    """A fetcher whose answers come once it is opened; counts those that wait."""
+    """A fetcher that responds once it is opened; counts waiting requests."""
 
     def __init__(self) -> None:
         self.opened = threading.Event()
@@ -93,7 +93,7 @@ class Gate:
 
 
 class Peak:
-    """The most threads that a component has had at once, looked at every millisecond."""
+    """Records the maximum number of a component's threads, sampled every millisecond."""
 
     def __init__(self, name: str) -> None:
         self.most = 0
@@ -147,7 +147,7 @@ def test_requests_answered_at_once_take_no_further_threads(load: Load) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:threads")
-def test_calls_that_wait_for_an_upstream_leave_room_for_others_up_to_the_limit(load: Load) -> None:
+def test_calls_waiting_for_an_upstream_do_not_block_others_up_to_the_limit(load: Load) -> None:
     component = load(guest(FETCH, data=URL, fetching=True), "waits")
     gate = Gate()
 
@@ -164,7 +164,7 @@ def test_calls_that_wait_for_an_upstream_leave_room_for_others_up_to_the_limit(l
     with Peak("waits") as peak:
         waiting = [submit('"fetch"') for _ in range(LIMIT - 1)]
         until_waiting(LIMIT - 1)
-        assert submit("{}").result(timeout=10) == "{}"  # with the thread that is left
+        assert submit("{}").result(timeout=10) == "{}"  # in the remaining thread
         waiting += [submit('"fetch"') for _ in range(200 - len(waiting))]
         until_waiting(LIMIT)
         assert not any(one.done for one in waiting)
@@ -174,7 +174,7 @@ def test_calls_that_wait_for_an_upstream_leave_room_for_others_up_to_the_limit(l
     component.close()
 
 
-def test_jobs_in_the_slow_lane_leave_room_for_others() -> None:
+def test_long_jobs_do_not_block_others() -> None:
     parks: list[Park] = []
 
     def make(_thread: int, park: Park) -> Worker:
@@ -204,7 +204,7 @@ def test_jobs_in_the_slow_lane_leave_room_for_others() -> None:
 
 
 class Crowd:
-    """Threads with workers that do nothing, and jobs that say in which of them they run."""
+    """Threads with dummy workers, and jobs that record the thread that runs them."""
 
     def __init__(self, rest: float) -> None:
         self.closed = 0
@@ -218,7 +218,7 @@ class Crowd:
         self.closed += 1
 
     def run(self, count: int) -> set[str]:
-        """Runs so many jobs at once; the names of their threads."""
+        """Runs so many jobs concurrently; returns the names of their threads."""
         names: set[str] = set()
         meeting = threading.Barrier(count + 1)
 
@@ -233,7 +233,7 @@ class Crowd:
         return names
 
     def until(self, number: int) -> None:
-        """Waits until there are only so many threads."""
+        """Waits until only so many threads are left."""
         end = time.monotonic() + 10
         while threads_of("rested") > number:
             assert time.monotonic() < end
@@ -256,7 +256,7 @@ def test_threads_without_a_job_end_after_a_rest_and_give_their_memory_back(
     crowd.until(0)
 
 
-def test_one_call_after_another_keeps_one_thread_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sequential_calls_keep_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "give_back", lambda: None)
     crowd = Crowd(rest=0.3)
     crowd.run(8)

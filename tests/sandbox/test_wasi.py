@@ -1,4 +1,4 @@
-"""The inert part of WASI, which compilers drag in, is there for a component that imports it."""
+"""Tests the WASI stubs for components whose compilers import WASI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RANDOM = (
 
 
 def asking_for_chance() -> Guest:
-    """Returns a guest that asks WASI for a random number before it returns its result."""
+    """Returns a guest that gets a random number from WASI before it returns its result."""
     wat = guest_wat("(drop (call $chance))", imports=_RANDOM)
     lowered = '(core func $chance (canon lower (func $random "get-random-u64")))'
     wasi = '(core instance $wasi (export "chance" (func $chance)))'

@@ -1,4 +1,4 @@
-"""Small documents that readers read, and a stranger's reader."""
+"""Makes small documents of several formats, and a third-party plugin that reads one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def section(title: str, paragraphs: int = 1, label: str = "") -> str:
 
 
 def article(body: str = "", title: str = "On stones", summary: str = "In short.") -> bytes:
-    """An article in JATS."""
+    """Returns an article in JATS."""
     return (
         '<?xml version="1.0"?><article article-type="research-article"><front><article-meta>'
         '<article-id pub-id-type="doi">10.5555/stones.1</article-id>'
@@ -32,14 +32,14 @@ def article(body: str = "", title: str = "On stones", summary: str = "In short."
 
 
 def long_article() -> bytes:
-    """One of about 20,000 characters, with sections inside sections."""
+    """Returns an article of about 20,000 characters, with nested sections."""
     inner = f"<sec><title>Sites</title><p>{WORDS}</p></sec>"
     methods = section("Materials and Methods", 60, "2").replace("</sec>", f"{inner}</sec>")
     return article(section("Introduction", 60, "1") + methods + section("Results", 80, "3"))
 
 
 def archive(**members: bytes) -> bytes:
-    """A ZIP archive; two underscores stand for a slash, and a dollar sign for a dot."""
+    """Returns a ZIP archive; in names, `__` means a slash and `$` a dot."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as file:
         for name, data in members.items():
@@ -48,7 +48,7 @@ def archive(**members: bytes) -> bytes:
 
 
 def tar(name: str, data: bytes) -> bytes:
-    """An archive of one file."""
+    """Returns a tar archive of one file."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as file:
         member = tarfile.TarInfo(name)
@@ -70,7 +70,7 @@ DOCUMENT: dict[str, Any] = {
 def reader(
     name: str = "rtf", document: Any = None, *, takes_bytes: bool = True, **parts: Any
 ) -> Guest:
-    """A plugin of a stranger's with a format that reads documents."""
+    """Returns a third-party plugin with a format that reads documents."""
     form = {
         "name": name,
         "description": "A kind of document.",

@@ -1,4 +1,4 @@
-"""A certificate authority of the tests' own, and signers' certificates with any fault."""
+"""Makes a certificate authority, and signers' certificates with any fault."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Issued:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a signer's certificate says; `replace` makes one with a fault."""
+    """The contents of a signer's certificate; `replace` makes one with a fault."""
 
     names: Sequence[x509.GeneralName] = (x509.RFC822Name("dev@example.org"),)
     issuer: str | None = "https://id.example.org"
@@ -117,13 +117,13 @@ def leaf(above: Issued, wanted: Wanted = Wanted(), key: Any = None, **changes: A
 
 
 def self_signed(pretended: Issued) -> Issued:
-    """Returns a certificate that names `pretended` as its issuer and is signed by its own key."""
+    """Returns a certificate with the issuer `pretended`, signed by its own key."""
     key = p256()
     return leaf(Issued(pretended.certificate, key), key=key)
 
 
 def key_usage(**allowed: bool) -> x509.KeyUsage:
-    """Returns a key's usage: what is named, and nothing else."""
+    """Returns a key usage extension with only the named usages."""
     known = (
         "digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
         "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",

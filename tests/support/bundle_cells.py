@@ -1,4 +1,4 @@
-"""The table of bundles: what cosign 3 writes, right and wrong in each part."""
+"""The table of bundles as cosign 3 writes them: valid ones, and faults in each part."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 def changed(signing_keys: SigningKeys, repository: HttpRepository, change: Any) -> Case:
-    """Returns a good bundle after `change` of its JSON, which is given the bundle and the
+    """Returns a valid bundle after `change` of its JSON, which gets the bundle and the
     digest.
     """
     digest = artifact(repository)
@@ -54,7 +54,7 @@ def says(
     key: Any = None,
     **parts: Any,
 ) -> Case:
-    """Returns a bundle by `key`, the lab's unless told, over what `payload` makes of the digest.
+    """Returns a bundle by `key`, by default the accepted one, of `payload` for the digest.
 
     `parts` are those of `bundle`.
     """
@@ -67,7 +67,7 @@ def says(
 def with_signature(
     signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[str], str]
 ) -> Case:
-    """Returns a good bundle after `change` of its signature's base64."""
+    """Returns a valid bundle after `change` of its signature's base64."""
 
     def replace(document: Any, _: str) -> None:
         envelope = document["dsseEnvelope"]
@@ -80,7 +80,7 @@ def with_signature(
 def with_signature_bytes(
     signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[bytes], bytes]
 ) -> Case:
-    """Returns a good bundle after `change` of its signature."""
+    """Returns a valid bundle after `change` of its signature."""
     return with_signature(
         signing_keys, repository, lambda text: encoded(change(base64.b64decode(text)))
     )
@@ -268,7 +268,7 @@ def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
 @stricter("payload in base64 without padding", SPELLING)
 def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
     def strip(document: Any, digest: str) -> Any:
-        for fill in ("", " ", "  "):  # until the encoding needs padding
+        for fill in ("", " ", "  "):  # repeats until the encoding needs padding
             payload = (json.dumps(statement(digest)) + fill).encode()
             document = bundle(signing_keys.key, payload)
             if document["dsseEnvelope"]["payload"].endswith("="):
@@ -281,7 +281,7 @@ def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
 
 @stricter("signature in base64 with line breaks", SPELLING)
 def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
-    # Four, because cosign takes the length for a sign of missing padding.
+    # Four, because cosign infers missing padding from the length.
     return with_signature(signing_keys, repository, lambda s: s[:4] + "\n\n\n\n" + s[4:])
 
 

@@ -1,4 +1,4 @@
-"""The table of signers by certificate, as bundles and in the older layout."""
+"""The table of signatures by certificate, as bundles and in the older layout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TABLE = Table()
 accepted, refused, stricter = TABLE.accepted, TABLE.refused, TABLE.stricter
 Case = tuple[str, Asked]
 
-# Verdicts that are not cosign's, each with its reason.
+# Reasons for verdicts that differ from cosign's.
 any_purpose = partial(stricter, why="a certificate that was not made for signing code signs none")
 one_issuer = partial(stricter, why="a certificate that contradicts itself says nothing")
 one_kind_of_key = partial(stricter, why="one algorithm for each of two kinds of key")
@@ -43,7 +43,7 @@ signer_only = partial(
 def _signed(
     repository: HttpRepository, signer: Any, *, older: bool, chain: Sequence[Issued] = ()
 ) -> str:
-    """Publishes something and its signature; returns its digest."""
+    """Publishes an artifact and its signature; returns its digest."""
     digest = artifact(repository)
     if older:
         layer = older_layer(repository, signer, payload_of(digest), chain=chain)
@@ -56,12 +56,12 @@ def _signed(
 def _through(
     signing_keys: SigningKeys, repository: HttpRepository, *chain: Issued, older: bool
 ) -> Case:
-    """Signed under the first of `chain`, which comes along with the certificate."""
+    """Makes a signature by a certificate that the first of `chain` issued; includes the chain."""
     digest = _signed(repository, signing_keys.leaf_with(chain[0]), older=older, chain=chain)
     asked = signing_keys.by_identity(older=older)
     if older:
         return digest, asked
-    # cosign 3 reads a chain in a bundle when it is told to; cosign 2 cannot.
+    # cosign 3 reads a chain in a bundle if an option says so; cosign 2 cannot.
     return digest, Asked(asked.policy, [*asked.arguments, "--allow-certificate-chain"])
 
 
@@ -76,11 +76,11 @@ def _add(
     """Adds a case in both layouts.
 
     Args:
-        name: what is tried.
+        name: the case.
         signer: makes the certificate.
         bundled: the verdict on the bundle.
-        in_older: the verdict on the older layout, where it is another.
-        asked: what is asked, by layout; the signer's identity unless told.
+        in_older: the verdict on the older layout, if it differs.
+        asked: the verifier's question, by layout; by default about the signer's identity.
     """
     for older, layout, verdict in (
         (False, "bundle", bundled),

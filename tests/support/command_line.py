@@ -1,4 +1,4 @@
-"""Running `carrel` as a whole process: in a pipe, or on a terminal where there are any."""
+"""Runs `carrel` as a process, with pipes or on a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAKE = Path(__file__).parent / "fake_carrel.py"
 
 @dataclass(frozen=True)
 class Done:
-    """How a process ended. On a terminal `out` has both streams, as a person sees them."""
+    """The exit code and output of a process. On a terminal `out` has both streams."""
 
     code: int
     out: str
@@ -22,7 +22,7 @@ class Done:
 
 
 def share_compiled_code(home: Path) -> None:
-    """Lets the home directories beside each other share compiled code: a plugin takes seconds."""
+    """Makes home directories share compiled code, because compiling a plugin takes seconds."""
     shared = home.parent / "compiled-code"
     shared.mkdir(mode=0o700, exist_ok=True)
     own = home / ".cache" / "carrel" / "code"
@@ -33,10 +33,10 @@ def share_compiled_code(home: Path) -> None:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """Starts processes in a home directory of their own.
+    """Starts processes with their own home directory.
 
     Attributes:
-        real: whether it is the real host rather than the double of `fake_carrel`.
+        real: whether to run the real host instead of the test double `fake_carrel`.
     """
 
     home: Path
@@ -120,7 +120,7 @@ class CommandLine:
         while True:
             try:
                 chunk = os.read(control, 65536)
-            except OSError:  # Linux ends a terminal nobody holds any more this way
+            except OSError:  # Linux reports the end of a terminal this way
                 break
             if not chunk:
                 break

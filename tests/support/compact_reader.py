@@ -1,7 +1,7 @@
-"""Reads compact text back: what a reader who knows `docs/reference/compact-text.md` learns of it.
+"""Parses compact text, by the rules of `docs/reference/compact-text.md`.
 
-Numbers, booleans and null come back as the texts that they are written as; a result's schema says
-which they are.
+Numbers, booleans and null are returned as the texts that they are written as; only a result's
+schema says which they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NAME = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s".:\[\],]+')
 
 
 def as_written(value: Any) -> Any:
-    """Returns a JSON value with every scalar that is no text as its JSON text."""
+    """Returns a JSON value with numbers, booleans and null as their JSON texts."""
     if isinstance(value, dict):
         return {key: as_written(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -151,7 +151,7 @@ def _put(found: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def _columns(text: str) -> tuple[list[tuple[list[str], list[list[str]] | None]], str]:
-    """Returns the columns of a head that begins with a bracket, and what comes behind it."""
+    """Returns the columns of a header that begins with a bracket, and the rest of the line."""
     columns: list[tuple[list[str], list[list[str]] | None]] = []
     text = text[1:]
     while True:
@@ -188,7 +188,7 @@ def _row(columns: Any, text: str, separator: str) -> dict[str, Any]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Returns the pieces between separators that stand outside of quotes."""
+    """Returns the pieces between separators outside of quotes."""
     pieces, piece, at = [], "", 0
     while at < len(text):
         quoted = _QUOTED.match(text, at)

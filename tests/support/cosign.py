@@ -1,4 +1,4 @@
-"""Real cosign, without a network and without the tester's files."""
+"""Runs cosign without a network and without the tester's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PASSWORD = b"correct horse"
 
 
 class Cosign:
-    """cosign of one major version; skips the test where it is not to be had."""
+    """cosign of one major version; skips the test if it is not installed."""
 
     def __init__(self, version: int, home: Path) -> None:
         self._program = peer(f"cosign{version}")
@@ -33,20 +33,20 @@ class Cosign:
         *,
         log: bool = False,
     ) -> str:
-        """Returns what it has against a signature; empty when it accepts it.
+        """Returns why cosign refuses a signature; empty if it accepts.
 
         Args:
-            repository: where the signature is.
+            repository: the repository of the signature.
             reference: a tag or a digest.
-            arguments: whose signature it is asked for.
-            log: whether it asks for an entry in a transparency log.
+            arguments: the required signer.
+            log: whether to require an entry in a transparency log.
         """
         options = ["--allow-http-registry", *([] if log else ["--insecure-ignore-tlog"])]
         done = self._run("verify", *options, *arguments, _name(repository, reference))
         return done.stderr or "no" if done.returncode else ""
 
     def sign(self, repository: HttpRepository, digest: str, key: Path, *options: str) -> None:
-        """Signs without a log."""
+        """Signs without a transparency log."""
         words = ["--yes", "--tlog-upload=false", "--allow-http-registry", "--key", str(key)]
         words += ["--use-signing-config=false"] if self._version == 3 else []
         done = self._run("sign", *words, *options, _name(repository, digest))

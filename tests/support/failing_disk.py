@@ -1,7 +1,7 @@
-"""A disk whose n-th operation fails: every call that opens, writes, flushes or renames is counted.
+"""Makes the n-th disk operation fail; counts calls that open, write, flush or rename.
 
-The seam is the operating system's functions as Python calls them, for files below one folder. A
-test runs its work with n = 1, 2, … until a run in which nothing failed.
+Replaces Python's functions of the operating system for files below one folder. A test runs its work
+with n = 1, 2, … until a run in which nothing fails.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class FailingDisk:
     """Counts operations on files below a folder; the n-th fails.
 
     Attributes:
-        failed: whether it came to that.
-        last: what failed.
+        failed: whether an operation failed.
+        last: the operation that failed.
     """
 
     def __init__(self, folder: Path, code: int) -> None:
@@ -43,13 +43,13 @@ class FailingDisk:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While the context is open, nothing is counted and nothing fails."""
+        """Within the context, no operation is counted or fails."""
         left, self._left = self._left, 0
         yield
         self._left = left
 
     def touch(self, operation: str, path: object) -> None:
-        """Counts one operation, if it is below the folder."""
+        """Counts an operation on a file below the folder."""
         if isinstance(path, int):
             try:
                 path = str(Path(f"/proc/self/fd/{path}").readlink())
@@ -64,7 +64,7 @@ class FailingDisk:
 
     @contextmanager
     def mounted(self) -> Iterator[FailingDisk]:
-        """While the context is open, the operations go through the disk."""
+        """Within the context, operations are counted and can fail."""
         with pytest.MonkeyPatch.context() as patch:
             for name in ("open", "mkdir", "replace", "rename", "link", "unlink", "utime", "fsync"):
                 patch.setattr(os, name, self._counted(name, getattr(os, name)))
@@ -112,7 +112,7 @@ class _Writer:
 
 
 def every_fault(folder: Path, code: int, work: Callable[[FailingDisk], None]) -> int:
-    """Runs `work` with the first operation failing, the second…, until none is left; how many."""
+    """Runs `work` with each operation failing in turn; returns the number of operations."""
     disk = FailingDisk(folder, code)
     for number in range(1, 1000):
         disk.fail_at(number)

@@ -1,7 +1,7 @@
-"""The command line on a double of the host: `python fake_carrel.py WORD…`.
+"""The command line with a test double of the host: `python fake_carrel.py WORD…`.
 
-The double does what a test's words ask for, so that pipes, terminals and signals can be tested as
-whole processes without a sandbox or a network.
+The arguments define the double's behaviour, so that pipes, terminals and signals can be tested with
+real processes, but without a sandbox or a network.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ QUERY_SCHEMA = {
     "$defs": {"options": {"type": "object"}},
 }
 
-#: Not how Python would write it: what comes out of a pipe must be this text.
+#: Formatted unlike Python's JSON: a pipe must output exactly this text.
 RESULT = '{"total_results":1,  "entries":[{"id":"2301.00001v1","title":"Ti\\u0074le"}]}'
 
 
@@ -97,7 +97,7 @@ def state(name: str, error: CarrelError | None = None) -> PluginState:
 
 
 class FakeHost:
-    """A host with one tool and one format; the arguments and documents say what happens."""
+    """A host with one tool and one format; arguments and documents define its behaviour."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -201,7 +201,7 @@ class FakeHost:
 
 
 def fail(word: str) -> None:
-    """Raises what `word` asks for."""
+    """Raises the error that `word` names."""
     errors: dict[str, Exception] = {
         "malformed": SourceError(
             "invalid_document",

@@ -1,4 +1,4 @@
-"""A plugin's place at the fetch layer, for tests: short ways to ask, and what was asked of whom."""
+"""Makes requests through the fetch layer as a plugin, in tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RULES = (
 
 
 class FetchHarness:
-    """A plugin's place: its fetcher, with short ways to use it."""
+    """A plugin's fetcher, with helpers."""
 
     def __init__(self, client: FetchClient, fetcher: Fetcher) -> None:
         self.client = client
@@ -44,13 +44,13 @@ class FetchHarness:
     def of(
         cls, client: FetchClient, policy: Policy, secrets: Sequence[Secret] = ()
     ) -> FetchHarness:
-        """Returns the place of a plugin with this policy and these secrets."""
+        """Returns the harness of a plugin with this policy and these secrets."""
         return cls(client, client.for_plugin(policy, secrets))
 
     def call(
         self, seconds: float = 30.0, on_progress: ProgressHandler | None = None, **limits: Any
     ) -> Call:
-        """Returns a call with so much time left on the client's clock."""
+        """Returns a call with this time left on the client's clock."""
         return Call(
             "arxiv",
             "query",
@@ -60,7 +60,7 @@ class FetchHarness:
         )
 
     def fetch(self, url: str, *, call: Call | None = None, **request: Any) -> Outcome:
-        """Returns one request; a URL that starts with a slash is arXiv's."""
+        """Makes a request and returns its outcome; a URL that starts with a slash is arXiv's."""
         if url.startswith("/") and not url.startswith("//"):
             url = f"https://{ARXIV}{url}"
         asked = Request(**{"method": "GET", "url": url, **request})
@@ -71,20 +71,20 @@ class FetchHarness:
         return outcome
 
     def answer(self, url: str, **request: Any) -> Response:
-        """Returns one request that must be answered."""
+        """Makes a request that must succeed, and returns the response."""
         outcome = self.fetch(url, **request)
         assert isinstance(outcome, Response), outcome
         return outcome
 
     def failure(self, url: str, **request: Any) -> Failure:
-        """Returns one request that must fail."""
+        """Makes a request that must fail, and returns the failure."""
         outcome = self.fetch(url, **request)
         assert isinstance(outcome, Failure), outcome
         return outcome
 
 
 class MakeHarness(Protocol):
-    """Makes desks; `settings` are those of `FetchSettings`."""
+    """Makes harnesses; `settings` are those of `FetchSettings`."""
 
     def __call__(
         self,
@@ -98,7 +98,7 @@ class MakeHarness(Protocol):
 
 
 def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
-    """Returns as soon as the condition holds; fails when it does not in time."""
+    """Waits until the condition is true; fails if it is not in time."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"

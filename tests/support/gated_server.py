@@ -1,4 +1,4 @@
-"""`carrel` with a compiler that waits until a file is there: `python gated_server.py FILE …`."""
+"""`carrel` with a compiler that waits until a file exists: `python gated_server.py FILE …`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from carrel.__main__ import main
 from carrel.plugins.manifests import reading
 from carrel.runtime import compile as compiling
 
-#: Seconds that a list waits for plugins; longer than the event loop may ever be busy.
+#: Seconds that a list waits for plugins; longer than the event loop may be blocked.
 PATIENCE = 1.5
 
 

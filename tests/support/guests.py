@@ -1,4 +1,4 @@
-"""Misbehaving guests: components of the contract, a few lines of WAT inside the test itself."""
+"""Makes guests for tests: components of the contract from a few lines of WAT."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _TEMPLATE = r"""
   %(documents)s)
 """
 
-#: The contract's optional interface; `guest(reading=…)` wires it in.
+#: The contract's optional interface; `guest(reading=…)` includes it.
 _DOCUMENTS = r"""
   (func $parse_bytes (param "format" string) (param "document" (list u8)) (param "options" string)
       (result (result string (error string)))
@@ -91,7 +91,7 @@ _PARSE_BYTES = r"""
       %s
       (call $ok))
 """
-#: Counts the bytes that are not those of `pattern`; of seven bits where there are options.
+#: Counts the bytes that differ from `pattern`; from its seven-bit variant if there are options.
 CHECK_PATTERN = r"""
       (local $mask i32)
       (local.set $mask (select (i32.const 0x7f) (i32.const 0xff)
@@ -110,7 +110,7 @@ CHECK_PATTERN = r"""
       (call $hex (i32.const 1033) (local.get $length))
       (call $hex (i32.const 1052) (local.get $n))
 """
-#: Writes eight hexadecimal digits.
+#: Writes a number as eight hexadecimal digits.
 HEX = r"""
     (func $hex (param $at i32) (param $number i32)
       (local $i i32) (local $digit i32)
@@ -123,10 +123,10 @@ HEX = r"""
         (local.set $i (i32.add (local.get $i) (i32.const 1)))
         (br_if $next (i32.lt_u (local.get $i) (i32.const 8)))))
 """
-#: What `CHECK_PATTERN` fills in.
+#: The result that `CHECK_PATTERN` fills in.
 CHECKED = '{"size":"00000000","wrong":"00000000"}'
 
-#: The contract's http interface; `guest(fetching=True)` wires it in.
+#: The contract's http interface; `guest(fetching=True)` includes it.
 _HTTP = r"""
   (import "carrel:plugin/http@1.0.0" (instance $http
     (type $method_ (enum "get" "head" "post"))
@@ -186,7 +186,7 @@ _CORE_IMPORTS = r"""
     (import "host" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
     (import "host" "fetch-all" (func $fetch_all (param i32 i32 i32)))
 """
-#: The contract's other interfaces; `guest(reporting=True)` wires them in.
+#: The contract's other interfaces; `guest(reporting=True)` includes them.
 _REPORTING = r"""
   (import "carrel:plugin/log@1.0.0" (instance $log
     (type $level_ (enum "debug" "info" "warn" "error"))
@@ -310,17 +310,17 @@ def guest_wat(
 
 
 def _escaped(text: str) -> str:
-    """Returns the text as a WAT string, `%` kept from the template's own formatting."""
+    """Returns the text as a WAT string, with `%` escaped for the template."""
     return "".join(f"\\{byte:02x}" for byte in text.encode())
 
 
 def pattern(size: int, *, ascii_only: bool = False) -> bytes:
-    """The bytes that `CHECK_PATTERN` expects; all bytes, or those of seven bits."""
+    """Returns the bytes that `CHECK_PATTERN` expects: of all values, or of seven bits."""
     mask = 0x7F if ascii_only else 0xFF
     block = bytes((167 * low + 13 * high) & mask for high in range(256) for low in range(256))
     return (block * (size // len(block) + 1))[:size]
 
 
 def checking_guest(**parts: Any) -> Guest:
-    """A guest that says how many bytes it was given and how many are not those of `pattern`."""
+    """Returns a guest that counts the bytes that it got, and those that differ from `pattern`."""
     return guest(result=CHECKED, reading=CHECK_PATTERN, functions=HEX, **parts)

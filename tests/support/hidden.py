@@ -1,4 +1,4 @@
-"""Hidden characters, read from the page that states the rule, not from the code that keeps it."""
+"""Finds hidden characters by the table in the documentation, independently of the code."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _listed() -> frozenset[int]:
 HIDDEN = _listed()
 JOINERS = frozenset({0x200C, 0x200D})
 SELECTORS = frozenset({*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)})
-#: One in a JSON text is white space between tokens.
+#: In a JSON text they are white space between tokens.
 WHITE_SPACE = frozenset({0x09, 0x0A})
 
 
 def hidden_in(text: str, *, white_space: bool = True) -> list[str]:
-    """Returns the hidden characters of a text in order; line feed and tab count unless they may
-    stand.
+    """Returns the hidden characters of a text in order; line feed and tab count unless they are
+    allowed.
     """
     allowed = WHITE_SPACE if white_space else frozenset[int]()
     found = []

@@ -1,4 +1,4 @@
-"""Hostile documents, made on demand: large ones do not belong into a repository."""
+"""Makes hostile documents on demand, because some are too large for a repository."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MIB = 2**20
 
 
 def feed(title: str = "A title", *, declaration: str = "", count: int = 1) -> str:
-    """Returns a feed of equal entries."""
+    """Returns a feed of identical entries."""
     return f"{declaration}{HEAD}{_ENTRY.format(title=title) * count}</feed>"
 
 
 def _entity_bomb() -> str:
-    """Ten levels of ten: a billion characters, if anybody expanded it."""
+    """Returns a feed with nine levels of ten entities: two billion characters if expanded."""
     levels = "".join(
         f'<!ENTITY l{level} "' + f"&l{level - 1};" * 10 + '">' for level in range(1, 10)
     )
@@ -28,13 +28,13 @@ def _entity_bomb() -> str:
 
 
 def _quadratic_bomb() -> str:
-    """Returns one long entity, used often."""
+    """Returns a feed with one long entity, used often."""
     head = '<!DOCTYPE feed [<!ENTITY long "' + "x" * 50_000 + '">]>'
     return feed("&long;" * 10_000, declaration=head)
 
 
 def _external_entity() -> str:
-    """Returns a file of the host, if anybody fetched it."""
+    """Returns a feed with an external entity that names a file of the host."""
     head = '<!DOCTYPE feed [<!ENTITY file SYSTEM "file:///etc/passwd">]>'
     return feed("&file;", declaration=head)
 
@@ -70,7 +70,7 @@ MALFORMED: dict[str, str] = {
     "many-namespaces": _attributes(5_000, 'xmlns:n{0}="u:{0}"'),
 }
 
-#: Bytes that are no text in the encoding they claim, or claim nothing that exists.
+#: Bytes that are invalid in their declared encoding, or declare an unknown one.
 UNDECODABLE: dict[str, bytes] = {
     "binary": bytes(range(256)) * 20,
     "not-utf-8": feed("caf\u00e9").encode("latin-1"),
@@ -78,12 +78,12 @@ UNDECODABLE: dict[str, bytes] = {
     "unknown-encoding": feed(declaration=_UNKNOWN).encode(),
 }
 
-#: Unusual but right: these must give a result with this title, None for any.
+#: Unusual but valid: these must give a result with this title, None for any.
 ODD: dict[str, tuple[bytes, str | None]] = {
     "latin-1": (feed("caf\u00e9", declaration=_LATIN1).encode("latin-1"), "café"),
     "utf-16": (feed("caf\u00e9", declaration=_UTF16).encode("utf-16"), "café"),
     "byte-order-mark": (b"\xef\xbb\xbf" + feed("caf\u00e9").encode(), "café"),
-    # The declaration could be read, so the document cannot be what it says.
+    # The declaration could be read as ASCII, so the document cannot have that encoding.
     "declared-utf-16-is-utf-8": (feed("caf\u00e9", declaration=_UTF16).encode(), "café"),
     "long-name": (f"{HEAD}<{'n' * _MIB}/></feed>".encode(), None),
     "many-references": (feed("&amp;" * 200_000).encode(), "&" * 200_000),
@@ -92,10 +92,10 @@ ODD: dict[str, tuple[bytes, str | None]] = {
 
 
 def large_feed() -> bytes:
-    """Ten megabytes of entries."""
+    """Returns ten megabytes of entries."""
     return feed("A title of some length. " * 40, count=10_000).encode()
 
 
 def huge_text() -> bytes:
-    """Ten megabytes in one title."""
+    """Returns a feed with a title of ten megabytes."""
     return feed("word " * 2_000_000).encode()

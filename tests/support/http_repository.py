@@ -1,4 +1,4 @@
-"""A repository over plain HTTP, which writes whatever it is told, as an attacker would."""
+"""A repository over plain HTTP that accepts any content, as an attacker would write it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INDEX = "application/vnd.oci.image.index.v1+json"
 
 @dataclass(frozen=True)
 class HttpRepository:
-    """A repository of a registry on this machine, without credentials."""
+    """A repository of a local registry, without credentials."""
 
     host: str
     name: str

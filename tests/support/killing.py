@@ -1,8 +1,8 @@
-"""Killing a process at a random moment, again and again.
+"""Kills a process at random moments, repeatedly.
 
-A worker is a Python program that prints `ready`, then `done WHAT` each time something is finished
-for good. `kill_rounds` starts it, kills it with SIGKILL after a random while, and gives what it had
-acknowledged, so that the caller can hold that against what is on disk.
+A worker is a Python program that prints `ready`, then `done WHAT` each time a step is durable.
+`kill_rounds` starts it, kills it with SIGKILL after a random delay, and yields what it had
+acknowledged, so that the caller can compare that with the files on disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TESTS = Path(__file__).parents[1]
 
 
 def rounds(usual: int) -> int:
-    """Returns how many kills: `usual`, or what CARREL_TEST_KILLS says (400 is the promise)."""
+    """Returns the number of kills: `usual`, or CARREL_TEST_KILLS (400 is the promise)."""
     return int(os.environ.get("CARREL_TEST_KILLS") or usual)
 
 
@@ -32,12 +32,12 @@ def kill_rounds(
     longest: float,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[list[str]]:
-    """Yields what each killed worker had acknowledged, in order.
+    """Yields the acknowledged steps of each killed worker, in order.
 
     Args:
         worker: the program.
-        words: its arguments, by the number of the round.
-        count: how many are killed.
+        words: returns its arguments for the number of the round.
+        count: the number of kills.
         longest: seconds after `ready` within which it is killed.
         env: further variables of its environment.
     """
@@ -56,6 +56,6 @@ def kill_rounds(
         process.stdout.close()
         code = process.wait()
         assert code == -signal.SIGKILL, f"the worker ended by itself with {code}"
-        # A line that was cut off was not acknowledged.
+        # An incomplete line is not an acknowledgement.
         whole = said.splitlines() if said.endswith("\n") else said.splitlines()[:-1]
         yield [line.removeprefix("done ") for line in whole]

@@ -1,4 +1,4 @@
-"""Guests that answer lookups as a test wants, and a short account of what came of one."""
+"""Makes guests with given results of lookups, and summarizes a lookup's trace."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from support.manifests import manifest_text
 Raw = dict[str, Any]
 
 LOOP = "(loop $again (br $again))"
-#: `10.1000/A` as a plugin names it.
+#: A record of `10.1000/A`.
 A = {"type": "doi", "id": "10.1000/A"}
 
 
 def lookup_of(toolbox: Toolbox) -> Lookup:
-    """The lookup over a toolbox's plugins."""
+    """Returns the lookup over a toolbox's plugins."""
     return Lookup(toolbox.plugin_set, toolbox.config)
 
 
@@ -50,7 +50,7 @@ def source(
 
 
 def trace(item: LookupItem) -> list[tuple[str, str, str | None]]:
-    """Source, outcome, and what was asked or why not or what went wrong."""
+    """Returns source, outcome, and the queried identifiers, the reason or the error."""
     told: list[tuple[str, str, str | None]] = []
     for step in item.steps:
         what = step.problem.code if step.problem else str(step.asked) if step.asked else step.reason

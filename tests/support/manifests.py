@@ -1,4 +1,4 @@
-"""A manifest of a small plugin, and changes to it."""
+"""Makes the manifest of a small plugin, with changes."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def manifest(**changes: Any) -> dict[str, Any]:
 
 
 def manifest_text(**changes: Any) -> str:
-    """Returns the same as `describe` returns it."""
+    """Returns the manifest as `describe` returns it: as JSON text."""
     return json.dumps(manifest(**changes))
 
 
 def with_tool(**changes: Any) -> dict[str, Any]:
-    """Returns the sample manifest with keys of its one tool replaced."""
+    """Returns the sample manifest with keys of its only tool replaced."""
     changed = manifest()
     changed["tools"][0].update(changes)
     return changed

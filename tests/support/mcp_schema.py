@@ -1,4 +1,4 @@
-"""The official JSON Schemas of the protocol's revisions, as a judge of frames."""
+"""Validates frames by the official JSON Schemas of the protocol's revisions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _validator(revision: str, name: str) -> Any:
 
 
 def faults(revision: str, frame: Any, method: str | None) -> list[str]:
-    """Returns what the schema of `revision` has against a frame of the server's.
+    """Returns the faults of a server's frame, by the schema of `revision`.
 
     Args:
         revision: the negotiated one.
@@ -90,6 +90,6 @@ def faults(revision: str, frame: Any, method: str | None) -> list[str]:
 
 
 def assert_frames_valid(revision: str, pairs: Iterable[tuple[Any, str | None]]) -> None:
-    """Every frame, with the method it answers, is what the official schema describes."""
+    """Validates frames, each with the method of its request, by the official schema."""
     found = [fault for frame, method in pairs for fault in faults(revision, frame, method)]
     assert not found, "\n".join(found[:10])

@@ -1,4 +1,4 @@
-"""A repository in memory, for tests of what reads and keeps."""
+"""A registry's repository in memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class MemoryRepository:
     """A `RepositoryWriter`.
 
     Attributes:
-        blobs: digest → content; tests put in what they like.
+        blobs: digest → content; tests write it directly.
         manifests: tag or digest → manifest.
-        about: digest → what is listed as its referrers.
-        asked: every tag and digest that was asked for.
+        about: digest → its referrers.
+        asked: every requested tag and digest.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class MemoryRepository:
         return made
 
     def publish(self, package: PluginPackage, tag: str) -> str:
-        """Puts a plugin under a tag; its manifest's digest."""
+        """Publishes a plugin with a tag; returns its manifest's digest."""
         for data, media_type in package.blobs:
             self.put_blob(data, media_type)
         return self.put_manifest(package.manifest, package.media_type, tag).digest
@@ -66,11 +66,11 @@ class MemoryRepository:
     def put_layers(
         self, *layers: tuple[bytes, str], tag: str = "1", config: str = "application/json"
     ) -> str:
-        """Puts a manifest with these layers; its digest."""
+        """Publishes a manifest with these layers; returns its digest."""
         return self.put_manifest(self._with_layers(layers, config), OCI_MANIFEST, tag).digest
 
     def attach(self, digest: str, data: bytes) -> str:
-        """Puts a manifest about another, with one blob; its digest."""
+        """Publishes a referrer of a manifest, with one blob; returns its digest."""
         made = self.put_manifest(
             self._with_layers([(data, "application/octet-stream")], "application/json"),
             OCI_MANIFEST,
@@ -79,7 +79,7 @@ class MemoryRepository:
         return made.digest
 
     def tag_signature(self, digest: str, data: bytes) -> None:
-        """Puts a signature of the old kind, under its tag."""
+        """Publishes a signature of the older layout with its tag."""
         layers = [(data, "application/vnd.dev.cosign.simplesigning.v1+json")]
         manifest = self._with_layers(layers, "application/json")
         self.put_manifest(manifest, OCI_MANIFEST, f"{fallback_tag(digest)}.sig")

@@ -1,4 +1,4 @@
-"""Extism modules for tests: a few lines of WAT inside the test, as `guests` has for components."""
+"""Makes Extism modules for tests from a few lines of WAT, as `guests` makes components."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import wasmtime
 
 from .guests import Guest
 
-#: The functions of `extism:host/env` with their types; a module imports those that its text names.
+#: The functions of `extism:host/env` with their types; a module imports those that its WAT uses.
 ENV = {
     "alloc": "(param i64) (result i64)",
     "free": "(param i64)",
@@ -75,8 +75,8 @@ WASI = {
 }
 _SPACES = (("extism:host/env", ENV), ("extism:host/user", USER), ("wasi_snapshot_preview1", WASI))
 
-#: `(call $put (address) (length))` makes a handle of bytes in the module's memory;
-#: `(call $say (handle))` makes its bytes the output; `(call $number (value))` outputs a number.
+#: `(call $put (address) (length))` returns a handle of bytes from the module's memory;
+#: `(call $say (handle))` sets its bytes as output; `(call $number (value))` outputs a number.
 _HELPERS = """
   (func $put (param $from i32) (param $length i32) (result i64)
     (local $handle i64) (local $at i32)
@@ -122,11 +122,11 @@ def module(
 
     Args:
         body: WAT; it may `return` a code. `$h` and `$i` are spare locals, i64 and i32.
-        export: what it is exported as.
+        export: the name of the function.
         exports: WAT of further exported functions, see `answering`.
-        functions: WAT of anything else.
+        functions: further WAT.
         data: data segments.
-        imports: imports beyond those that Extism has, which are found in the text.
+        imports: further imports; those of Extism's functions are added automatically.
         pages: of the memory.
         memory: WAT of the memory.
     """
@@ -153,10 +153,10 @@ def text_at(address: int, text: str | bytes) -> str:
 
 
 def answering(answers: dict[str, Any]) -> dict[str, str]:
-    """`exports` and `data` of a module whose exports answer with fixed JSON.
+    """Returns `exports` and `data` of a module whose exports return fixed JSON.
 
     Args:
-        answers: export → its answer, as text or as what JSON makes a text of.
+        answers: export → its result, as text or as a JSON value.
     """
     exports, data, at = [], [], 65536
     for name, answer in answers.items():
@@ -171,8 +171,8 @@ def answering(answers: dict[str, Any]) -> dict[str, str]:
 
 
 def answering_module(answers: dict[str, Any], body: str = "", **more: Any) -> Guest:
-    """Returns a module with fixed answers; `body` is another export's, `unused` unless `export`
-    says so.
+    """Returns a module with fixed results; `body` is the code of another export, `unused` unless
+    `export` is given.
     """
     parts = answering(answers)
     more.setdefault("export", "unused")

@@ -1,4 +1,4 @@
-"""Plugins that share one fetch layer: a built-in one and strangers, as a configuration has them."""
+"""Makes built-in and third-party plugins that share one fetch layer, as in a configuration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ API = "/api/query"
 
 
 class PluginGroup:
-    """The plugins of one configuration over one client.
+    """The plugins of a configuration, which share a fetch client.
 
     Args:
         folder: for the configuration's own files.
@@ -35,7 +35,7 @@ class PluginGroup:
         self._access = Access(self._config, client)
 
     def arxiv(self) -> FetchHarness:
-        """Returns the built-in plugin that asks export.arxiv.org."""
+        """Returns the built-in plugin for export.arxiv.org."""
         return self._desk(builtin("arxiv"), builtin_manifest("arxiv"))
 
     def stranger(
@@ -45,7 +45,7 @@ class PluginGroup:
         granted: Sequence[str] | None = None,
         digest: str = "0",
     ) -> FetchHarness:
-        """Returns a plugin from a file that is granted all that it declares, or just `granted`."""
+        """Returns a third-party plugin with all declared hosts granted, or only `granted`."""
         declared = [{"methods": ["GET", "HEAD", "POST"], **host} for host in hosts]
         text = manifest_text(name=name, hosts=declared)
         grant = tuple(str(host["host"]) for host in hosts) if granted is None else tuple(granted)

@@ -1,4 +1,4 @@
-"""Office documents, books and e-prints for the tests: small, and the same bytes in every run."""
+"""Makes small Office documents, e-books and e-prints, with the same bytes in every run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RELATIONS = "<Relationships>{}</Relationships>"
 
 
 def archive(entries: Mapping[str, str | bytes], *, packed: bool = True) -> bytes:
-    """A zip archive of entries in their order."""
+    """Returns a ZIP archive of entries in the given order."""
     out = io.BytesIO()
     kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with zipfile.ZipFile(out, "w", kind) as zipped:
@@ -28,7 +28,7 @@ def archive(entries: Mapping[str, str | bytes], *, packed: bool = True) -> bytes
 
 
 def relations(*entries: tuple[str, str, str] | tuple[str, str, str, str]) -> str:
-    """A relations part of (id, kind, target) with a mode where there is one."""
+    """Returns a relations part of (id, kind, target) or (id, kind, target, mode)."""
     lines = []
     for entry in entries:
         mode = f' TargetMode="{entry[3]}"' if len(entry) > 3 else ""
@@ -39,7 +39,7 @@ def relations(*entries: tuple[str, str, str] | tuple[str, str, str, str]) -> str
 
 
 def docx(body: str, links: str = "", **parts: str | bytes) -> bytes:
-    """A Word document of a body, its relations and further parts (`word_styles_xml`)."""
+    """Returns a Word document of a body, its relations and further parts (`word_styles_xml`)."""
     entries: dict[str, str | bytes] = {
         "_rels/.rels": relations(("r1", "officeDocument", "word/document.xml")),
         "word/document.xml": f"<w:document {_PREFIXES}><w:body>{body}</w:body></w:document>",
@@ -57,13 +57,13 @@ def docx(body: str, links: str = "", **parts: str | bytes) -> bytes:
 
 
 def paragraph(text: str, style: str = "", extra: str = "") -> str:
-    """A paragraph of Word."""
+    """Returns a paragraph of Word."""
     named = f'<w:pStyle w:val="{style}"/>' if style else ""
     return f"<w:p><w:pPr>{named}{extra}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
 def pptx(*slides: str, show: tuple[str, ...] = ()) -> bytes:
-    """A presentation of slides, each the content of a tree of shapes; the last one comes first."""
+    """Returns a presentation of slides, each the content of a shape tree; the last comes first."""
     numbers = list(reversed(range(len(slides))))
     ids = "".join(f'<p:sldId id="{256 + n}" r:id="s{n}"/>' for n in numbers)
     entries: dict[str, str | bytes] = {
@@ -84,7 +84,7 @@ def pptx(*slides: str, show: tuple[str, ...] = ()) -> bytes:
 
 
 def shape(*paragraphs: str, kind: str = "") -> str:
-    """A shape of a slide with paragraphs (whole `a:p` elements, or words)."""
+    """Returns a shape of a slide with paragraphs (`a:p` elements, or plain text)."""
     place = f'<p:nvPr><p:ph type="{kind}"/></p:nvPr>' if kind else "<p:nvPr/>"
     lines = [
         one if one.startswith("<") else f"<a:p><a:r><a:t>{one}</a:t></a:r></a:p>"
@@ -94,7 +94,7 @@ def shape(*paragraphs: str, kind: str = "") -> str:
 
 
 def odt(body: str, **parts: str) -> bytes:
-    """An OpenDocument text of the content of `office:text`."""
+    """Returns an OpenDocument text with the content of `office:text`."""
     content = (
         f"<office:document-content {_PREFIXES}><office:body><office:text>{body}</office:text>"
         "</office:body></office:document-content>"
@@ -108,7 +108,7 @@ def odt(body: str, **parts: str) -> bytes:
 
 
 def epub(chapters: Mapping[str, str], metadata: str = "", nav: str = "", **parts: str) -> bytes:
-    """A book of chapters (whole pages) in the order of the mapping."""
+    """Returns an e-book of chapters (complete pages) in the order of the mapping."""
     items = "".join(
         f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>'
         for name in chapters
@@ -136,7 +136,7 @@ def epub(chapters: Mapping[str, str], metadata: str = "", nav: str = "", **parts
 
 
 def eprint(files: Mapping[str, str | bytes], *, packed: bool = True) -> bytes:
-    """An e-print: a tar archive, in gzip or not."""
+    """Returns an e-print: a tar archive, optionally compressed with gzip."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in files.items():

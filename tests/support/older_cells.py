@@ -1,4 +1,4 @@
-"""The table of the older layout, simple signing, right and wrong in each part."""
+"""The table of the older layout, simple signing: valid signatures, and faults in each part."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def says(
     key: Any = None,
     **parts: Any,
 ) -> Case:
-    """Returns a signature by `key`, the lab's unless told, over what `payload` makes of the digest.
+    """Returns a signature by `key`, by default the accepted one, of `payload` for the digest.
 
     `parts` are those of `older_layer`.
     """
@@ -47,7 +47,7 @@ def says(
 def with_signature(
     signing_keys: SigningKeys, repository: HttpRepository, change: Callable[[str], str]
 ) -> Case:
-    """Returns a good signature after `change` of its base64."""
+    """Returns a valid signature after `change` of its base64."""
     digest = artifact(repository)
     body = json.dumps(payload_of(digest)).encode()
     signature = changed_signature(signing_keys.key, body, change)
@@ -127,7 +127,7 @@ def _(signing_keys: SigningKeys, repository: HttpRepository) -> Case:
 
     def stray(signature: str) -> str:
         digits = signature.rstrip("=")
-        if digits == signature:  # every bit of the last digit counts
+        if digits == signature:  # every bit of the last digit is significant
             return signature
         last = alphabet[alphabet.index(digits[-1]) + 1]
         return digits[:-1] + last + signature[len(digits) :]

@@ -1,4 +1,4 @@
-"""Builds Carrel's packages as pip would, but with the backend that is installed: no network."""
+"""Builds Carrel's packages as pip does, with the installed backend and without a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Packages:
-    """What was built.
+    """The built packages.
 
     Attributes:
         wheel: from the checkout.
@@ -28,9 +28,9 @@ class Packages:
 
     @classmethod
     def build(cls, folder: Path) -> Packages:
-        """Builds all of them below a folder."""
+        """Builds all packages below a folder."""
         with tarfile.open(_build("sdist", ROOT, folder / "sdist")) as archive:
-            # The filter came with Python 3.11.4, and later versions warn when there is none.
+            # Python 3.11.4 added the filter, and later versions warn if none is given.
             safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(folder / "unpacked", **safely)
         [unpacked] = (folder / "unpacked").iterdir()

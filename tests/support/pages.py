@@ -1,6 +1,6 @@
-"""The project's Markdown pages, taken apart: prose, tables, links, and blocks of code.
+"""Parses the project's Markdown pages: prose, tables, links, and code blocks.
 
-A comment right above a block says how the tests treat it:
+A comment directly above a block says how the tests treat it:
 
     <!-- not run: REASON -->        shown only; a command that needs a network, for example
     <!-- terminal -->               its commands run on a terminal, not in a pipe
@@ -9,7 +9,7 @@ A comment right above a block says how the tests treat it:
     <!-- faulty -->                 a configuration that is refused
     <!-- not a configuration -->    JSON or TOML of another kind
 
-In what is shown, `…` stands for any text within a line, and alone on a line for any lines.
+In shown output, `…` matches any text within a line; alone on a line it matches any lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-#: The person whose files the pages show.
+#: The user whose files the pages show.
 HOME = "/home/me"
 
 _COMMENT = re.compile(
@@ -35,9 +35,9 @@ class Block:
     """A fenced block.
 
     Attributes:
-        info: what stands behind the fence, such as `console`.
+        info: the text after the fence, such as `console`.
         line: of the fence, from 1.
-        marks: the comments above it, with what follows the colon.
+        marks: the comments above it, with the text after the colon.
     """
 
     info: str
@@ -70,7 +70,7 @@ class Page:
 
     @property
     def anchors(self) -> set[str]:
-        """What links may point at: headings, as GitHub spells them."""
+        """Returns the anchors of links: headings, as GitHub spells them."""
         return {_slug(line.lstrip("#")) for line in self.lines if re.match(r"#{1,6} ", line)}
 
     def section(self, heading: str) -> Page:
@@ -108,7 +108,7 @@ class Page:
         return [code for row in self.rows() for code in re.findall(r"`([^`]+)`", row[0])]
 
     def codes(self) -> set[str]:
-        """Returns everything in the prose that is marked as code."""
+        """Returns all inline code of the prose."""
         return set(re.findall(r"`([^`\n]+)`", self.prose))
 
 
@@ -165,7 +165,7 @@ def page(name: str) -> Page:
 
 
 def shows(shown: str, real: str) -> bool:
-    """Returns whether `real` is what was shown, `…` standing for what was left out."""
+    """Returns whether `real` matches the shown output, in which `…` matches any text."""
     wanted = [line.rstrip() for line in shown.strip("\n").splitlines()]
     found = [line.rstrip() for line in real.strip("\n").splitlines()]
     return re.fullmatch(_pattern(wanted), "".join(f"{line}\n" for line in found)) is not None

@@ -1,6 +1,6 @@
-"""pytest options that leave out long tests, and a summary of what was left out.
+"""pytest options that skip long tests, and a summary of skipped tests.
 
-`--quick` skips tests marked `long`. Tests marked `alone` run with no other beside them:
+`--quick` skips tests marked `long`. Tests marked `alone` do not run in parallel with others:
 `scripts/test.py` runs those first, one after another, then the rest in parallel. `--note` writes
 the outcome of the first run to a file, and `--noted` shows it at the end of the second.
 """
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-#: What the tests of each kind do.
+#: Kinds of long tests, with descriptions.
 LONG: Final = {
     "builds": "compiling plugins, making packages and environments",
     "corpus": "captured responses",
@@ -26,7 +26,7 @@ LONG: Final = {
 }
 ALL: Final = "python3 scripts/test.py --all"
 
-#: Ids in the requirement markers of everything that was collected, selected or not.
+#: Ids in the requirement markers of all collected tests, selected or not.
 CARRIED: Final = pytest.StashKey[set[str]]()
 
 _REASON: Final = re.compile(r"^(Skipped: )?(.*)$", re.DOTALL)

@@ -1,4 +1,4 @@
-"""PDF files made for tests: `python -m support.pdf_files` writes those of `tests/fixtures/pdf`."""
+"""Makes PDF files: `python -m support.pdf_files` writes those of `tests/fixtures/pdf`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "pdf"
 _FONTS = ("Helvetica", "Helvetica-Bold", "Courier")
-#: What ISO 32000 fills passwords up with.
+#: The padding of passwords in ISO 32000.
 _PADDING = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
 
 
 class PdfFile:
-    """A file in the making: the catalogue, the pages, three fonts, then what is added."""
+    """Builds a file: the catalogue, the pages, three fonts, then added objects."""
 
     def __init__(self) -> None:
         self.objects: list[bytes] = []
@@ -27,7 +27,7 @@ class PdfFile:
         return len(self.objects) + 2 + len(_FONTS)
 
     def add_stream(self, data: bytes, entries: str = "") -> int:
-        """Adds a stream, deflated."""
+        """Adds a stream, compressed with deflate."""
         packed = zlib.compress(data, 9)
         head = f"<< /Length {len(packed)} /Filter /FlateDecode {entries} >>\nstream\n"
         return self.add(head.encode() + packed + b"\nendstream")
@@ -45,7 +45,7 @@ class PdfFile:
         return page
 
     def save(self, *, encrypted: bool = False, table: bool = True) -> bytes:
-        """The file; `encrypted` with an empty password (RC4, 40 bits)."""
+        """Returns the file; `encrypted` with an empty password (RC4, 40 bits)."""
         kids = " ".join(f"{page} 0 R" for page in self.pages)
         fixed = [
             f"<< /Type /Catalog /Pages 2 0 R {self.catalogue} >>",
@@ -94,7 +94,7 @@ def _md5(data: bytes) -> bytes:
 
 
 def _encrypt(objects: Sequence[bytes], trailer: str) -> tuple[list[bytes], str]:
-    """Encrypts streams, as revision 2 of the standard security handler; there are no strings."""
+    """Encrypts streams by revision 2 of the standard security handler; there are no strings."""
     name = bytes(range(16))
     owner = _rc4(_md5(_PADDING)[:5], _PADDING)
     permissions = (-4).to_bytes(4, "little", signed=True)
@@ -114,7 +114,7 @@ def _encrypt(objects: Sequence[bytes], trailer: str) -> tuple[list[bytes], str]:
 
 
 def lines(font: str, size: int, x: int, y: int, texts: Sequence[str]) -> str:
-    """Lines of text from a place down."""
+    """Returns lines of text downwards from a position."""
     shown = []
     for text in texts:
         escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
@@ -181,7 +181,7 @@ def _columns() -> bytes:
 
 
 def _script(characters: str, show: str) -> bytes:
-    """Text in a font of type 0 whose codes are the places of these characters, from 1."""
+    """Text in a type 0 font whose codes are the positions of these characters, from 1."""
     file = PdfFile()
     entries = "".join(f"<{n:04X}> <{ord(c):04X}>\n" for n, c in enumerate(characters, 1))
     table = file.add_stream(
@@ -233,11 +233,11 @@ def _turned() -> bytes:
 
 
 def _unread() -> bytes:
-    """A file whose password is not empty: its check does not fit."""
+    """Returns a file whose password is not empty, so that its check fails."""
     return _one_page(encrypted=True).replace(b"/O <", b"/O <00", 1).replace(b"> /U", b"> /U", 1)
 
 
-#: The reversed text is what stands on the page from left to right.
+#: The reversed text is shown on the page from left to right.
 CASES: Mapping[str, bytes] = {
     "paper": _paper(),
     "columns": _columns(),
@@ -257,7 +257,7 @@ CASES: Mapping[str, bytes] = {
 
 
 def main() -> None:
-    """Writes the files; what is expected of them is another matter."""
+    """Writes the files, without the expected results."""
     for name, data in CASES.items():
         folder = FIXTURES / name
         folder.mkdir(parents=True, exist_ok=True)

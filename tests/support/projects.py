@@ -1,4 +1,4 @@
-"""Plugins' projects without a compiler: a built component and the fixtures of a test's own."""
+"""Makes plugin projects with a built component and fixtures, without a compiler."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.guests import guest
 from support.manifests import manifest_text
 
 URL = "https://api.example.org/v1/items"
-#: Fetches URL, and traps when there is no answer.
+#: Fetches URL, and traps if the fetch fails.
 FETCHES = "(if (call $get (i32.const 4096) (i32.const 32)) (then unreachable))"
 assert len(URL) == 32
 
@@ -28,7 +28,7 @@ def component(*, url: str = URL, **options: Any) -> bytes:
 
 
 def project(folder: Path, wasm: bytes | None = None) -> Path:
-    """Returns a project of Rust whose component is built already."""
+    """Returns a Rust project whose component is already built."""
     (folder / "dist").mkdir(parents=True)
     (folder / "fixtures").mkdir()
     (folder / "Cargo.toml").write_text('[package]\nname = "sample-plugin"\n', "utf-8")
@@ -47,7 +47,7 @@ def fixture(folder: Path, name: str, **files: object) -> Path:
 
 
 def exchange(case: Path, url: str = URL) -> None:
-    """A recorded answer in a case."""
+    """Returns a recorded exchange of a case."""
     (case / "exchanges").mkdir(exist_ok=True)
     told = {
         "format": 1,

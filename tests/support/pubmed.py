@@ -1,4 +1,4 @@
-"""What NCBI answers, written by hand: one small record under any number."""
+"""Makes NCBI's responses: a small invented record with any number."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ARTICLE = """<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID>{pmid}</PMID
 <Citation>Cited.</Citation></Reference></ReferenceList></PubmedData></PubmedArticle>"""
 
 
-#: What a retracted article's record has besides.
+#: Further elements of a retracted article's record.
 RETRACTION = """<CommentsCorrectionsList><CommentsCorrections RefType="RetractionIn">
 <RefSource>Ann Desks. 2025 Jan;13(1):2. doi: 10.5555/notice.</RefSource><PMID>99</PMID>
 </CommentsCorrections></CommentsCorrectionsList>"""

@@ -1,4 +1,4 @@
-"""Pulls a tag that keeps moving from a to b to c and back to a, until it is killed.
+"""Pulls a tag that moves from a to b to c and back to a, until it is killed.
 
 python pulling_worker.py REGISTRY STORE
 """
@@ -21,7 +21,7 @@ from carrel.oci.store import PluginStore
 
 @dataclass
 class _Moving:
-    """A repository whose tag `moving` is another tag by turns."""
+    """A repository whose tag `moving` resolves to a, b and c in turn."""
 
     inner: RepositoryReader
     tag: str = "a"
@@ -59,7 +59,7 @@ def say(line: str) -> None:
 
 
 def successors(repository: RepositoryReader) -> dict[str | None, str]:
-    """Digest that is there now (None: none) → the tag to pull next."""
+    """Returns the stored digest (None if none) → the tag to pull next."""
     digests = []
     for tag in "abc":
         document = repository.manifest(tag)

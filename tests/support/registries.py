@@ -1,10 +1,10 @@
-"""Real registries on loopback, and the real clients that are held against Carrel.
+"""Starts real registries on loopback, and runs real clients to compare with Carrel.
 
     with docker_registry(tmp_path) as registry:
         with open_repository(registry.reference("plugins/demo:1"), registry.settings) as repository:
             ...
 
-`scripts/peers.py` gets the programs; what is not there skips the test with the reason.
+`scripts/peers.py` installs the programs; a missing one skips the test with the reason.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _load_script() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     import sys
 
-    sys.modules[spec.name] = module  # where its dataclasses look for themselves
+    sys.modules[spec.name] = module  # dataclasses look their module up here
     spec.loader.exec_module(module)
     return module
 
@@ -51,8 +51,8 @@ _PEERS = _load_script()
 
 
 def peer(name: str) -> Path:
-    """Returns a real program (`crane`, `oras`, `cosign2`, `cosign3`, `docker-registry`…); skips
-    without.
+    """Returns a program (`crane`, `oras`, `cosign2`, `cosign3`, `docker-registry`…); skips the
+    test without it.
     """
     found = _PEERS.find(name)
     if found is None:
@@ -67,9 +67,9 @@ class Registry:
 
     Attributes:
         host: `127.0.0.1:PORT`.
-        docker_config: Docker's folder with the credentials for it, made for this test.
+        docker_config: a folder with Docker's credentials for it, made for this test.
         has_referrers: whether it has the referrers API.
-        users: user → password of those who may use it; nobody has to log in when empty.
+        users: user → password; without users no login is required.
     """
 
     host: str
@@ -79,17 +79,17 @@ class Registry:
 
     @property
     def settings(self) -> RegistrySettings:
-        """How Carrel reaches it."""
+        """Returns Carrel's settings for it."""
         return RegistrySettings(
             plain_http_hosts=frozenset({self.host}), docker_config=self.docker_config, retries=1
         )
 
     def reference(self, name: str) -> ImageReference:
-        """`NAME:TAG` in this registry."""
+        """Returns the reference of `NAME:TAG` in this registry."""
         return parse_reference(f"oci://{self.host}/{name}")
 
     def run(self, program: str, *words: str, check: bool = True, cwd: Path | None = None) -> str:
-        """Runs a real client with this registry's credentials; its stdout."""
+        """Runs a real client with this registry's credentials; returns its stdout."""
         done = subprocess.run(
             [peer(program), *words],
             env={**os.environ, "DOCKER_CONFIG": str(self.docker_config)},
@@ -103,11 +103,11 @@ class Registry:
         return done.stdout
 
     def log_out(self) -> None:
-        """Takes the credentials away."""
+        """Removes the credentials."""
         (self.docker_config / "config.json").unlink(missing_ok=True)
 
     def log_in(self, user: str, password: str) -> None:
-        """Puts credentials where `docker login` would."""
+        """Stores credentials where `docker login` does."""
         self.docker_config.mkdir(exist_ok=True)
         pair = base64.b64encode(f"{user}:{password}".encode()).decode()
         (self.docker_config / "config.json").write_text(
@@ -119,7 +119,7 @@ class Registry:
 def docker_registry(
     folder: Path, *, with_login: bool = False, auth: str = ""
 ) -> Iterator[Registry]:
-    """Debian's `docker-registry`: no referrers API; with a user and password when asked to.
+    """Starts Debian's `docker-registry`: without the referrers API; with users if given.
 
     `auth` is another configuration of its authorization, as one line of YAML.
     """
@@ -147,7 +147,7 @@ http: {{addr: "127.0.0.1:{port}"}}
 
 @contextmanager
 def referrers_registry(folder: Path) -> Iterator[Registry]:
-    """go-containerregistry's registry with the referrers API, in memory."""
+    """Starts go-containerregistry's registry with the referrers API, in memory."""
     program = peer("referrers-registry")
     host = f"127.0.0.1:{free_port()}"
     registry = Registry(host, folder / "docker", has_referrers=True)
@@ -155,12 +155,12 @@ def referrers_registry(folder: Path) -> Iterator[Registry]:
         yield registry
 
 
-#: The two kinds that tests go through: without the referrers API and with it.
+#: The two kinds of registries: without the referrers API and with it.
 KINDS = {"docker-registry": docker_registry, "referrers-registry": referrers_registry}
 
 
 def free_port() -> int:
-    """Returns a port on loopback that nobody listens on."""
+    """Returns an unused port on loopback."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -206,7 +206,7 @@ def _wait_for(host: str, process: subprocess.Popen[bytes]) -> None:
             urllib.request.urlopen(f"http://{host}/v2/", timeout=2).close()
         except urllib.error.HTTPError as answer:
             answer.close()
-            return  # it asks for a password
+            return  # it requires a password
         except OSError:
             time.sleep(0.05)
             continue

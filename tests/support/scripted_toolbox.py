@@ -1,9 +1,9 @@
-"""A toolbox whose tools do what a test needs, in the process of a real server.
+"""A toolbox with scripted tools, in the process of a real server.
 
 Run as a program it serves itself over stdio: `python scripted_toolbox.py [SETTINGS AS JSON]`.
 """
 
-# ruff: noqa: T201, BLE001  # it is noisy on purpose, and hands every exception to the caller
+# ruff: noqa: T201, BLE001  # prints on purpose, and passes every exception to the caller
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ScriptedTemplate:
 
 
 class ScriptedOffers:
-    """Prompts and the like: none."""
+    """No prompts, templates or completions."""
 
     completes = False
 
@@ -149,7 +149,7 @@ class ScriptedOffers:
 
 
 class ScriptedStarted:
-    """A call in a thread of its own."""
+    """A call in its own thread."""
 
     def __init__(self, call: Call, work: Callable[[], ScriptedResult]) -> None:
         self.call = call
@@ -181,7 +181,7 @@ class ScriptedStarted:
 
 
 async def in_thread(function: Callable[..., ScriptedResult], *args: object) -> ScriptedResult:
-    """Runs `function` in a thread that nobody waits for when the call is abandoned."""
+    """Runs `function` in a thread that an abandoned call does not wait for."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[ScriptedResult] = loop.create_future()
     context = contextvars.copy_context()
@@ -210,7 +210,7 @@ async def in_thread(function: Callable[..., ScriptedResult], *args: object) -> S
 
 
 class ScriptedToolbox:
-    """Tools that run on worker threads, as those of plugins do."""
+    """Tools that run on worker threads, like plugins' tools."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, threading.Event] = {}
@@ -293,7 +293,7 @@ class ScriptedToolbox:
         event = self._event(key)
 
         def interrupt() -> None:
-            # Said by who cancels: at the end of the process nobody waits for this thread.
+            # Printed by the canceller: at its end the process does not wait for this thread.
             with self._lock:
                 self._interrupted.append(key)
             print(f"cancelled {key}", file=sys.stderr, flush=True)
@@ -377,18 +377,19 @@ def unusable_toolbox() -> ScriptedToolbox:
 
 
 def as_toolbox(double: ScriptedToolbox) -> Toolbox:
-    """Returns the double where the real class is asked for."""
+    """Casts the test double to the real class, for type checkers."""
     return cast("Toolbox", double)
 
 
 def main() -> int:
-    from carrel.server import ServerSettings, serve_stdio
+    from carrel.config import ServerConfig
+    from carrel.server import serve_stdio
 
     options = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     make: Callable[[], ScriptedToolbox] = ScriptedToolbox
     if options.pop("unusable", False):
         make = unusable_toolbox
-    return serve_stdio(lambda: as_toolbox(make()), ServerSettings(**options))
+    return serve_stdio(lambda: as_toolbox(make()), ServerConfig(**options))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The commands that a page shows, and what it shows of their output."""
+"""Parses the commands of a page's blocks, and their shown output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXIT = re.compile(r"\[exit (\d+)\]")
 
 
 def commands(block: Block) -> list[tuple[str, str, int]]:
-    """Returns the commands of a block, each with what is shown of its output and its exit code."""
+    """Returns the commands of a block, each with its shown output and its exit code."""
     found = []
     for part in re.split(r"(?m)^\$ ", block.text)[1:]:
         lines = part.splitlines()

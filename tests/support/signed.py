@@ -1,4 +1,4 @@
-"""Signatures as cosign writes them, part by part, so that each part can be wrong."""
+"""Makes signatures as cosign writes them, with a fault in any part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 def artifact(repository: RepositoryWriter, tag: str | None = None) -> str:
-    """Publishes something new and returns its digest."""
+    """Publishes a new artifact and returns its digest."""
     config = repository.put_blob(b"{}", "application/vnd.wasm.config.v0+json")
     layer = repository.put_blob(os.urandom(16), "application/wasm")
     manifest = {
@@ -71,9 +71,9 @@ def raw_sign(key: Any, message: bytes, digest: hashes.HashAlgorithm | None = Non
 
 
 def changed_signature(key: Any, message: bytes, change: Callable[[str], str]) -> str:
-    """Returns a signature's base64 after `change`; signs again until that makes a difference.
+    """Returns a signature's base64 after `change`; signs again until the change has an effect.
 
-    Only some signatures have, for example, padding that can be taken off.
+    For example, only some signatures have padding that can be removed.
     """
     while True:
         signature = encoded(raw_sign(key, message))
@@ -188,7 +188,7 @@ def older_layer(
 
 
 def attach_older(repository: RepositoryWriter, digest: str, *layers: Json) -> None:
-    """Publishes signatures of the older layout under a digest's tag."""
+    """Publishes signatures of the older layout with a digest's tag."""
     config = {
         "architecture": "",
         "os": "",

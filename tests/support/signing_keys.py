@@ -1,4 +1,4 @@
-"""Keys, authorities and their files, made for one run, and the table of what is tried with them."""
+"""Makes keys, authorities and their files, and defines the table of signature cases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRUSTED_ROOT = "application/vnd.dev.sigstore.trustedroot+json;version=0.1"
 
 @dataclass(frozen=True)
 class Asked:
-    """What a verifier is asked: the policy for ours, the arguments for cosign."""
+    """A verifier's question: the policy for Carrel, the arguments for cosign."""
 
     policy: TrustPolicy
     arguments: Sequence[str]
@@ -67,7 +67,7 @@ class SigningKeys:
         return authority.leaf(above or self.root, **changes)
 
     def by_key(self, key: Any = None) -> Asked:
-        """Asked for the signature of a key."""
+        """Returns the question for a signature by a key."""
         path = self._file("key", "pub", public_pem(key or self.key))
         return Asked(
             TrustPolicy(keys=(path,)),
@@ -83,7 +83,7 @@ class SigningKeys:
         older: bool = False,
         pattern: bool = False,
     ) -> Asked:
-        """Asked for the signature of a certificate's owner."""
+        """Returns the question for a signature by a certificate's owner."""
         roots = [self.root] if roots is None else roots
         pem = self._file("roots", "pem", b"".join(one.pem for one in roots))
         ending = "-regexp" if pattern else ""
@@ -133,10 +133,10 @@ class Cell:
     """One case of the table.
 
     Attributes:
-        name: what is tried.
-        build: publishes it; returns the reference to verify and what is asked.
-        ours: whether it is accepted here.
-        cosign: whether cosign accepts it, by major version; the same as `ours` unless it says why.
+        name: the case.
+        build: publishes it; returns the reference to verify and the question.
+        ours: whether Carrel accepts it.
+        cosign: whether cosign accepts it, by major version; equals `ours` unless `why` is set.
         why: why this verifier is stricter.
     """
 
@@ -160,7 +160,7 @@ class Table:
         return self.add(name, False, cosign, why)
 
     def stricter(self, name: str, why: str) -> Add:
-        """Refused here, accepted by both versions of cosign."""
+        """Adds a case that Carrel refuses and both versions of cosign accept."""
         return self.add(name, False, {2: True, 3: True}, why)
 
     def add(self, name: str, ours: bool, cosign: dict[int, bool] | None, why: str) -> Add:

@@ -1,8 +1,8 @@
-"""A Sigstore instance in miniature: an authority, a certificate log, and a signature log.
+"""A minimal Sigstore instance: an authority, a certificate log, and a signature log.
 
-All three speak only through what they sign, so nothing has to run: the test makes the certificate
-for ten minutes, its certificate timestamp, the log's entry with its promise and its proof of
-inclusion, and the trusted root that names the three keys.
+Verifiers see only what the three sign, so no server is needed: the test makes the ten-minute
+certificate, its certificate timestamp, the log entry with its promise and inclusion proof, and the
+trusted root with the three keys.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from support.signing_keys import TRUSTED_ROOT, WHO
 
 _TIMESTAMPS = x509.ObjectIdentifier("1.3.6.1.4.1.11129.2.4.2")
 HOST = "log.example.org"
-#: With the number of its tree, by which verifiers know the first generation of logs.
+#: With the tree's number, by which verifiers recognize the first generation of logs.
 ORIGIN = f"{HOST} - 4711"
 Json = dict[str, Any]
 
 
 def make_root() -> Issued:
-    """Returns an authority whose certificate has all that the web asks for."""
+    """Returns an authority whose certificate has the extensions that the web PKI requires."""
     key = p256()
     name = x509.Name(
         [
@@ -62,17 +62,17 @@ def make_root() -> Issued:
 
 @dataclass(frozen=True)
 class Faults:
-    """What is wrong with one signature; nothing by default.
+    """Faults of one signature; none by default.
 
     Attributes:
         certificate_log: the key that signs the certificate timestamp.
         promise_log: the key that signs the log's promise.
         proof_log: the key that signs the log's checkpoint.
-        logged_minutes_late: how long after its certificate has ended the signature was logged.
-        other_entry: the log's entry is about another payload.
+        logged_minutes_late: minutes from the certificate's expiry to the log entry.
+        other_entry: the log entry is for another payload.
         subject: the certificate's name.
         issuer: the certificate's issuer.
-        root: another authority makes the certificate.
+        root: another authority issues the certificate.
     """
 
     certificate_log: Any = None
@@ -87,14 +87,14 @@ class Faults:
 
 @dataclass
 class SigstoreInstance:
-    """The three keys, and what is made with them."""
+    """The three keys; makes signatures with them."""
 
     root: Issued = field(default_factory=make_root)
     certificate_log: Any = field(default_factory=p256)
     log: Any = field(default_factory=p256)
 
     def trusted_root(self) -> bytes:
-        """Returns what verifiers are given."""
+        """Returns the trusted root for verifiers."""
         valid = {"start": "2020-01-01T00:00:00Z"}
         authority = {
             "subject": {"organization": "Example", "commonName": "Example"},
@@ -112,7 +112,7 @@ class SigstoreInstance:
         ).encode()
 
     def sign(self, digest: str, faults: Faults = Faults()) -> Json:
-        """Returns a bundle over a digest, made an hour ago with a certificate for ten minutes."""
+        """Returns a bundle for a digest, signed an hour ago with a ten-minute certificate."""
         moment = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
         signer = self._certificate(moment, faults)
         made = bundle(signer, statement(digest))
@@ -155,7 +155,7 @@ class SigstoreInstance:
     def _timestamps(
         self, unlogged: x509.Certificate, authority: Issued, moment: datetime, faults: Faults
     ) -> bytes:
-        """RFC 6962's list of one signed certificate timestamp, as the extension holds it."""
+        """Returns the extension's list of one signed certificate timestamp (RFC 6962)."""
         log_id = _key_id(self.certificate_log)
         time = int(moment.timestamp() * 1000)
         body = unlogged.tbs_certificate_bytes

@@ -1,4 +1,4 @@
-"""A registry of the test's own, which answers whatever the test wants: over TLS, under any name."""
+"""A TLS registry under any name, whose responses the test defines."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Staged:
     """An upstream that plays registry, realm and blob store.
 
     Attributes:
-        waits: the pauses that the client made; none of them is waited for.
-        progress: what the client told, as bytes so far and in all.
+        waits: the seconds that the client waited, on a fake clock.
+        progress: the client's progress reports, as bytes so far and in total.
     """
 
     def __init__(self, upstream: Upstream, folder: Path) -> None:
@@ -89,7 +89,7 @@ class Staged:
 
 @contextmanager
 def staged_registry(folder: Path) -> Iterator[Staged]:
-    """Yields a server on loopback for every name that tests use."""
+    """Yields a server on loopback for all names that tests use."""
     names = (REGISTRY, ELSEWHERE, "auth.docker.io", "registry-1.docker.io")
     with Upstream(*names) as upstream:
         yield Staged(upstream, folder)

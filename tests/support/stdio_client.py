@@ -1,4 +1,4 @@
-"""A plain MCP client over pipes that keeps every byte it was sent, for tests to judge."""
+"""A minimal MCP client over pipes that stores every line that it receives."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def server_command(**settings: Any) -> list[str]:
 
 
 class StdioClient:
-    """Starts a server and speaks to it, one JSON text a line.
+    """Starts a server and exchanges JSON lines with it.
 
     Attributes:
         lines: every line the server wrote, in order.
         pairs: each frame with the method of the request it answers, or None.
-        methods: what each id asked for.
+        methods: id → method of its request.
         next_id: of the next request.
     """
 
@@ -79,7 +79,7 @@ class StdioClient:
             try:
                 stream.close()
             except OSError:
-                pass  # what was still buffered for a server that is gone
+                pass  # data was still buffered for a server that has exited
 
     def _read_stdout(self) -> None:
         assert self.process.stdout is not None
@@ -101,7 +101,7 @@ class StdioClient:
             self.stderr += line
 
     def stop_reading(self) -> None:
-        """Reads no more until `read_on`; the line being read is still taken."""
+        """Stops reading until `read_on`; the line being read is still received."""
         self._gate.clear()
 
     def read_on(self) -> None:
@@ -147,13 +147,13 @@ class StdioClient:
         self.send(frame)
 
     def next_frame(self) -> Any:
-        """Returns the next frame in order, held back ones first; None at the end of the output."""
+        """Returns the next frame in order, queued ones first; None at the end of the output."""
         if self._held:
             return self._held.pop(0)
         return self._frames.get(timeout=PATIENCE)
 
     def wait_for(self, wanted: Callable[[Frame], bool]) -> Frame:
-        """Returns the next frame that is wanted; others are held back for later."""
+        """Returns the next matching frame; queues others for later."""
         for index, frame in enumerate(self._held):
             if isinstance(frame, dict) and wanted(frame):
                 del self._held[index]
@@ -166,7 +166,7 @@ class StdioClient:
         raise AssertionError(msg)
 
     def answer(self, id_: int | str) -> Frame:
-        """Returns the answer to a request."""
+        """Returns the response to a request."""
         return self.wait_for(lambda frame: frame.get("id") == id_ and "method" not in frame)
 
     def notification(self, method: str) -> Frame:
@@ -186,7 +186,7 @@ class StdioClient:
         return result
 
     def open(self, revision: str = "2025-11-25") -> Frame:
-        """Opens the connection in the era of `revision`; the first answer's result."""
+        """Opens the connection in the era of `revision`; returns the first response's result."""
         if revision == MODERN:
             self.revision = revision
             answer = self.request("server/discover")
@@ -205,7 +205,7 @@ class StdioClient:
         self.process.stdin.close()
 
     def wait(self, seconds: float = PATIENCE) -> int:
-        """Returns the exit code, all output read."""
+        """Returns the exit code after reading all output."""
         code = self.process.wait(seconds)
         for thread in self._threads:
             thread.join(seconds)
@@ -218,7 +218,7 @@ class StdioClient:
 
 
 def envelope(**more: Any) -> dict[str, Any]:
-    """Returns what every request carries in its `_meta` since 2026-07-28."""
+    """Returns the `_meta` that every request has since revision 2026-07-28."""
     return {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -1,4 +1,4 @@
-"""The least of an OCI registry, on loopback over http: enough to push, pull, tag and sign."""
+"""A minimal OCI registry on loopback over HTTP: supports push, pull, tags and signatures."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _UPLOAD = re.compile(r"/v2/(.+)/blobs/uploads/.*")
 
 
 class TinyRegistry:
-    """What is in the registry, and what it was asked.
+    """The registry's contents, and a log of its requests.
 
     Attributes:
         blobs: digest → content, of every repository.
         manifests: repository and tag or digest → media type and content.
         requests: method and path of every request.
-        ranges: digest → the Range header of each request for that blob, None where there was none.
-        stall_after: bytes of a larger blob after which the next answer with it stops, until `go_on`
-            is set; None sends them whole.
+        ranges: digest → the Range header of each request for that blob, None without one.
+        stall_after: bytes of a larger blob after which its next response stops until `go_on` is
+            set; None sends blobs completely.
         host: `127.0.0.1:PORT`.
     """
 
@@ -134,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing of clients that are gone: some tests kill them."""
+        """Ignores broken connections, because some tests kill clients."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 

@@ -1,4 +1,4 @@
-"""A realm: hands out the signed tokens that `docker-registry` accepts, to whoever has the password.
+"""A token server: issues the signed tokens that `docker-registry` accepts.
 
 with token_server(tmp_path, {"reader": "password"}) as realm:
     with docker_registry(tmp_path, auth=realm.auth) as registry: ...
@@ -32,7 +32,7 @@ class Realm:
     Attributes:
         host: `127.0.0.1:PORT`.
         auth: the registry's configuration that sends clients here.
-        asked: user (empty for nobody) and scope of every request.
+        asked: user (empty without login) and scope of every request.
     """
 
     host: str
@@ -42,7 +42,7 @@ class Realm:
 
 @contextmanager
 def token_server(folder: Path, users: Mapping[str, str]) -> Iterator[Realm]:
-    """Everybody may pull; whoever is in `users` may also push."""
+    """Starts a token server: all clients may pull, `users` may also push."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "carrel tests")])
     now = dt.datetime.now(dt.UTC)
@@ -113,7 +113,7 @@ def token_server(folder: Path, users: Mapping[str, str]) -> Iterator[Realm]:
 
 
 def _user(header: str, users: Mapping[str, str]) -> str | None:
-    """Who it is: empty for nobody in particular, None for a wrong password."""
+    """Returns the user: empty without login, None for a wrong password."""
     if not header:
         return ""
     user, _, password = base64.b64decode(header.removeprefix("Basic ")).decode().partition(":")

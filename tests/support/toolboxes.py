@@ -1,4 +1,4 @@
-"""What the tests of plugins share beyond fixtures."""
+"""Helpers for tests of plugins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from carrel.tools import Toolbox
 
 from .upstream import Seen
 
-#: Every host that a built-in plugin asks.
+#: All hosts of the built-in plugins.
 HOSTS = (
     "export.arxiv.org",
     "arxiv.org",
@@ -24,10 +24,10 @@ class MakeToolbox(Protocol):
     """Makes toolboxes with some of the built-in plugins; `changes` are fields of `Config`."""
 
     def __call__(self, *plugins: str | PluginConfig, keep: bool = False, **changes: Any) -> Toolbox:
-        """`keep`: answers are kept in a cache on disk."""
+        """Makes a toolbox; `keep` enables the cache on disk."""
 
 
 def parameters(seen: Seen) -> dict[str, str]:
-    """Returns the parameters of a request, wherever they stand."""
+    """Returns the parameters of a request, from its query or its body."""
     text = seen.body.decode() if seen.method == "POST" else urlsplit(seen.path).query
     return {key: values[0] for key, values in parse_qs(text).items()}

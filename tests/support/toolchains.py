@@ -1,4 +1,4 @@
-"""Rust where it works: a `cargo` on PATH may be rustup's proxy, with no toolchain to start."""
+"""Checks for a working Rust: `cargo` on PATH may be rustup's proxy without a toolchain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from carrel.authoring.toolchain import find_toolchain
 
 @functools.cache
 def no_cargo() -> str:
-    """Why cargo cannot be used, or nothing."""
+    """Returns why cargo cannot be used; empty if it can."""
     cargo = shutil.which("cargo")
     if cargo is None:
         return "cargo is not installed"
@@ -26,11 +26,11 @@ def no_cargo() -> str:
     return f"{cargo} starts no toolchain" if done.returncode else ""
 
 
-#: For tests that call cargo; the reason is what a person has to mend.
+#: For tests that call cargo; the reason says what to fix.
 needs_cargo = pytest.mark.skipif(bool(no_cargo()), reason=no_cargo() or "cargo is here")
 
 
 def require_wasm_toolchain() -> None:
-    """Skips the test where no toolchain can compile for the target of plugins."""
+    """Skips the test if no toolchain can compile for the target of plugins."""
     if find_toolchain(lambda _: None) is None:
         pytest.skip("no Rust toolchain here can compile for wasm32-unknown-unknown")

@@ -1,9 +1,9 @@
-"""A server over stdio that writes down which of Carrel's files a call enters, in order.
+"""A stdio server that records which of Carrel's files a call enters, in order.
 
     python traced_server.py AUTHORITY PORT FOLDER
 
-It serves arXiv from an upstream of the test's. SIGUSR1 begins the trace and SIGUSR2 ends it; it
-is written to FOLDER/trace.json when the server ends.
+It serves arXiv from a local upstream. SIGUSR1 starts the trace and SIGUSR2 stops it; the server
+writes it to FOLDER/trace.json when it exits.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ PACKAGE = str(Path(carrel.__file__).parent) + "/"
 
 
 class Trace:
-    """The files that were entered while it was on, in the order of their first calls."""
+    """The files that were entered during the trace, in the order of their first calls."""
 
     def __init__(self) -> None:
         self.files: dict[str, None] = {}
         self.on = False
 
     def switch(self, signum: int, _frame: FrameType | None) -> None:
-        """Begins or ends the trace."""
+        """Starts or stops the trace."""
         self.on = signum == signal.SIGUSR1
 
     def __call__(self, frame: FrameType, event: str, _argument: object) -> None:

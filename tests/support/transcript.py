@@ -1,4 +1,4 @@
-"""Transcripts of calls against an upstream: requests, their answers, and what the caller gets.
+"""Writes transcripts of calls: requests to the upstream, its responses, and the results.
 
 session = Session(upstream, clock, open_toolbox)
 session.upstream("/api/query", ("a page", Reply(body=b"<html>")))
@@ -20,14 +20,14 @@ from carrel.tools import Toolbox
 from .upstream import Reply, Seen, SkippingClock, Upstream
 
 WIDTH = 110
-#: Items of a list of arguments that are written before the rest is only counted.
+#: Items of a list of arguments that are written out; the rest is counted.
 SHOWN = 8
 #: Members of an error object that transcripts show, in this order.
 _OF_ERROR = ("code", "action", "retryable", "retry_after_seconds", "message", "denial_context")
 
 
 class LaterClock(SkippingClock):
-    """A clock whose waits end at once, some seconds later; only the time of day knows of those."""
+    """A clock whose waits end immediately and advance only the wall clock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,13 +38,13 @@ class LaterClock(SkippingClock):
 
 
 class Session:
-    """Makes calls and writes down what was asked, what came, and what the caller got.
+    """Makes calls and records requests, responses and results.
 
     Args:
-        upstream: answers all requests.
+        upstream: responds to all requests.
         clock: of the fetch layer.
         open_toolbox: opens a toolbox with the built-in plugins of the names given.
-        hidden: text → what is written in its place, for folders of the test.
+        hidden: text → its replacement, for folders of the test.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Session:
         self._requests: list[str] = []
 
     def upstream(self, path: str, *answers: tuple[str, Reply]) -> None:
-        """Answers requests for a path, the last answer for good; each has a name."""
+        """Sets the responses for a path, each with a name; the last one is repeated."""
         left = list(answers)
 
         def answer(seen: Seen) -> Reply:
@@ -75,18 +75,18 @@ class Session:
         self._upstream.on(path, answer)
 
     def wait(self, seconds: float, words: str) -> None:
-        """Moves the time of day on, by which answers are kept."""
+        """Advances the wall clock, by which cached responses expire."""
         self._clock.later += seconds
         self.say(f"({words})")
 
     def say(self, text: str) -> None:
-        """Writes a line of its own."""
+        """Writes a line."""
         self._lines += ["", text]
 
     def call(
         self, toolbox: Toolbox, tool: str, /, show: Iterable[str] = (), **arguments: Any
     ) -> None:
-        """Calls a tool and writes its answer; of a result only the members that `show` names."""
+        """Calls a tool and writes its outcome; of a result only the members that `show` names."""
         written = " ".join(f"{name}={_written(value)}" for name, value in arguments.items())
         self.say(wrapped(f"> {tool} {written}".strip(), "    "))
         self._requests.clear()
@@ -97,13 +97,13 @@ class Session:
             answer = {name: whole[name] for name in _OF_ERROR if name in whole}
         else:
             answer = {name: told[name] for name in show or told if name in told}
-        # Requests that are made at once arrive in any order.
+        # Concurrent requests arrive in any order.
         self._lines += sorted(self._requests) or ["  (no request)"]
         for name, value in answer.items():
             self._lines += self._shown(name, value)
 
     def text(self) -> str:
-        """All that was written, with a line end."""
+        """Returns the transcript, with a final line feed."""
         return "\n".join(self._lines).strip("\n") + "\n"
 
     def _shown(self, name: str, value: Any) -> list[str]:
@@ -133,7 +133,7 @@ def _written(value: Any) -> str:
 
 
 def wrapped(text: str, indent: str = "") -> str:
-    """Breaks a text into lines, the later ones indented."""
+    """Wraps a text, with later lines indented."""
     return "\n".join(
         textwrap.wrap(
             text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False

@@ -1,7 +1,7 @@
-"""The twenty commonest calls, and an upstream that answers them with documents of real length.
+"""The twenty most frequent calls, and an upstream with documents of realistic length for them.
 
-The documents are those of `bench/`, made up and always the same: ten e-prints with abstracts, works
-with references, articles with MeSH terms.
+The documents are those of `bench/`, invented and always the same: ten e-prints with abstracts,
+works with references, articles with MeSH terms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DOI: Final = "10.5555/desk.000000"
 _PMIDS: Final = [str(90_000_001 + number) for number in range(20)]
 _OMITTED: Final = ["abstracts", "affiliations"]
 
-#: Name of the tool and arguments of each.
+#: Tool name and arguments of each.
 CALLS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     ("arxiv_query", {"search_query": "all:desk"}),
     ("arxiv_query", {"id_list": ",".join(_IDS[:3])}),
@@ -58,7 +58,7 @@ CALLS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 
 
 def answer_calls(upstream: Upstream) -> None:
-    """Has an upstream answer all of them."""
+    """Sets an upstream's responses to all of them."""
     upstream.on("/api/query", _arxiv)
     upstream.on("/works", _works)
     upstream.on("*", _other)
@@ -89,7 +89,7 @@ def _works(seen: Seen) -> Reply:
 
 
 def _other(seen: Seen) -> Reply:
-    """Returns a work by its DOI, and e-prints' source bundles, of which every third is missing."""
+    """Responds with a work by its DOI, or an e-print's source; every third source is missing."""
     path = unquote(seen.path)
     if path.startswith("/works/"):
         item = next(one for one in _items() if path.startswith(f"/works/{one['DOI']}"))
@@ -134,7 +134,7 @@ def _converted(seen: Seen) -> Reply:
 
 
 def _info() -> bytes:
-    """Returns what EInfo says of a database with as many fields and links as PubMed has."""
+    """Returns EInfo's response for a database with as many fields and links as PubMed."""
     fields = "".join(
         f"<Field><Name>F{number:03d}</Name><FullName>Field number {number}</FullName>"
         f"<Description>What readers know as field {number}</Description>"

@@ -1,8 +1,8 @@
-"""An upstream of the test's own: a real TLS server on loopback that answers for any name.
+"""An upstream for tests: a real TLS server on loopback with certificates for any name.
 
-The code under test is told that names resolve to public addresses (`Names`), and where the socket
-for a checked address really goes (`Upstream.dial`); everything between is the real thing: address
-checks, TLS with verification, HTTP framing, decompression.
+The code under test gets a resolver that returns public addresses (`Names`) and a dialer that
+connects to loopback (`Upstream.dial`). The rest is real: address checks, TLS with verification,
+HTTP framing, decompression.
 
     upstream = Upstream("export.arxiv.org")
     upstream.on("/api/query", Reply(body=b"<feed/>"))
@@ -55,16 +55,16 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer, and how badly.
+    """A response, with faults.
 
     Attributes:
-        cut: bytes of the body after which the connection is closed.
+        cut: number of the body's bytes after which the connection is closed.
         drip: seconds between single bytes of the body.
-        silent: whether to read the request and never answer.
-        hold: waited for before answering.
-        raw: sent in place of everything else; the connection is closed behind it.
-        more: sent as it is behind the answer, or behind `raw` in place of closing.
-        close: whether to close the connection after a complete answer.
+        silent: whether to read the request and never respond.
+        hold: an event to wait for before responding.
+        raw: bytes sent in place of all the rest; the connection is closed after them.
+        more: bytes sent after the response, or after `raw` in place of closing.
+        close: whether to close the connection after a complete response.
     """
 
     status: int = 200
@@ -86,8 +86,8 @@ class Names:
     """A resolver over a table.
 
     Args:
-        table: name → answers; a list of lists is used up lookup by lookup, its last one staying.
-        otherwise: what every other name resolves to.
+        table: name → addresses; of a list of lists each lookup takes the next, then the last.
+        otherwise: addresses of every other name.
     """
 
     def __init__(
@@ -122,11 +122,11 @@ class _State:
 
 
 class Upstream:
-    """The server; a context manager. Use one per test, it starts in milliseconds.
+    """The server, as a context manager. Use one per test; it starts in milliseconds.
 
     Args:
         hosts: the names its certificate is for.
-        authority: the CA that signs it; its own when None.
+        authority: the CA that signs it; a new one if None.
     """
 
     def __init__(self, *hosts: str, authority: trustme.CA | None = None) -> None:
@@ -144,21 +144,21 @@ class Upstream:
 
     @property
     def seen(self) -> list[Seen]:
-        """The requests that arrived, in order."""
+        """The received requests, in order."""
         return self._state.seen
 
     @property
     def connections(self) -> int:
-        """How many TLS connections were made."""
+        """The number of TLS connections made."""
         return self._state.connections
 
     @property
     def open_connections(self) -> int:
-        """How many of them are open."""
+        """The number of open connections."""
         return len(self._state.writers)
 
     def push(self, data: bytes) -> None:
-        """Sends bytes over every open connection, unasked, and waits until they have arrived."""
+        """Sends unsolicited bytes over every open connection, and waits until they have arrived."""
 
         async def send() -> None:
             for writer in self._state.writers:
@@ -174,9 +174,9 @@ class Upstream:
         return self._port
 
     def on(self, path: str, *replies: Reply | Handler) -> None:
-        """Answers a path (without query; `*` for every other) with these in turn.
+        """Sets the responses for a path (without query; `*` for every other), in order.
 
-        The last one stays.
+        The last one is repeated.
         """
         left = list(replies)
 
@@ -187,7 +187,7 @@ class Upstream:
         self._routes[path] = handler
 
     def dial(self, address: str, port: int) -> tuple[str, int]:
-        """Returns the dialer to hand in: whatever the address, here. Addresses in `refusing` get a
+        """Returns a dialer that connects any address to this server. Addresses in `refusing` get a
         closed port.
         """
         assert port == 443
@@ -216,7 +216,7 @@ class Upstream:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        # Handshakes that a client refuses are what some tests are about.
+        # Some tests make clients refuse the handshake.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert(*self._hosts).configure_cert(context)
@@ -302,7 +302,7 @@ def _closed_port() -> int:
 
 
 class SkippingClock:
-    """A clock whose waits end at once and are counted."""
+    """A clock whose waits end immediately and are recorded."""
 
     def __init__(self) -> None:
         self.skipped = 0.0
@@ -316,6 +316,6 @@ class SkippingClock:
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
-        # What is under way goes on for a moment, as it would in the time that is skipped.
+        # Lets other tasks run, as they would in the skipped time.
         await asyncio.sleep(0.003)
         self.skipped += seconds

@@ -1,4 +1,4 @@
-"""`carrel` whose fetches all go to a server on loopback: `python upstream_server.py PORT …`."""
+"""`carrel` with all fetches directed to a local server: `python upstream_server.py PORT …`."""
 
 from __future__ import annotations
 

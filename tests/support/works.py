@@ -1,4 +1,4 @@
-"""Records for tests: small ones by hand, and Hypothesis strategies that make them overlap."""
+"""Makes small records, and Hypothesis strategies for records that overlap."""
 
 from __future__ import annotations
 

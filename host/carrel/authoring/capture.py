@@ -127,13 +127,13 @@ def _replaceable(folder: Path, *, replace: bool) -> Mapping[str, Any]:
         return {}
     if not (folder / CASE).is_file() or any(folder.glob("document.*")):
         raise ArgumentError(
-            [f"{folder}: exists already and is no fixture of a call; choose another name"]
+            [f"{folder}: exists already and is not a fixture of a call; choose another name"]
         )
     if not replace:
         raise ArgumentError([f"{folder}: exists already; --replace records it again"])
     settings = read_json(folder / CASE).get("settings", {})
     if not isinstance(settings, dict):
-        raise ArgumentError([f"{folder / CASE}: settings is no object"])
+        raise ArgumentError([f"{folder / CASE}: settings is not an object"])
     return settings
 
 

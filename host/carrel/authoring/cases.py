@@ -18,7 +18,7 @@ A case of a reserved tool is like a tool's, with its reserved name:
 
 Where a plugin has several formats, a case names the one of its document, in a file `format` or as
 `format` in `case.json`. `case.json` may also hold `settings`, what the operator's configuration
-would hand to the plugin. A document of a format of bytes is handed over as its file is, whatever
+would hand to the plugin. A binary document is passed unchanged, whatever
 the ending, such as `document.pdf`; `options` in `case.json` are those of its format. Hidden files
 and Markdown are ignored. Any other file is listed as skipped, with the reason, so that misspelt
 names are noticed. So is a folder with only recorded exchanges, which is for `--replay` and has no
@@ -136,7 +136,7 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
     told = read_json(folder / CASE) if (folder / CASE).exists() else {}
     faults = [f"{CASE}: unknown key {key!r}" for key in sorted(set(told) - _KEYS)]
     faults += [
-        f"{CASE}: {key} is no object"
+        f"{CASE}: {key} is not an object"
         for key in ("arguments", "options", "settings")
         if not isinstance(told.get(key, {}), dict)
     ]
@@ -162,7 +162,7 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
         wanted = _format(named, manifest, faults, folder)
         declared = manifest.format(wanted)
         if told.get("options") and declared is not None and not declared.takes_bytes:
-            faults.append(f"{CASE}: {wanted} is a format of text, and takes no options")
+            faults.append(f"{CASE}: {wanted} is a text format, which takes no options")
         options = told.get("options", {})
         kind = {"format": wanted, "document": documents[0], "options": options}
     elif documents:
@@ -201,7 +201,7 @@ def _skipped(folder: Path, *, is_call: bool) -> list[Skipped]:
         else:
             near = get_close_matches(name, [*known, "document.json"], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            reason = f"it is no part of a case{hint}"
+            reason = f"it is not part of a case{hint}"
         skipped.append(Skipped(name, reason))
     return skipped
 

@@ -34,7 +34,7 @@ def contract_wit() -> Path:
 
 
 def world(*, reads_bytes: bool) -> str:
-    """The contract's world for a plugin, with or without formats of bytes."""
+    """The contract's world for a plugin, with or without binary formats."""
     return "plugin-with-documents" if reads_bytes else "plugin"
 
 
@@ -65,7 +65,7 @@ def copy_crates(crates: Sequence[str], into: Path) -> None:
 def workspace_manifest(manifest: Mapping[str, Any], crates: Sequence[str]) -> str:
     """Returns the text of a workspace's `Cargo.toml` with only some of its members.
 
-    Profiles are left out: they are the affair of whoever builds. So are dependencies on members.
+    Profiles are omitted, because the workspace defines them. So are dependencies on members.
     """
     workspace = dict(manifest["workspace"])
     workspace["members"] = list(crates)

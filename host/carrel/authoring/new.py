@@ -21,7 +21,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _MAX_NAME = 40
 #: Names that are taken: the built-in plugins, and the host's own tools.
 _TAKEN = frozenset({*BUILTIN_PLUGINS, "carrel", "work"})
-#: Files of a language's template that projects with a format of bytes have too.
+#: Files of a language's template that projects with a binary format have too.
 _SHARED = ("Cargo.toml", "gitignore")
 #: Files whose names would be obeyed where the templates lie.
 _RENAMED = {"gitignore": ".gitignore"}

@@ -96,7 +96,7 @@ def _id_faults(place: str, one: Mapping[str, str], kinds: Sequence[str]) -> list
         return [f"{place}: {fault}"]
     if canonical != one:
         told = json.dumps(canonical, ensure_ascii=False)
-        return [f"{place}: a host asks for {printable(told, 300)}"]
+        return [f"{place}: a host sends {printable(told, 300)}"]
     return []
 
 

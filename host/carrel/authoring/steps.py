@@ -59,6 +59,6 @@ def run_step(
     if done.returncode != 0:
         raise BuildError(
             f"could not {purpose}: {Path(words[0]).name} ended with status {done.returncode}; "
-            "its own words stand above",
+            "its own output is above",
             remedy="correct what it says, then build again",
         )

@@ -41,7 +41,7 @@ _PATH = click.Path(path_type=Path)
     "--bytes",
     "reads_bytes",
     is_flag=True,
-    help="A format of bytes, as of PDF files, in place of a tool and a format of text.",
+    help="A binary format, such as PDF, instead of a tool and a text format.",
 )
 def new_command(
     session: Session,  # noqa: ARG001 - every command takes it

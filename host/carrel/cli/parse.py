@@ -11,7 +11,7 @@ from .session import Session
 _OPTIONS = click.Option(
     ["--options", "format_options"],
     metavar="JSON",
-    help='Options of a format of bytes, as a JSON object: {"pages": "3-7"}.',
+    help='Options of a binary format, as a JSON object: {"pages": "3-7"}.',
 )
 
 

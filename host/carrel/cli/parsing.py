@@ -56,7 +56,7 @@ def _options(text: str | None) -> dict[str, Any] | None:
     try:
         options = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ArgumentError([f"--options is no JSON: {error}"]) from None
+        raise ArgumentError([f"--options is not JSON: {error}"]) from None
     if not isinstance(options, dict):
         raise ArgumentError(['--options takes a JSON object, such as {"pages": "3-7"}'])
     return options

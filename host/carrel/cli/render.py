@@ -109,7 +109,7 @@ def table(
 def _print_stacked(
     out: Console, headings: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int]
 ) -> None:
-    """Prints a table whose first column stands above the others, which are indented."""
+    """Prints a table with the first column on a line above the others, which are indented."""
     titles = [text(heading, "bold") for heading in headings]
     for name, *values in (titles, *rows):
         out.print(name, overflow="fold")

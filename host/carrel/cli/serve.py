@@ -17,8 +17,7 @@ from .session import Session
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from carrel.config import Config, ServerConfig
-    from carrel.server import ServerSettings
+    from carrel.config import Config
     from carrel.tools import Toolbox
 
 
@@ -48,7 +47,7 @@ def serve(session: Session) -> int:
         renewal = ConfigRenewal(session, config)
         return serve_stdio(
             renewal.make,
-            server_settings(config.server),
+            config.server,
             renewal=renewal,
             may_offer=renewal.may_offer,
             expects=renewal.expects,
@@ -158,12 +157,3 @@ class ConfigRenewal:
 
     def _pulled(self) -> None:
         self._wanted()
-
-
-def server_settings(config: ServerConfig) -> ServerSettings:
-    """Returns the server's settings from the configuration."""
-    from dataclasses import asdict
-
-    from carrel.server import ServerSettings
-
-    return ServerSettings(**asdict(config))

@@ -204,7 +204,7 @@ def _translate_memory(
     if not isinstance(limits, dict):
         return  # reported where limits are read
     if "memory_bytes" in limits:
-        told.warn(f"{place}.memory_limit", "not used: `limits.memory_bytes` stands beside it", name)
+        told.warn(f"{place}.memory_limit", "not used: `limits.memory_bytes` is set too", name)
     above["limits"] = {"memory_bytes": given, **limits}
 
 

@@ -39,7 +39,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_TEXT": "server.text",
 }
 
-#: The variable that sets what NCBI is told as `tool`: `software` among the settings of the built-in
+#: The variable that sets the parameter `tool` for NCBI: `software` in the settings of the built-in
 #: eutils.
 TOOL_IDENTIFIER = "NCBI_TOOL_IDENTIFIER"
 

@@ -60,7 +60,7 @@ class FetchConfig:
     Attributes:
         contact: the address that upstreams may write to, sent to those that ask for one.
             Default: none. It is neither in logs nor in this object's repr.
-        connect_seconds: seconds until a connection must stand, TLS included. Default: 10.
+        connect_seconds: timeout of connecting, TLS handshake included. Default: 10.
         read_seconds: seconds that an upstream may stay silent. Default: 30.
         max_redirects: redirects that one request may follow. Default: 5.
         retries: further attempts after a 429, a 5xx or a broken connection. Default: 2.
@@ -105,21 +105,23 @@ class RuntimeConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Limits and output of the MCP server.
+    """Limits and output of the MCP server; ordinary clients stay below the defaults.
 
     Attributes:
-        max_line_bytes: bytes of the longest message. Default: 4 MiB.
-        max_in_flight: requests that may be unanswered at once. Default: 1,024.
-        calls_per_second: tool calls per second in the long run; faster ones wait.
-            Default: 1,000.
-        burst: tool calls that are accepted at once after a pause. Default: 5,000.
-        patience_seconds: longest wait of a call; one that would wait longer is refused as
-            `busy`. Default: 5.
-        shutdown_seconds: seconds from the end of input to the end of the process. Default: 5.
-        log_level: `debug`, `info`, `warning`, `error` or `critical`, on stderr.
-            Default: `warning`.
-        text: how results are written as text: `json`, or `compact` for clients that show the text
-            to a model. Default: `json`.
+        max_line_bytes: bytes of the longest message from a client; a longer one is refused unread.
+            Default: 4 MiB.
+        max_in_flight: maximum number of unanswered requests; further ones are refused as `busy`.
+            Default: 1,024.
+        calls_per_second: rate limit of tool calls; faster calls wait. Default: 1,000.
+        burst: number of tool calls that may exceed the rate at once. Default: 5,000.
+        patience_seconds: longest wait for the rate limit; a call that would wait longer is refused
+            as `busy`, with the seconds. Default: 5.
+        shutdown_seconds: seconds from the end of stdin, or a signal, to the end of the process.
+            Running calls are cancelled after four fifths of them. Default: 5.
+        log_level: lowest level logged to stderr: `debug`, `info`, `warning`, `error` or
+            `critical`. Default: `warning`.
+        text: how results are written as text: `json` beside structured content, or `compact`
+            without it, for clients that show the text to a model. Default: `json`.
     """
 
     max_line_bytes: int = 4 * 2**20

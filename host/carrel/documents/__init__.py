@@ -1,14 +1,14 @@
-"""Files → text for people and models: papers and pages, read in the sandbox, whole or in parts.
+"""Reads papers and pages as text for people and models, in the sandbox.
 
-In the order of a reading: `sniff` tells what kind of document bytes are, `readers` finds the plugin
-whose manifest has a format for it, `reading` has that plugin read it and the plugin `render` show
-the result as Markdown or text, `parts` takes a section or a piece out of that. `folders` opens the
-files that the operator granted. `tool` offers it as the tool `document_read`, `command` as
+In the order of a reading: `sniff` detects the kind of document, `readers` finds the plugin whose
+manifest has a format for it, `reading` calls that plugin and then the plugin `render`, which writes
+the result as Markdown or text, `parts` selects a section or a part of the text. `folders` opens
+files in granted folders. `tool` implements the tool `document_read`, `command` the command
 `carrel read`.
 
-From Python it is `Carrel.read`. How it is used: `docs/how-to/read-documents.md`; arguments and
-fields: `docs/reference/tools.md`; what a reader returns: `docs/reference/documents.md`; why the
-host renders nothing itself: decision 0034.
+In Python it is `Carrel.read`. How to use it: `docs/how-to/read-documents.md`; arguments and fields:
+`docs/reference/tools.md`; the result of a plugin: `docs/reference/documents.md`; why a plugin
+renders: decision 0034.
 """
 
 from __future__ import annotations

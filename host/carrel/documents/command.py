@@ -1,4 +1,4 @@
-"""`carrel read`: papers and pages as text."""
+"""Implements `carrel read`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORMATS = ("markdown", "text", "json")
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is wanted of each document."""
+    """The options that apply to each document."""
 
     text_format: str
     pages: str | None
@@ -156,7 +156,7 @@ def _show_json(name: str, read: ReadDocument, *, several: bool) -> None:
 
 
 def _line(read: ReadDocument, part: DocumentPart) -> dict[str, Any]:
-    """What a line of --jsonl says of a document, but for its file."""
+    """Returns a line of --jsonl for a document, without its file."""
     document = read.document
     told: dict[str, Any] = {"text": part.text}
     for name in ("title", "kind", "quality", "quality_reason"):

@@ -1,8 +1,8 @@
-"""Opens files in the folders that the operator granted, and nothing else.
+"""Opens only files in the folders that the operator granted.
 
-A path is walked name by name below an open folder, each name opened without following links, so
-that what is checked is what is read: a folder that is replaced by a link in between leads nowhere.
-Only ordinary files are opened; a pipe or a device never is, and never blocks.
+A path is opened name by name below an open folder, without following links, so that the checked
+file is the file that is read, even if a folder is replaced by a link meanwhile. Only regular files
+are opened; a pipe or a device is refused and cannot block.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from carrel.text.printable import printable
 
 from .reading import NAME, too_large
 
-#: Names that an error lists of a folder that was asked for in place of a file.
+#: Number of names that the error lists if the path is a folder.
 _LISTED: Final = 50
 _FLAGS: Final = (
     os.O_RDONLY
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe that takes a file's place does not block
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe that replaces the file does not block
 )
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 _BY_DESCRIPTOR: Final = os.open in os.supports_dir_fd and bool(_NO_LINKS)
 
 
 def read_granted(path: str, folders: Sequence[Path], most: int) -> bytes:
-    """Returns what is in a file below one of `folders`.
+    """Returns the content of a file below one of `folders`.
 
     Args:
         path: absolute, or relative to one of the folders.
-        folders: that the operator granted, each with what is below it.
-        most: bytes.
+        folders: granted by the operator, including their subfolders.
+        most: maximum size in bytes.
 
     Raises:
-        SourceError: `denied`: the path is in none of the folders, leaves them, goes through a link,
-            or is no ordinary file; `not_found`; `too_large`.
+        SourceError: `denied`: the path is in none of the folders, leaves them, contains a link, or
+            is not a regular file; `not_found`; `too_large`.
         ArgumentError: it is not a path, or names a folder, whose files are listed.
         StorageError: the file cannot be read.
     """
@@ -62,11 +62,11 @@ def read_granted(path: str, folders: Sequence[Path], most: int) -> bytes:
 
 
 def _below(path: str, folders: Sequence[Path]) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yields folders and the names that lead from each to the path.
+    """Yields folders with the names of the path relative to each.
 
     Raises:
         ArgumentError: it is not a path.
-        SourceError: `denied`; a name leads upwards.
+        SourceError: `denied`; a name is `..`.
     """
     try:
         os.fsencode(path)
@@ -89,7 +89,7 @@ def _below(path: str, folders: Sequence[Path]) -> Iterator[tuple[Path, tuple[str
 
 @contextmanager
 def _opened(folder: Path, names: tuple[str, ...], shown: str) -> Iterator[int]:
-    """An ordinary file, opened."""
+    """Opens a regular file."""
     if not names:
         raise _is_folder(shown, os.listdir(folder))  # noqa: PTH208 - names, not paths
     descriptor = (
@@ -107,7 +107,7 @@ def _open_by_descriptor(folder: Path, names: tuple[str, ...], shown: str) -> int
     inside = os.open(folder, _FLAGS | os.O_DIRECTORY)
     try:
         for name in names[:-1]:
-            # Not everything that is no folder may be opened: opening some devices does something.
+            # Checked before opening, because opening some devices has effects.
             _require_unlinked(os.stat(name, dir_fd=inside, follow_symlinks=False), shown)
             deeper = os.open(name, _FLAGS | _NO_LINKS | os.O_DIRECTORY, dir_fd=inside)
             os.close(inside)
@@ -128,10 +128,10 @@ def _open_by_descriptor(folder: Path, names: tuple[str, ...], shown: str) -> int
 
 
 def _open_by_path(folder: Path, names: tuple[str, ...], shown: str) -> int:
-    """Where the system opens nothing relative to a folder, as Windows.
+    """Opens a file by its path, for systems without folder descriptors, such as Windows.
 
-    What was opened is compared with what was checked; whoever may write to the folder could still
-    win a race.
+    Compares the opened file with the checked one; a process that can write to the folder could
+    still win a race.
     """
     base = Path(os.path.realpath(folder))
     path = base
@@ -153,7 +153,7 @@ def _open_by_path(folder: Path, names: tuple[str, ...], shown: str) -> int:
 
 
 def _checked(descriptor: int, shown: str) -> int:
-    """The descriptor, if what was opened is an ordinary file: another may have taken its place."""
+    """Returns the descriptor if it is a regular file, because the file may have been replaced."""
     try:
         _require_ordinary(os.fstat(descriptor), shown)
     except BaseException:

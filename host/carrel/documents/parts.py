@@ -1,4 +1,4 @@
-"""Parts of a document's text: sections by heading, and pieces that end between paragraphs."""
+"""Selects parts of a document's text: sections by heading, and parts between paragraphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERING = re.compile(r"^(?:(?:[0-9]+|[IVXLC]+|[A-Z])(?:\.[0-9]+)*[.):]?|[0-9.
 
 
 def estimated_tokens(text: str) -> int:
-    """Returns how many tokens of a model a text takes, estimated."""
+    """Returns the estimated number of a model's tokens in a text."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
@@ -31,8 +31,8 @@ class SectionHeading:
     Attributes:
         heading: label and heading.
         level: 1 for the outermost.
-        part: what it is above: `abstract`, `body` or `references`.
-        start: where it begins in the text, in characters.
+        part: the part that it belongs to: `abstract`, `body` or `references`.
+        start: its position in the text, in characters.
     """
 
     heading: str
@@ -43,13 +43,13 @@ class SectionHeading:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """A piece of a document's text.
+    """A part of a document's text.
 
     Attributes:
-        text: the piece.
-        start: where it begins in the whole text, in characters.
-        end: where it ends there.
-        next: where to go on; None at the end of the document, or of the section asked for.
+        text: the part.
+        start: its position in the whole text, in characters.
+        end: its end there.
+        next: the start of the next part; None at the end of the document, or of the section.
         length: characters of the whole text.
         tokens: of the piece, estimated.
     """
@@ -73,12 +73,12 @@ def take_part(
     """Returns a part of a document's text.
 
     Args:
-        text: the whole.
-        headings: in it.
-        start: where to begin, in characters; `next` of an earlier part.
-        section: a heading; the part ends where the section does.
-        max_chars: the most characters of the part. It ends between paragraphs, or, where not one
-            fits, between lines or words; a heading is not left alone at its end.
+        text: the whole text.
+        headings: of the text.
+        start: the first character; `next` of an earlier part.
+        section: a heading; the part ends with the section.
+        max_chars: maximum length of the part. It ends between paragraphs, or, if no paragraph
+            fits, between lines or words, and never with a heading.
 
     Raises:
         ArgumentError: there is no such section, or `start` is behind the end.
@@ -105,7 +105,7 @@ def take_part(
 
 
 def section_end(text: str, headings: Sequence[SectionHeading], number: int) -> int:
-    """Returns where a section ends: in front of the next heading that is not inside it."""
+    """Returns the end of a section: the next heading that is not inside it."""
     level, part = headings[number].level, headings[number].part
     for one in headings[number + 1 :]:
         if one.level <= level or (one.part != part and part == "abstract"):
@@ -114,13 +114,13 @@ def section_end(text: str, headings: Sequence[SectionHeading], number: int) -> i
 
 
 def find_section(text: str, headings: Sequence[SectionHeading], wanted: str) -> tuple[int, int]:
-    """Returns where a section begins and ends.
+    """Returns the start and end of a section.
 
-    A heading fits that is the same but for case and numbering, else one that has the words in it.
-    Headings of an abstract count where none of the text fits, inner ones where no outer one does.
+    A heading matches if it is equal except for case and numbering, else if it contains the words.
+    Headings of the text take precedence over those of an abstract, outer ones over inner ones.
 
     Raises:
-        ArgumentError: none fits, or words fit several of the same rank.
+        ArgumentError: none matches, or words match several of the same rank.
     """
     inside = [number for number, one in enumerate(headings) if one.part == "abstract"]
     others = [number for number, one in enumerate(headings) if one.part != "abstract"]
@@ -128,14 +128,14 @@ def find_section(text: str, headings: Sequence[SectionHeading], wanted: str) -> 
         found = _fitting(headings, numbers, wanted)
         if len(found) > 1:
             told = ", ".join(_quoted(headings[number].heading) for number in found[:10])
-            raise ArgumentError([f"section: {_quoted(wanted)} fits several; name one of {told}"])
+            raise ArgumentError([f"section: {_quoted(wanted)} is ambiguous; name one of {told}"])
         if found:
             return headings[found[0]].start, section_end(text, headings, found[0])
     raise ArgumentError([f"section: no heading fits {_quoted(wanted)}; {_known(headings, wanted)}"])
 
 
 def _fitting(headings: Sequence[SectionHeading], numbers: Sequence[int], wanted: str) -> list[int]:
-    """Returns the best of some headings; several only where words fit them."""
+    """Returns the best matches; several only if they match by words."""
     for fits in (_same, _same_label, _without_numbering, _has_words):
         found = [number for number in numbers if fits(headings[number].heading, wanted)]
         if found:
@@ -184,11 +184,11 @@ def _has_words(heading: str, wanted: str) -> bool:
     )
 
 
-# Pieces
+# Cutting
 
 
 def _border(text: str, titles: Sequence[int], start: int, end: int, most: int) -> int:
-    """Returns where a piece of at most `most` characters ends; `titles` are headings' places."""
+    """Returns the end of a part of at most `most` characters; `titles` are headings' positions."""
     if end - start <= most:
         return end
     limit = start + most
@@ -211,7 +211,7 @@ def _border(text: str, titles: Sequence[int], start: int, end: int, most: int) -
 
 
 def _is_heading(text: str, titles: Sequence[int], at: int) -> bool:
-    """Whether the paragraph that ends here is a heading."""
+    """Returns whether the paragraph that ends here is a heading."""
     before = bisect_left(titles, at)
     return before > 0 and "\n\n" not in text[titles[before - 1] : at]
 
@@ -223,7 +223,7 @@ def _behind_breaks(text: str, at: int, end: int) -> int:
 
 
 def _fenced(text: str, end: int) -> Iterator[tuple[int, int]]:
-    """Yields where code between fences begins and ends: an empty line in it parts no paragraphs."""
+    """Yields start and end of fenced code, in which an empty line does not end a paragraph."""
     opened: tuple[int, str] | None = None
     for found in _FENCE.finditer(text, 0, end):
         if opened is None:
@@ -237,12 +237,12 @@ def _fenced(text: str, end: int) -> Iterator[tuple[int, int]]:
 
 # The outline
 
-#: Entries of an outline; deeper headings are left out first.
+#: Maximum number of entries of an outline; deeper headings are omitted first.
 MAX_OUTLINE: Final = 150
 
 
 def outline(text: str, headings: Sequence[SectionHeading]) -> tuple[list[dict[str, Any]], int]:
-    """Returns the headings with start and tokens of each section, and how many are left out."""
+    """Returns headings with the start and tokens of their sections, and how many are omitted."""
     kept = list(range(len(headings)))
     for deepest in sorted({one.level for one in headings}, reverse=True):
         if len(kept) <= MAX_OUTLINE:

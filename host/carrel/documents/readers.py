@@ -1,4 +1,4 @@
-"""The plugins that read a kind of document: found in their manifests, whosever they are."""
+"""Finds plugins that read a kind of document, by their manifests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from .sniff import Kind
 
-#: What every result of a reader has, by `contract/v1/document.schema.json`.
+#: Required members of every document, by `contract/v1/document.schema.json`.
 _OF_A_DOCUMENT = {"identifiers", "sections", "quality"}
 
 
 class ReaderFormat(NamedTuple):
-    """A format that documents are read in, and the plugin that has it.
+    """A document format and its plugin.
 
     Attributes:
         plugin: its name in the configuration.
         format: the format's name.
         media_types: of documents in it.
-        takes_bytes: whether documents are bytes, and not text.
+        takes_bytes: whether documents are bytes, not text.
     """
 
     plugin: str
@@ -37,10 +37,10 @@ def find_reader(plugins: PluginSet, config: Config, kind: Kind) -> ReaderFormat:
     """Returns the reader of a kind of document.
 
     A format reads a kind if it has its name or its media type, and its results are documents. Of
-    several, a built-in plugin comes first, then the configuration's order decides.
+    several, a built-in plugin's is used, else the first in the configuration.
 
     Raises:
-        SourceError: `invalid_document`; no plugin reads it. The message names what can be read.
+        SourceError: `invalid_document`; no plugin reads it. The message names supported kinds.
     """
     found: dict[str, ReaderFormat] = {}
     for reader in _readers(plugins, config):
@@ -62,7 +62,7 @@ def _reads(one: ReaderFormat, kind: Kind) -> bool:
 
 
 def _readers(plugins: PluginSet, config: Config) -> Iterator[ReaderFormat]:
-    """All readers, built-in ones first; a plugin that cannot be loaded has none."""
+    """Yields all reader formats, built-in ones first; skips plugins that cannot be loaded."""
     others = []
     for name in (*config.unlisted_readers, *plugins.names()):
         entry = config.plugin(name)

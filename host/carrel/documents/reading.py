@@ -1,4 +1,4 @@
-"""Reads a document: its kind by its bytes, a plugin's reader, and the renderer's text."""
+"""Reads a document with the plugin for its kind, and renders it as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from carrel.exchange import Call, Limits, ProgressHandler
 from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.text.utf8 import Utf8
 from carrel.tools.document import as_utf8
-from carrel.tools.host_tool import HOST
+from carrel.tools.host_tool import HOST, host_limits
 
 from .parts import DocumentPart, SectionHeading, outline, take_part
 from .readers import ReaderFormat, find_reader
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from carrel.plugins.plugin import Plugin
     from carrel.plugins.plugin_set import PluginSet
 
-#: The name of a reading in errors and its tool's.
+#: The name of the call in errors, and of the tool.
 NAME: Final = "document_read"
-#: Seconds for a reading, unless the operator's `limits.wall_seconds` says otherwise: for a reader,
-#: the renderer, and compiling both.
+#: Default of `limits.wall_seconds`: includes the reader, the renderer, and compiling both.
 WALL_SECONDS: Final = 180.0
-#: The built-in plugin that shows documents.
+#: The built-in plugin that renders documents.
 RENDER: Final = "render"
 
 
@@ -42,11 +41,11 @@ class ReadDocument:
     """A document that was read.
 
     Attributes:
-        format: what it was read as, such as `pdf`.
-        plugin: which plugin read it.
-        document: what the plugin returned, see `docs/reference/documents.md`.
-        text: all of it as Markdown, or as plain text where that was asked for.
-        headings: of its sections, in the text's order.
+        format: the format that it was read as, such as `pdf`.
+        plugin: the plugin that read it.
+        document: the plugin's result, see `docs/reference/documents.md`.
+        text: the whole text as Markdown, or as plain text if requested.
+        headings: of its sections, in the order of the text.
     """
 
     format: str
@@ -73,7 +72,7 @@ class ReadDocument:
     def part(
         self, *, section: str | None = None, start: int = 0, max_chars: int | None = None
     ) -> DocumentPart:
-        """A part of the text; see `carrel.documents.parts.take_part`.
+        """Returns a part of the text; see `carrel.documents.parts.take_part`.
 
         Raises:
             ArgumentError: there is no such section, or `start` is behind the end.
@@ -83,42 +82,42 @@ class ReadDocument:
         )
 
     def outline(self) -> tuple[list[dict[str, Any]], int]:
-        """The headings, with the start and the tokens of each section; how many are left out."""
+        """Returns headings with the start and tokens of sections, and how many are omitted."""
         return outline(self.text, self.headings)
 
 
 class DocumentReader:
-    """Reads documents with whichever plugins read their kinds. Thread-safe."""
+    """Reads documents with the plugins for their kinds. Thread-safe."""
 
     def __init__(self, plugins: PluginSet, config: Config) -> None:
         self._plugins = plugins
         self._config = config
+        self.limits = host_limits(config, WALL_SECONDS)
 
     @property
     def max_bytes(self) -> int:
-        """Bytes of the largest document."""
+        """Maximum size of a document in bytes."""
         return int(self._config.limits.get("response_bytes", Limits().response_bytes))
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """A call that starts its clocks now."""
-        seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
-        return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
+        """Returns a new call; its deadline starts now."""
+        return Call(HOST, NAME, self.limits, on_progress)
 
     def read(
         self, data: bytes, call: Call, *, pages: str | None = None, plain: bool = False
     ) -> ReadDocument:
-        """Reads a document and shows it as text.
+        """Reads a document and renders it as text.
 
         Args:
-            data: the file as it is.
+            data: the unchanged file.
             call: from `new_call`; cancelling it from another thread interrupts the guests.
-            pages: a range of pages, such as `3-7`, for readers that know pages.
-            plain: plain text in place of Markdown.
+            pages: a range of pages, such as `3-7`, for readers that support it.
+            plain: plain text instead of Markdown.
 
         Raises:
             SourceError: `invalid_document` or `too_large`; no plugin reads it, or it is damaged.
-            ArgumentError: the reader knows no pages.
-            CarrelError: the plugin could not be loaded, or passed a limit.
+            ArgumentError: the reader does not support pages.
+            CarrelError: the plugin could not be loaded, or exceeded a limit.
         """
         reader, raw = self._parsed(data, call, pages)
         document = _decoded(raw, reader)
@@ -173,10 +172,10 @@ class DocumentReader:
 
 
 def _unpacked(data: bytes, most: int) -> tuple[bytes, Kind]:
-    """A document and its kind; one that is alone in a gzip file without that.
+    """Returns a document and its kind; unpacks a gzip file that contains one document.
 
     Raises:
-        SourceError: `too_large`; it is larger than `most` without it.
+        SourceError: `too_large`; the unpacked document is larger than `most`.
     """
     kind = sniff(data)
     if kind.name != "gzip":
@@ -211,11 +210,11 @@ def _decoded(raw: memoryview, reader: ReaderFormat) -> dict[str, Any]:
 
 
 def read_file(path: str | os.PathLike[str], most: int) -> bytes:
-    """Returns what is in a file of the caller's, at most `most` bytes.
+    """Returns the content of a file, at most `most` bytes.
 
     Raises:
-        ArgumentError: there is no such file, or it is a folder.
-        StorageError: it cannot be read.
+        ArgumentError: the file does not exist, or is a folder.
+        StorageError: the file cannot be read.
         SourceError: `too_large`.
     """
     shown = os.fsdecode(path)
@@ -234,7 +233,7 @@ def read_file(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def too_large(name: str, most: int) -> SourceError:
-    """The error of a file with more than `most` bytes."""
+    """Returns the error of a file with more than `most` bytes."""
     return SourceError(
         "too_large",
         f"{name}: the file has more than {most:,} bytes; the setting limits.response_bytes changes "
@@ -247,9 +246,9 @@ def too_large(name: str, most: int) -> SourceError:
 def read_interruptibly(
     reader: DocumentReader, data: bytes, call: Call, **options: Any
 ) -> ReadDocument:
-    """As `DocumentReader.read`; an interrupt from the keyboard cancels the call.
+    """Like `DocumentReader.read`, but a keyboard interrupt cancels the call.
 
-    A guest that runs in the main thread is not interrupted before it returns, so it gets another.
+    Python does not interrupt a guest in the main thread, so the guest runs in another one.
     """
     if threading.current_thread() is not threading.main_thread():
         return reader.read(data, call, **options)

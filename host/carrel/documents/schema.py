@@ -1,4 +1,4 @@
-"""Input and output schema of `document_read`."""
+"""Defines the input and output schema of `document_read`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, Final
 
 Schema = dict[str, Any]
 
-#: Characters of an answer's text: by default, and the least and the most that can be asked for.
+#: Characters of a result's text: the default, the minimum and the maximum of `max_chars`.
 DEFAULT_CHARS: Final = 12_000
 MIN_CHARS: Final = 200
 MAX_CHARS: Final = 400_000
 
-#: What texts are written as.
+#: Formats of texts.
 TEXT_FORMATS: Final = ("markdown", "text")
 
 INPUT_SCHEMA: Final[Schema] = {
@@ -86,7 +86,7 @@ OUTPUT_SCHEMA: Final[Schema] = {
         "outline_left_out": _count(),
         "text": _text("The document's own words."),
         "from": _count(),
-        "next": _count("Where the text goes on; absent at the end."),
+        "next": _count("Where the text continues; absent at the end."),
         "length": _count("Characters of the whole document."),
         "tokens": _count("Of this text, estimated."),
         "warnings": {"type": "array", "items": _text()},

@@ -1,10 +1,10 @@
-"""Finds out what kind of document bytes are, by what is in them and never by a name.
+"""Detects the kind of a document by its content, never by a file name.
 
-A kind is more than a format that some reader reads: an unknown file is named in the error, and a
-reader that a stranger's plugin adds for one of these kinds is found by the kind's name.
+Kinds include documents that no reader reads, so that errors can name them. A third-party plugin's
+reader for one of these kinds is found by the kind's name.
 
-The bytes are hostile: every look is at a bounded number of bytes, names or lines, and nothing is
-unpacked but the first kilobytes of a gzip file.
+The bytes may be hostile: detection examines a bounded number of bytes, names or lines, and unpacks
+only the first kilobytes of a gzip file.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class Kind(NamedTuple):
     """A kind of document.
 
     Attributes:
-        name: that of the format which readers have for it.
-        what: for a person, with its article.
-        media_type: empty where there is none.
+        name: the name of readers' formats for it.
+        what: a description for people, with its article.
+        media_type: empty if there is none.
     """
 
     name: str
@@ -74,7 +74,7 @@ _KINDS: Final = {
     )
 }
 
-#: What a file begins with → its kind.
+#: First bytes of a file → its kind.
 _MAGIC: Final = (
     (b"{\\rtf", "rtf"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "ole"),
@@ -87,7 +87,7 @@ _MAGIC: Final = (
     (b"MM\x00*", "tiff"),
 )
 
-#: Bytes of text that are looked at, names in an archive, bytes in front of a PDF's header.
+#: Limits: bytes of text, names in an archive, bytes before a PDF's header.
 _HEAD, _NAMES, _LEADING = 2**16, 2000, 1024
 
 #: The first part of a name in an Office file → its kind.
@@ -95,7 +95,7 @@ _OFFICE: Final = {"word": "docx", "ppt": "pptx", "xl": "xlsx"}
 
 
 def sniff(data: bytes) -> Kind:
-    """Returns the kind of document that `data` is; `unknown` where nothing says."""
+    """Returns the kind of the document `data`; `unknown` if it is not recognized."""
     return _KINDS[_sniffed(data)]
 
 
@@ -124,7 +124,7 @@ def _is_tar(data: bytes) -> bool:
 
 
 def _zip_kind(data: bytes) -> str:
-    """By the names in the archive: its headers are searched for, so a damaged one will do."""
+    """Returns the kind by the names in the archive; searches for headers in case of damage."""
     stated, names = _zip_names(data)
     for kind in (_KINDS["epub"], _KINDS["odt"], _KINDS["ods"], _KINDS["odp"]):
         if stated == kind.media_type:
@@ -143,9 +143,9 @@ def _zip_kind(data: bytes) -> str:
 
 
 def _zip_names(data: bytes) -> tuple[str, set[str]]:
-    """What the member `mimetype` holds, and the names in the headers."""
+    """Returns the content of the member `mimetype`, and the names in the headers."""
     stated, names = "", set()
-    # Of a member's own header and of the directory's: signature, where the lengths are, its size.
+    # Of a member's header and of the directory's: signature, offset of the lengths, size.
     for signature, at_lengths, size in ((b"PK\x03\x04", 26, 30), (b"PK\x01\x02", 28, 46)):
         place = data.find(signature)
         for _ in range(_NAMES):
@@ -168,7 +168,7 @@ def _leading_media_type(data: bytes) -> str:
     if found is None:
         return ""
     text = found[0].decode()
-    # It is stored without a mark of its end; the next member's header begins with capitals.
+    # It is stored without an end mark; the next member's header begins with capital letters.
     return next(
         (
             kind.media_type
@@ -180,7 +180,7 @@ def _leading_media_type(data: bytes) -> str:
 
 
 def _gzip_kind(data: bytes) -> str:
-    """An e-print is a packed archive, or one packed file of TeX: `tar` is both."""
+    """Returns the kind of a gzip file: `tar` for a packed archive or a packed TeX file."""
     try:
         head = zlib.decompressobj(wbits=31).decompress(data[:_HEAD], _HEAD)
     except zlib.error:
@@ -197,7 +197,7 @@ def _sniffed_text(data: bytes) -> str:
 
 
 def _decoded(data: bytes) -> str | None:
-    """The beginning of a text in whatever charset; None for what is no text."""
+    """Returns the beginning of a text in any charset; None if it is not text."""
     head = data[:_HEAD]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return head[: len(head) & ~1].decode("utf-16", "replace")
@@ -209,12 +209,12 @@ def _decoded(data: bytes) -> str | None:
         if len(data) > _HEAD and fault.start > len(head) - 4:
             return head[: fault.start].decode("utf-8-sig")
     controls = sum(byte < 0x20 and byte not in b"\t\n\f\r\x1b" for byte in head)
-    # Of random bytes an eighth are such; of a text in a legacy charset none is.
+    # An eighth of random bytes are control characters; in a legacy charset's text none is.
     return head.decode("latin-1") if controls * 200 <= len(head) else None
 
 
 _TAG = re.compile(r"<\s*(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
-#: Tags that a page or a piece of one begins with.
+#: First tags of a page or of a fragment.
 _HTML_TAGS = frozenset(
     {
         "html", "head", "body", "title", "meta", "link", "script", "style", "div", "p",
@@ -251,7 +251,7 @@ def _text_kind(text: str) -> str:
 
 
 def _markup_kind(text: str) -> str:
-    """The vocabulary of markup by its declaration and first tag; empty for other text."""
+    """Returns the vocabulary of markup by its declaration and first tag; empty for other text."""
     declared = text[:5].lower() == "<?xml"
     at = 0
     for _ in range(1000):
@@ -276,7 +276,7 @@ def _markup_kind(text: str) -> str:
 
 
 def _skipped(text: str, at: int) -> int:
-    """Behind white space, comments and processing instructions."""
+    """Returns the text after white space, comments and processing instructions."""
     for _ in range(1000):
         while at < len(text) and text[at].isspace():
             at += 1
@@ -297,15 +297,15 @@ _DOCTYPE = re.compile(
 
 
 def _behind_doctype(text: str, at: int) -> int:
-    """Behind a document type declaration, its internal subset included."""
+    """Returns the text after a document type declaration, including its internal subset."""
     whole = _DOCTYPE.match(text, at)
     if whole is not None:
         return whole.end()
-    end = text.find(">", at)  # a quote is open: nothing says where it ends
+    end = text.find(">", at)  # an open quote: the end of the declaration is unknown
     return len(text) if end < 0 else end + 1
 
 
-#: Signs of Markdown and how much each says; two are enough.
+#: Patterns of Markdown and their weights; a sum of two is enough.
 _MARKDOWN = (
     (re.compile(r"(?:^|\n[ \t]*\n)#{1,6} +\S[^\n]*(?:\n[ \t]*\n|\n[^\n#]|$)"), 2),
     (re.compile(r"(?:^|\n[ \t]*\n)(?!=)\S[^\n]*\n(?:={3,}|-{3,})[ \t]*\n"), 2),

@@ -77,7 +77,7 @@ class Secret:
         if self.scheme is not None and self.header is None:
             raise ValueError(f"secret {self.name}: a scheme belongs to a header")
         if self.scheme is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,31}", self.scheme):
-            raise ValueError(f"secret {self.name}: {self.scheme!r} is no scheme such as Bearer")
+            raise ValueError(f"secret {self.name}: {self.scheme!r} is not a scheme such as Bearer")
         header = (self.header or "").lower()
         if header in _HOST_OWNED or (header == "user-agent" and self.name != CONTACT):
             raise ValueError(f"secret {self.name}: the header {self.header} belongs to the host")

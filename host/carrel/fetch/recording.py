@@ -278,7 +278,7 @@ def _why_no_exchange(path: Path) -> str:
         return f'its "format" is not {FORMAT}'
     if isinstance(value, dict) and "request" in value:
         return f'an exchange begins with "format": {FORMAT}'
-    return 'it is no exchange: it has no "format" and no "request"'
+    return 'it is not an exchange: it has no "format" and no "request"'
 
 
 def _read_failure(found: dict[str, Any]) -> Failure:

@@ -149,7 +149,7 @@ class UpstreamQueue:
             self._release()
 
     async def _take_at_once(self) -> Slot | None:
-        """Takes a slot if nobody is queued and one is due; None otherwise."""
+        """Takes a slot if the queue is empty and one is due; returns None otherwise."""
         if self._driver is not None or self._taking or self._in_flight >= self._concurrency:
             return None
         self._taking = True

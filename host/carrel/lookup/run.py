@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from carrel.errors import ArgumentError
-from carrel.exchange import Call, Limits, ProgressHandler
+from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.concurrent_calls import require_patience
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST
+from carrel.tools.host_tool import HOST, host_limits
 
 from .answer import LookupAnswer
 from .ask import ask
@@ -41,11 +41,11 @@ class Lookup:
     def __init__(self, registry: PluginSet, config: Config) -> None:
         self._registry = registry
         self._config = config
+        self.limits = host_limits(config, WALL_SECONDS)
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """Returns a call that starts its clocks now."""
-        seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
-        return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
+        """Returns a new call; its deadline starts now."""
+        return Call(HOST, NAME, self.limits, on_progress)
 
     def run(
         self, ids: Sequence[str], call: Call, *, sources: Sequence[str] | None = None
@@ -122,7 +122,7 @@ class _Question:
 
         Args:
             sources: in the order of the trace.
-            late: why nobody asked a source whose identifier is known by now.
+            late: why a source was not queried although its identifier is now known.
         """
         steps: list[Step] = []
         for source in sources:

@@ -136,7 +136,7 @@ def _record() -> Schema:
     """Returns the record's members and their types.
 
     Every client's model reads this schema, so what a text, an author or a link looks like inside is
-    left to the contract's own schema, which every record was held against when it came in.
+    left to the contract's own schema, which has validated every record.
     """
     whole = json.loads(contract_file("record.schema.json").read_text("utf-8"))
     definitions = whole["$defs"]

@@ -55,7 +55,7 @@ def find_sources(
     notices: list[str] = []
 
     def note_unreadable(name: str, error: CarrelError) -> None:
-        # What it resolves is unknown, so it is in no item's trace; the caller is told here.
+        # What it resolves is unknown, so it is in no item's trace, but in the notices.
         notices.append(printable(f"{name} was not asked: {error.message}", 500))
 
     for name, manifest in registry.manifests(note_unreadable):

@@ -246,7 +246,7 @@ class RegistryClient:
         if status == 403:
             return RegistryError(
                 f"{self.host}: cannot {what}: not allowed{code}; the account lacks the right, or "
-                f"nobody is logged in: `docker login {self.host}`",
+                f"not logged in: `docker login {self.host}`",
                 status=status,
             )
         if status == 429:

@@ -134,7 +134,7 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
 
 def _ask_helper(helper: str, server: str, path: Path, seconds: float) -> Credential | None:
     if not _HELPER.fullmatch(helper):
-        raise RegistryError(f"Docker's configuration {path} names a helper that is no program name")
+        raise RegistryError(f"Docker's configuration {path} names an invalid helper")
     program = f"docker-credential-{helper}"
     try:
         done = subprocess.run(  # noqa: S603 -- the user's own helper, by Docker's own rule
@@ -162,7 +162,7 @@ def _ask_helper(helper: str, server: str, path: Path, seconds: float) -> Credent
         answer = json.loads(done.stdout[:_MAX_BYTES].decode("utf-8"))
         user, secret = answer["Username"], answer["Secret"]
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
-        message = f"the credential helper {program} answered what is no credential"
+        message = f"the credential helper {program} returned invalid credentials"
         raise RegistryError(message) from fault
     if user == _IDENTITY:
         return Credential(identity_token=str(secret))

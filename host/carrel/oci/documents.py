@@ -94,7 +94,7 @@ def read_descriptors(value: object, what: str, *, at_most: int) -> list[Descript
         RegistryError: it is not a list, is longer than `at_most`, or holds something else.
     """
     if not isinstance(value, list):
-        raise RegistryError(f"{what} has no list of descriptors where one has to be")
+        raise RegistryError(f"{what} lacks a list of descriptors")
     if len(value) > at_most:
         raise RegistryError(f"{what} lists {len(value)} descriptors; at most {at_most} are read")
     return [read_descriptor(item, what) for item in value]
@@ -159,7 +159,7 @@ def make_document(data: bytes, media_type: str, what: str) -> Document:
     kind = media_type if media_type in known else inner
     if kind not in known:
         shown = printable(str(kind or media_type or "nothing"), 100)
-        raise RegistryError(f"{what} is of type {shown}, which is no manifest that is read here")
+        raise RegistryError(f"{what} is of type {shown}, which is not a supported manifest type")
     if "manifests" in body and ("layers" in body or "config" in body):
         raise RegistryError(f"{what} is a manifest and an index at once")
     return Document(str(kind), data, sha256(data))

@@ -101,6 +101,6 @@ def _is_host(host: str, *, explicit: bool) -> bool:
 
 def _fault(text: str, what: str) -> RegistryError:
     return RegistryError(
-        f"{printable(text, 200)!r} is no reference to a plugin: it has {what}; "
+        f"{printable(text, 200)!r} is not a reference to a plugin: it has {what}; "
         "write oci://REGISTRY[:PORT]/NAME with :TAG or @sha256:DIGEST"
     )

@@ -208,8 +208,8 @@ class HttpRepository:
         kind = _media_type(reply.headers)
         if kind == "text/html":
             raise RegistryError(
-                f"{what}: {self._client.host} answered with a web page; it is no registry, or "
-                "something stands before it"
+                f"{what}: {self._client.host} answered with a web page; it is not a registry, or "
+                "a proxy answers for it"
             )
         return kind
 

@@ -6,23 +6,17 @@ closed codes. A tool for papers raises nothing: what is wrong with its arguments
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from carrel.errors import CarrelError, InternalError
 from carrel.exchange import Call, Limits
 from carrel.files.local_paths import without_paths
 from carrel.plugins.manifests.manifest import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
-from carrel.tools.host_tool import HOST, start_in_thread
+from carrel.tools.host_tool import HostTool
 
 from .errors import PAPER_CODES, PaperCode, PaperError
-
-if TYPE_CHECKING:
-    from carrel.exchange import ProgressHandler
-    from carrel.plugins.calls.result import Result
-    from carrel.plugins.calls.running_call import RunningCall
 
 Schema = dict[str, Any]
 Answer = Callable[[Mapping[str, Any], Call], dict[str, Any]]
@@ -166,51 +160,34 @@ def paper_spec(
     )
 
 
-class PaperTool:
-    """A host tool that answers in an envelope, see `carrel.tools.host_tool.HostTool`.
+class PaperTool(HostTool):
+    """A host tool that returns an envelope.
 
     Args:
-        spec: its description. Its input schema is checked here, so that a fault is a result.
-        answer: returns the members of a success beside `ok`; may raise a `CarrelError`.
+        spec: its description. `answer` validates arguments, so that a fault is a result.
+        success: returns the members of a success beside `ok`; may raise a `CarrelError`.
         limits: of a call.
     """
 
-    def __init__(self, spec: ToolSpec, answer: Answer, *, limits: Limits | None = None) -> None:
-        self.spec = spec
-        self._answer = answer
-        self._limits = limits or Limits()
-        known = spec.input_schema.get("properties", {})
-        self._validator = compile_schema({**spec.input_schema, "additionalProperties": False})
-        self._known = tuple(known)
-
-    def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """Returns a call that starts its clocks now."""
-        return Call(HOST, self.spec.name, self._limits, on_progress)
+    def __init__(self, spec: ToolSpec, success: Answer, *, limits: Limits | None = None) -> None:
+        super().__init__(spec, limits)
+        self._success = success
+        self._known = tuple(spec.input_schema.get("properties", {}))
+        self._strict = compile_schema({**spec.input_schema, "additionalProperties": False})
 
     def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:  # noqa: ARG002
-        """Returns nothing: what is wrong with arguments is in the result."""
+        """Returns an empty list, because the result contains the faults of arguments."""
         return []
 
-    def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:
-        """Starts the work in a thread of its own."""
-
-        def work() -> bytes:
-            text = json.dumps(
-                self.result(arguments, call), ensure_ascii=False, separators=(",", ":")
-            )
-            return text.encode("utf-8", "replace")
-
-        return start_in_thread(work, f"carrel-{self.spec.name}", call)
-
-    def result(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
-        """Returns the result, a success or a failure."""
+    def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
+        """Returns the envelope of a success or a failure."""
         try:
-            faults = validation_faults(self._validator, arguments)
+            faults = validation_faults(self._strict, arguments)
             if faults:
                 known = f"; known: {', '.join(self._known)}"
                 extra = arguments.keys() - set(self._known)
                 raise PaperError("INVALID_REF", "; ".join(faults[:5]) + (known if extra else ""))
-            return {"ok": True, **self._answer(arguments, call)}
+            return {"ok": True, **self._success(arguments, call)}
         except InternalError:
             raise
         except CarrelError as error:

@@ -202,7 +202,7 @@ class Plugin(ABC):
         """
         raise SourceError(
             "invalid_arguments",
-            f"{self.name}: {document_format} is no format of bytes ({len(document)} were given)",
+            f"{self.name}: {document_format} is not a binary format ({len(document)} were given)",
             plugin=self.name,
             tool=document_format,
         )
@@ -270,7 +270,7 @@ class Plugin(ABC):
     def _refused(self, name: str, faults: Sequence[str]) -> ContractViolation:
         told = "; ".join(faults[:5])
         return ContractViolation(
-            f"{self.name}: {name} returned what its own schema refuses: {told}",
+            f"{self.name}: {name} returned a result that its own schema refuses: {told}",
             plugin=self.name,
             tool=name,
         )

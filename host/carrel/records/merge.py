@@ -4,10 +4,10 @@ A merged work consists of its set of records; everything else is computed from t
 is commutative, associative and idempotent, and no value is lost:
 
 - a field with one value takes the value of the first record, in the order of `order`, that has it;
-- a list whose items stand for themselves (`UNITED`: subjects, links, updates …) is the union;
-- `provenance` tells per field which sources say what was taken;
-- `alternatives` tells per field what else is said, and by whom. For a union: each source's own list
-  wherever it is not the whole.
+- a list of independent items (`UNITED`: subjects, links, updates …) is the union;
+- `provenance` has for each field the sources of the taken value;
+- `alternatives` has for each field the other values with their sources. For a union: each source's
+  own list, if it is not the whole.
 
 DOIs that differ in case alone are one value.
 """

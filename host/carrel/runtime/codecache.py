@@ -26,7 +26,7 @@ _LOCK_SUFFIX = ".lock"
 #: Part of the key of precompiled code; changed with any setting in `engine`, any rule in `imports`
 #: and what `documents` appends to a component.
 SETTINGS_REVISION = "3"
-#: Entries that nobody loaded for this long are removed when a new one is written.
+#: Entries that were not loaded for this long are removed when a new one is written.
 _UNUSED_SECONDS = 60 * 86400
 
 

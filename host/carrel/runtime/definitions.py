@@ -1,7 +1,7 @@
-"""What a component's binary defines, as far as sections that are appended to it have to know.
+"""Counts the definitions of a component's binary, for sections that are appended to it.
 
-An index of the binary format counts what came before, so whoever appends a definition that refers
-to others counts them. Nothing here is trusted: wasmtime validates what comes of it.
+Indices of the binary format count earlier definitions, so an appended definition that refers to
+others needs their counts. The input is not trusted: wasmtime validates the resulting component.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .sections import sections
 #: Sections of the component model's binary format.
 _CORE_MODULE, _CORE_INSTANCE, _INSTANCE, _ALIAS, _TYPE = 1, 2, 5, 6, 7
 _CANON, _IMPORT, _EXPORT = 8, 10, 11
-#: Core sorts are told from the others by a bit that no sort has.
+#: Core sorts are distinguished from the others by a bit that no sort has.
 CORE = 0x100
 CORE_FUNC, CORE_MODULE, CORE_INSTANCE = CORE | 0x00, CORE | 0x11, CORE | 0x12
 FUNC, VALUE, TYPE, COMPONENT, INSTANCE = 0x01, 0x02, 0x03, 0x04, 0x05

@@ -90,7 +90,7 @@ def with_entry(wasm: bytes, plugin: str) -> bytes:
     except (UnreadableError, KeyError) as fault:
         raise LoadError(
             f"{plugin}: its {DOCUMENTS}#{PARSE_BYTES} cannot be called ({_said(fault)}); the "
-            "component has to lift it itself, with a memory and realloc, as wit-component does",
+            "component must lift it itself, with a memory and realloc, as wit-component does",
             plugin=plugin,
         ) from None
     assert memory is not None, "it is an index"
@@ -107,7 +107,7 @@ def _said(fault: Exception) -> str:
 def _lift_of(found: Definitions) -> Lift:
     sort, index = found.exports[DOCUMENTS]
     if sort != INSTANCE:
-        raise UnreadableError("it is no instance")
+        raise UnreadableError("it is not an instance")
     # An export is an item of its own, behind the instance that it exports.
     functions = [number for _name, kind, number in found.instances[index] if kind == FUNC]
     if len(functions) != 1:

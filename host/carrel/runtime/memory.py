@@ -10,7 +10,7 @@ from typing import Any
 _M_ARENA_MAX = -8
 _M_MMAP_THRESHOLD = -3
 _M_TRIM_THRESHOLD = -1
-#: The largest block that glibc can be told to keep.
+#: The largest block that glibc can be configured to keep.
 _LARGEST = 32 * 2**20
 _KEPT = 256 * 2**20
 _SHOWN = 8 * 2**20

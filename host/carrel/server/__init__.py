@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .settings import ServerSettings
+from carrel.config import ServerConfig
 
 if TYPE_CHECKING:
     from carrel.tools import Toolbox
 
     from .reload import Renewal
 
-__all__ = ["ServerSettings", "serve_stdio"]
+__all__ = ["serve_stdio"]
 
 
 def serve_stdio(
     make_toolbox: Callable[[], Toolbox],
-    settings: ServerSettings | None = None,
+    settings: ServerConfig | None = None,
     *,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
@@ -53,7 +53,7 @@ def serve_stdio(
 
     return stdio.serve(
         make_toolbox,
-        settings or ServerSettings(),
+        settings or ServerConfig(),
         renewal=renewal,
         may_offer=may_offer,
         expects=expects,

@@ -46,6 +46,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from carrel.awaiting import run_in_thread
+from carrel.config import ServerConfig
 from carrel.errors import CarrelError, UnknownNameError
 from carrel.files.local_paths import without_paths_inside
 from carrel.text.printable import escaped_json, printable
@@ -58,7 +59,6 @@ from .clientlog import ClientLog
 from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
 from .prompts import OPENING, PromptHandlers
-from .settings import ServerSettings
 from .toolbox_loader import ToolboxLoader
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class App:
         last_reload: returns the outcome of the last reload of the configuration.
     """
 
-    def __init__(self, loader: ToolboxLoader, settings: ServerSettings, *, raw: bool) -> None:
+    def __init__(self, loader: ToolboxLoader, settings: ServerConfig, *, raw: bool) -> None:
         self._loader = loader
         self._settings = settings
         self._bus = InMemorySubscriptionBus()

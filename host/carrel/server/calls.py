@@ -14,6 +14,7 @@ from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, Implementation
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from carrel.awaiting import run_in_thread
+from carrel.config import ServerConfig
 from carrel.errors import CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call
 from carrel.text.printable import printable
@@ -21,7 +22,6 @@ from carrel.text.printable import printable
 from . import answers
 from .progress import ProgressRelay
 from .rate_limit import CallRateLimit
-from .settings import ServerSettings
 from .toolbox_loader import ToolboxLoader
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ToolCalls:
     def __init__(
         self,
         loader: ToolboxLoader,
-        settings: ServerSettings,
+        settings: ServerConfig,
         identity: Implementation,
         *,
         raw: bool,

@@ -66,7 +66,7 @@ class ProgressRelay:
             try:
                 self._loop.call_soon_threadsafe(self._schedule)
             except RuntimeError:
-                pass  # the loop has ended; nobody listens
+                pass  # the loop has ended, so there is no client
 
     def close(self) -> None:
         """Stops sending, because the call has ended."""

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from .settings import ServerSettings
+from carrel.config import ServerConfig
+
 from .standard_streams import standard_streams_taken
 from .stderrlog import logging_to_stderr
 
@@ -33,7 +34,7 @@ _CLOSE_AT: Final = 0.95
 
 def serve(
     make_toolbox: Callable[[], Toolbox],
-    settings: ServerSettings,
+    settings: ServerConfig,
     *,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
@@ -62,7 +63,7 @@ def serve(
 
 async def _serve(
     loader: ToolboxLoader,
-    settings: ServerSettings,
+    settings: ServerConfig,
     renewal: Renewal | None,
     streams: tuple[int, int],
     watchdog: Watchdog,
@@ -87,7 +88,7 @@ async def _serve(
     transport = Transport(
         open_source(loop, stdin), open_sink(loop, stdout), settings, on_first_answer=when_answered
     )
-    transport.use_lane(app.calls, find_list=app.known_list)
+    transport.use_fast_path(app.calls, find_list=app.known_list)
     hurry = asyncio.Event()
 
     def stop() -> None:

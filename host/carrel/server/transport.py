@@ -26,6 +26,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from carrel.config import ServerConfig
 from carrel.errors import BusyError
 
 from .calls import ToolCalls
@@ -41,7 +42,6 @@ from .frames import (
     parse,
 )
 from .pipes import ByteSink, ByteSource
-from .settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class Transport:
         self,
         source: ByteSource,
         sink: ByteSink,
-        settings: ServerSettings,
+        settings: ServerConfig,
         *,
         on_first_answer: Callable[[], object] = lambda: None,
     ) -> None:
@@ -107,7 +107,7 @@ class Transport:
         self._revision: str | None = None
         self._handshake: RequestId | None = None
         self._on_first_answer: Callable[[], object] | None = on_first_answer
-        self._lane: FastPath | None = None
+        self._fast_path: FastPath | None = None
         self._open = False
         self.broken = False
         self.ended = asyncio.Event()
@@ -119,14 +119,14 @@ class Transport:
         sink.start(self._on_written, self._on_broken)
         source.start(self._on_data, self._on_end)
 
-    def use_lane(
+    def use_fast_path(
         self,
         calls: ToolCalls,
         *,
         find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
     ) -> None:
         """Enables the fast path for plain requests; see `fast_path.FastPath`."""
-        self._lane = FastPath(calls, self._answer_lane, find_list=find_list)
+        self._fast_path = FastPath(calls, self._answer_fast_path, find_list=find_list)
 
     # Input
 
@@ -187,7 +187,7 @@ class Transport:
                 return
             rejection = self._admit(message, batch)
             if rejection is None:
-                if batch is None and self._goes_by_lane(message):
+                if batch is None and self._takes_fast_path(message):
                     return
                 hook = partial(self._settle_unanswered, message.id)
                 metadata = ServerMessageMetadata(on_request_unanswered=hook)
@@ -197,8 +197,8 @@ class Transport:
         if isinstance(message, Rejection):
             self._reject(message, batch)
         elif message is not None:
-            if self._lane is not None and isinstance(message, JSONRPCNotification):
-                self._lane.notice(message)
+            if self._fast_path is not None and isinstance(message, JSONRPCNotification):
+                self._fast_path.notice(message)
             self._put(SessionMessage(message))
 
     def _is_keep_alive(self, request: JSONRPCRequest) -> bool:
@@ -214,13 +214,13 @@ class Transport:
             and request.id not in self._in_flight
         )
 
-    def _goes_by_lane(self, request: JSONRPCRequest) -> bool:
-        lane, revision = self._lane, self._revision
+    def _takes_fast_path(self, request: JSONRPCRequest) -> bool:
+        fast_path, revision = self._fast_path, self._revision
         return (
             self._open
-            and lane is not None
+            and fast_path is not None
             and revision is not None
-            and (lane.take(request, revision))
+            and fast_path.take(request, revision)
         )
 
     def _admit(self, request: JSONRPCRequest, batch: MessageBatch | None) -> Rejection | None:
@@ -296,8 +296,8 @@ class Transport:
         """Ends the SDK's stream of messages, and cancels what still runs."""
         self.abandon()
         self._finished = True
-        if self._lane is not None:
-            self._lane.close()
+        if self._fast_path is not None:
+            self._fast_path.close()
         self._wake()
 
     # Output
@@ -346,7 +346,7 @@ class Transport:
         self._check_settled()
         return batch
 
-    def _answer_lane(self, id_: RequestId, line: bytes | None) -> None:
+    def _answer_fast_path(self, id_: RequestId, line: bytes | None) -> None:
         if line is None:
             self._leave_unanswered(id_)
         else:

@@ -14,7 +14,7 @@ from typing import overload
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 #: Invisible characters that no reader would miss: Bidi_Control, which reorders text; the zero-width
-#: space, word joiner and byte order mark; those that stand for no glyph (invisible operators,
+#: space, word joiner and byte order mark; those without a glyph (invisible operators,
 #: fillers, inherent vowels of Khmer, format controls of annotations, shorthand and music); and
 #: plane 14 but for its variation selectors, tag characters above all.
 _INVISIBLE = (
@@ -28,7 +28,7 @@ _INVISIBLE = (
 _JOINERS, _SELECTORS = "\u200c\u200d", "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _REPEATED = f"(?<=[{_JOINERS}])[{_JOINERS}]|(?<=[{_SELECTORS}])[{_SELECTORS}]"
 
-#: In valid JSON a line feed or a tab stands between tokens. Halves of characters are in no UTF-8.
+#: In valid JSON a line feed or a tab is only between tokens. UTF-8 has no lone surrogates.
 _HIDDEN_IN_JSON = f"(?![\\t\\n])[{_CONTROLS}]|[{_INVISIBLE}\ud800-\udfff]|{_REPEATED}"
 
 # The same in UTF-8 by leading byte. A byte is searched for thirty times as fast as a class of

@@ -1,8 +1,8 @@
-"""What the table of features says of each: where its tools and its commands are.
+"""Defines an entry of the table of features: the location of its tools and commands.
 
-A feature is a package that answers from several plugins, or from none: its domain code, its host
-tools and its commands. `carrel.features` lists all of them. They are named by text, so that the
-table costs no import, and a feature's modules are imported when something of it is first used.
+A feature is a package with domain code, host tools and commands, which uses several plugins or
+none. `carrel.features` lists all features. Entries name objects by text, so the table imports
+nothing; a feature's modules are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Feature(NamedTuple):
-    """One line of the table.
+    """An entry of the table.
 
     Attributes:
         name: of its package.
@@ -38,11 +38,11 @@ class HostToolMaker(Protocol):
     def __call__(
         self, plugins: PluginSet, config: Config, manifests: Sequence[Manifest], /
     ) -> Sequence[HostTool]:
-        """Returns the tools on offer; none where the feature has nothing to work with.
+        """Returns the tools; none if the feature's requirements are not met.
 
         Args:
-            plugins: of the configuration.
-            config: what the operator set.
-            manifests: of the plugins that are on and can be read.
+            plugins: the configuration's plugins.
+            config: the configuration.
+            manifests: of the enabled plugins whose manifests can be read.
         """
         ...

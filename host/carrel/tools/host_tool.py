@@ -1,4 +1,4 @@
-"""Defines the interface of tools that the host implements.
+"""The base class of tools that the host implements.
 
 A plugin's tool runs in a sandbox and its result is validated; a host tool runs in a thread and gets
 data from sources by calling plugins. Both take a `Call` and return a `Pending`, so callers treat
@@ -10,16 +10,19 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError, InternalError
+from carrel.exchange import Call, Limits, ProgressHandler
 from carrel.plugins.calls.result import Result
 from carrel.plugins.calls.running_call import RunningCall
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.runtime.pending import Pending
 
 if TYPE_CHECKING:
-    from carrel.exchange import Call, ProgressHandler
+    from carrel.config import Config
     from carrel.plugins.manifests.manifest import ToolSpec
 
 _log = logging.getLogger(__name__)
@@ -28,48 +31,75 @@ _log = logging.getLogger(__name__)
 HOST: Final = "carrel"
 
 
-class HostTool(Protocol):
-    """A tool that the host implements."""
+class HostTool(ABC):
+    """A tool that the host implements; a subclass defines `answer`.
 
-    @property
-    def spec(self) -> ToolSpec:
-        """The tool's description for clients; its name has no prefix."""
-        ...
+    Attributes:
+        spec: the tool's description for clients; its name has no prefix.
+
+    Args:
+        spec: see above.
+        limits: of each call; only `wall_seconds` has an effect.
+    """
+
+    def __init__(self, spec: ToolSpec, limits: Limits | None = None) -> None:
+        self.spec = spec
+        self._limits = limits or Limits()
+        self._validator = compile_schema(spec.input_schema)
+
+    @abstractmethod
+    def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
+        """Returns the result of a call, which conforms to the output schema.
+
+        Runs in a thread of its own.
+
+        Args:
+            arguments: validated.
+            call: from `new_call`.
+
+        Raises:
+            CarrelError: the call failed. Any other exception is logged and becomes
+                `InternalError`.
+        """
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
         """Returns a new call; its deadline starts now."""
-        ...
+        return Call(HOST, self.spec.name, self._limits, on_progress)
 
     def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:
         """Returns the faults of the arguments, according to the tool's input schema."""
-        ...
+        return validation_faults(self._validator, arguments)
 
     def start(self, arguments: Mapping[str, Any], call: Call) -> RunningCall[Result]:
-        """Starts a call with validated arguments; the result conforms to the output schema."""
-        ...
+        """Starts a call with validated arguments.
+
+        The thread is a daemon, so that a hang cannot keep the process alive.
+        """
+        pending = Pending()
+
+        def work() -> None:
+            try:
+                result = self.answer(arguments, call)
+                text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+                # An argument that is quoted may contain a surrogate, which UTF-8 cannot encode.
+                encoded = text.encode("utf-8", "replace")
+            except Exception as error:  # noqa: BLE001 - raised in the thread that waits
+                pending.settle(error=error)
+            else:
+                pending.settle(encoded)
+
+        threading.Thread(target=work, name=f"carrel-{self.spec.name}", daemon=True).start()
+        return RunningCall(call, pending, _read, _as_error)
 
 
-def start_in_thread(work: Callable[[], bytes], name: str, call: Call) -> RunningCall[Result]:
-    """Runs `work`, which returns a JSON text, in a daemon thread, so that a hang cannot keep the
-    process alive.
+def host_limits(config: Config, wall_seconds: float) -> Limits:
+    """Returns the limits of a host tool's calls.
 
     Args:
-        work: may raise a `CarrelError`; any other exception is logged and becomes `InternalError`.
-        name: of the thread.
-        call: the call that it belongs to.
+        config: its setting `limits.wall_seconds` overrides the default.
+        wall_seconds: the default.
     """
-    pending = Pending()
-
-    def settle() -> None:
-        try:
-            text = work()
-        except Exception as error:  # noqa: BLE001 - it is raised to whatever waits for the result
-            pending.settle(error=error)
-        else:
-            pending.settle(text)
-
-    threading.Thread(target=settle, name=name, daemon=True).start()
-    return RunningCall(call, pending, _read, _as_error)
+    return Limits(wall_seconds=config.limits.get("wall_seconds", wall_seconds))
 
 
 def _read(text: bytes) -> Result:

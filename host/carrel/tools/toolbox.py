@@ -64,7 +64,7 @@ class Toolbox:
         features: what offers tools of the host's own, such as `carrel.features.FEATURES`.
         registry: the plugins; made when None.
         on_pulled: called from a thread when a plugin has come from its registry; without it,
-            whoever needs such a plugin waits for it.
+            calls of such a plugin wait for the pull.
     """
 
     def __init__(
@@ -276,7 +276,7 @@ class Toolbox:
     def parse_view(
         self, plugin: str, document_format: str, document: Document, options: Options = None
     ) -> memoryview:
-        """As `parse_utf8`, but where it came to stand."""
+        """Like `parse_utf8`, without copying a large result."""
         return self._parsed(self._registry.plugin(plugin), document_format, document, options)
 
     def parse(
@@ -295,7 +295,7 @@ class Toolbox:
             return plugin.parse_bytes(document_format, as_bytes(document, name=DOCUMENT), options)
         if options:
             raise ArgumentError(
-                [f"{document_format} is a format of text, and takes no options"],
+                [f"{document_format} is a text format, which takes no options"],
                 plugin=plugin.name,
                 tool=document_format,
             )

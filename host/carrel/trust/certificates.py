@@ -58,7 +58,7 @@ def subject_names(leaf: x509.Certificate, *, only_first: bool) -> list[str]:
     try:
         names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
-        raise RefusedError("its certificate names nobody") from None
+        raise RefusedError("its certificate names no signer") from None
     uris = names.get_values_for_type(x509.UniformResourceIdentifier)
     mails = names.get_values_for_type(x509.RFC822Name)
     others = [

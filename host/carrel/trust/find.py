@@ -182,4 +182,4 @@ def _descriptor(value: Any) -> Descriptor:
                 isinstance(one, str) for one in annotations.values()
             ):
                 return Descriptor(media_type, digest, size, annotations=annotations)
-    raise RefusedError("the manifest lists something that is no descriptor")
+    raise RefusedError("the manifest lists an invalid descriptor")

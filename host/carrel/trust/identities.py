@@ -88,7 +88,7 @@ def _check_patterns(identity: Identity) -> None:
             if is_pattern:
                 re.compile(pattern)
         except re.error as error:
-            raise RefusedError(f"{pattern!r} is no regular expression: {error}") from None
+            raise RefusedError(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 def _names(leaf: x509.Certificate, older: bool, identity: Identity) -> tuple[str, str]:

@@ -85,7 +85,7 @@ def _authorities(policy: TrustPolicy) -> list[Authority]:
 
 def _load(policy: TrustPolicy, plugin: str | None) -> tuple[list[PublicKey], list[Authority]]:
     if not policy.keys and not policy.identities:
-        raise SignatureError("the policy names nobody whose signature counts", plugin=plugin)
+        raise SignatureError("the policy names no accepted signer", plugin=plugin)
     try:
         keys = [_key(path) for path in policy.keys]
         authorities = _authorities(policy)

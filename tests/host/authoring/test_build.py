@@ -1,4 +1,4 @@
-"""Building: what is embedded, and what is said when something is missing."""
+"""Tests building: the embedded manifest, and the errors when a tool is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build(folder: Path, config: Config) -> None:
 
 
 def write(folder: Path, **files: str) -> Path:
-    """Returns a folder with files; `__` in a key stands for a dot."""
+    """Returns a folder with files; `__` in a key means a dot."""
     folder.mkdir(parents=True, exist_ok=True)
     for key, text in files.items():
         (folder / key.replace("__", ".")).write_text(text, "utf-8")
@@ -151,7 +151,7 @@ class TestFallback:
     def test_a_compiler_that_is_not_the_one_on_the_path_is_named_to_every_cargo(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """rustup's proxy of rustc may have no toolchain where Debian's compiler does the work."""
+        """rustup's proxy of rustc may have no toolchain if the machine uses Debian's compiler."""
         asked = tmp_path / "asked"
         cargo = tmp_path / "cargo"
         cargo.write_text(f'#!/bin/sh\necho "$1 $RUSTC" >> {asked}\n[ $1 = fetch ]\n', "utf-8")
@@ -166,7 +166,7 @@ class TestFallback:
 class TestComponentiser:
     @pytest.fixture(autouse=True)
     def _cargo(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A cargo that makes the program at once."""
+        """Returns a fake cargo that writes the program immediately."""
         script = """#!/bin/sh
         for word in "$@"; do case $word in --target-dir=*) target=${word#--target-dir=};; esac; done
         if [ -n "$target" ]; then
@@ -219,7 +219,7 @@ class TestComponentiser:
 
 
 class TestProgress:
-    """What cargo is told to print; it draws its progress bar itself."""
+    """Tests cargo's output options; it draws its progress bar itself."""
 
     @pytest.fixture
     def carrel(self, tmp_path: Path) -> CommandLine:
@@ -262,7 +262,7 @@ class TestSecondProject:
     ) -> None:
         require_wasm_toolchain()
         monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
-        # What was compiled stays from run to run, as it does for an author.
+        # Compiled crates are reused between runs, as they are for an author.
         kept = replace(config, cache_dir=ROOT / "target" / "tutorial" / "cache")
         built = []
         for folder in ("one", "deep/er/two"):
@@ -290,13 +290,13 @@ class TestSecondProject:
 
 
 def compiled(project: Path, crate: str) -> list[int]:
-    """When the libraries of a crate were compiled for the target."""
+    """Returns when a crate's libraries were compiled for the target."""
     deps = project / "target" / "wasm32-unknown-unknown" / "release" / "deps"
     return [path.stat().st_mtime_ns for path in sorted(deps.glob(f"lib{crate}-*.rlib"))]
 
 
 class TestPython:
-    def test_without_componentize_py_it_is_said_how_to_get_it(
+    def test_a_missing_componentize_py_is_an_error_with_the_install_command(
         self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(python_builder, "installed_tool", lambda: None)
@@ -322,7 +322,7 @@ class TestJavaScript:
         with pytest.raises(ArgumentError, match=r"no desk\.js; name the module as main"):
             build(write(tmp_path, package__json='{"main": "desk.js"}'), config)
 
-    def test_without_its_packages_it_is_said_how_to_get_them(
+    def test_missing_npm_packages_are_an_error_with_the_install_command(
         self, config: Config, tmp_path: Path
     ) -> None:
         with pytest.raises(BuildError) as caught:
@@ -338,10 +338,12 @@ class TestSteps:
         with pytest.raises(BuildError, match="ended with status 1"):
             run_step([sys.executable, "-c", code], purpose="do it", folder=tmp_path)
         out, err = capfd.readouterr()
-        assert out == ""  # which belongs to the result
+        assert out == ""  # which is part of the result
         assert {"to stdout", "the reason"} <= set(err.split("\n"))
 
-    def test_a_tool_that_cannot_be_started_comes_with_how_to_get_it(self, tmp_path: Path) -> None:
+    def test_a_tool_that_cannot_be_started_is_an_error_with_the_install_command(
+        self, tmp_path: Path
+    ) -> None:
         with pytest.raises(BuildError, match="could not do it: no-such-tool") as caught:
             run_step(["no-such-tool"], purpose="do it", folder=tmp_path, remedy="get it")
         assert caught.value.advice == "get it"

@@ -1,4 +1,4 @@
-"""Fixtures through the sandbox: what passes, what fails, and what is said about it."""
+"""Tests `plugin test`: fixtures in the sandbox that pass and fail, and the reports."""
 
 from __future__ import annotations
 
@@ -96,8 +96,11 @@ def test_an_exchange_with_any_name_answers_and_no_other_file_is_passed_over(
     report = check(folder, config, component(body=FETCHES))
     assert only(report).state == "passed"
     assert [str(one) for one in only(report).skipped] == [
-        "exepcted.json was skipped: it is no part of a case; did you mean 'expected.json'?",
-        'exchanges/other.json was skipped: it is no exchange: it has no "format" and no "request"',
+        "exepcted.json was skipped: it is not part of a case; did you mean 'expected.json'?",
+        (
+            "exchanges/other.json was skipped: it is not an exchange: "
+            'it has no "format" and no "request"'
+        ),
     ]
     assert [one.name for one in report.skipped] == ["stray.json"]
 
@@ -120,7 +123,7 @@ def test_a_misspelt_folder_of_exchanges_is_named(folder: Path, config: Config) -
     outcome = only(check(folder, config, component(body=FETCHES)))
     assert outcome.state == "failed"
     [skipped] = outcome.skipped
-    assert skipped.reason == "it is no part of a case; did you mean 'exchanges'?"
+    assert skipped.reason == "it is not part of a case; did you mean 'exchanges'?"
 
 
 def test_exchanges_of_a_document_are_named_as_skipped(folder: Path, config: Config) -> None:
@@ -200,7 +203,7 @@ def test_without_expected_json_a_case_fails_and_names_the_option(
         ({"case_json": {"tol": "echo"}}, "unknown key 'tol'"),
         ({"case_json": {"tool": "ehco"}}, "no tool 'ehco'; there are: echo"),
         ({"case_json": {"tool": "echo"}, "document_txt": "x"}, "no document and no format"),
-        ({"case_json": {"tool": "echo", "arguments": []}}, "arguments is no object"),
+        ({"case_json": {"tool": "echo", "arguments": []}}, "arguments is not an object"),
         ({"case_json": {"format": "nose"}, "document_txt": "x"}, "no format 'nose'"),
         ({"document_txt": "x", "expected_json": "nothing"}, "expected.json: not JSON"),
     ],
@@ -222,7 +225,7 @@ def test_a_document_that_is_no_text_fails_by_itself(folder: Path, config: Config
 
 
 class TestBytes:
-    """Cases of a format of bytes: the file as it is, and its options."""
+    """Tests cases of a binary format: the unchanged file, and its options."""
 
     FORMAT: ClassVar[dict[str, Any]] = {
         "name": "file",
@@ -230,7 +233,7 @@ class TestBytes:
         "bytes": True,
         "output_schema": {"type": "object"},
     }
-    #: Gives the options back; traps unless the document is the two bytes FF 00.
+    #: Returns the options; traps unless the document is the two bytes FF 00.
     READ = """
       (if (i32.ne (local.get $length) (i32.const 2)) (then unreachable))
       (if (i32.ne (i32.load16_u (local.get $document)) (i32.const 0x00ff)) (then unreachable))
@@ -264,7 +267,7 @@ class TestBytes:
         fixture(folder, "text", document_txt="a", expected_json={}, case_json=told)
         fixture(folder, "tool", expected_json={}, case_json={**told, "tool": "echo"})
         reasons = [outcome.reason for outcome in check(folder, config).outcomes]
-        assert "note is a format of text, and takes no options" in reasons[0]
+        assert "note is a text format, which takes no options" in reasons[0]
         assert "options are a document's; a tool has arguments" in reasons[1]
 
 
@@ -339,7 +342,7 @@ def test_recorded_exchanges_without_a_case_are_named_as_skipped(
     assert report.skipped == [Skipped("kept", reason)]
 
 
-#: Every folder of fixtures in this project: its plugin, and the format its cases leave out.
+#: Every folder of fixtures in this project: its plugin, and the default format of its cases.
 LAYOUTS = {
     "tests/fixtures/arxiv": ("arxiv", "feed"),
     "tests/fixtures/crossref": ("crossref", "works"),
@@ -348,7 +351,7 @@ LAYOUTS = {
     "tests/fixtures/page": ("page", "html"),
     "tests/fixtures/pdf": ("pdf", "pdf"),
 }
-#: Those whose plugin has to be built, which `test_new.py` and `tests/plugins/test_examples.py` do.
+#: Those whose plugin must be built; `test_new.py` and `tests/plugins/test_examples.py` build them.
 BUILT = {
     "examples/python-plugin/fixtures",
     "examples/javascript-plugin/fixtures",

@@ -1,4 +1,4 @@
-"""Fixtures of the calls that a host makes by itself: lookups and resources."""
+"""Tests fixtures of reserved tools: lookups and resources."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANIFEST = manifest_text(
         }
     ],
 )
-#: Returns its arguments as they are: a pointer and a length.
+#: Returns its arguments unchanged: a pointer and a length.
 ECHO = (
     "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
     "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def wasm(result: object = None, **options: Any) -> bytes:
-    """Returns a component that answers so, whatever it is asked."""
+    """Returns a component that always returns this result."""
     text = result if isinstance(result, str) else json.dumps(result)
     return component(manifest=MANIFEST, result=text, **options)
 
@@ -140,11 +140,11 @@ class TestLookup:
             ),
             (
                 lookup({"type": "doi", "id": "https://doi.org/10.1000/Desk.1"}),
-                'ids.0: a host asks for {"type": "doi", "id": "10.1000/Desk.1"}',
+                'ids.0: a host sends {"type": "doi", "id": "10.1000/Desk.1"}',
             ),
             (
                 lookup({"type": "doi", "id": "10.48550/arXiv.2301.00001"}),
-                'ids.0: a host asks for {"type": "arxiv", "id": "2301.00001"}',
+                'ids.0: a host sends {"type": "arxiv", "id": "2301.00001"}',
             ),
             (lookup({"type": "doi", "id": "desk"}), "ids.0: expected a DOI such as"),
         ],
@@ -208,7 +208,7 @@ class TestResource:
 
 
 @pytest.mark.parametrize("tool", ["lookup", "resource"])
-def test_a_reserved_name_that_the_manifest_does_not_offer_is_said(
+def test_a_reserved_name_that_the_manifest_does_not_offer_is_reported(
     folder: Path, config: Config, tool: str
 ) -> None:
     fixture(folder, "odd", case_json={"tool": tool, "arguments": {}}, expected_json={"n": 1})

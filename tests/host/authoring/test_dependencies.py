@@ -1,4 +1,4 @@
-"""Compiled dependencies: what a new project gets of earlier ones, and what it must never get."""
+"""Tests which compiled dependencies a new project reuses from earlier ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOST, WASM = Path("release"), Path(TARGET) / "release"
 
 
 class Author:
-    """Projects without a compiler: their target folders are written as cargo would."""
+    """Makes projects without a compiler; writes their target folders as cargo does."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,7 +46,7 @@ class Author:
         return Dependencies(self.cache, self.said.append)
 
     def build(self, build: Build, code: str = "code") -> None:
-        """A whole build: what cannot be reused is compiled."""
+        """Builds a project; units that cannot be reused are compiled."""
         is_first = self.kept().reuse(build)
         for crate in [one.partition(" ")[0] for one in locked_crates(build.lock)]:
             compile_unit(build.target, crate, f"{crate} of {code}")
@@ -57,7 +57,7 @@ class Author:
 
 
 def compile_unit(target: Path, crate: str, code: str) -> None:
-    """What cargo writes of one crate, unless it is there."""
+    """Writes the files that cargo writes for one crate, unless they exist."""
     for profile in (HOST, WASM):
         fingerprint = target / profile / ".fingerprint" / f"{crate}-{HASH}"
         if fingerprint.exists():
@@ -77,7 +77,7 @@ def compile_unit(target: Path, crate: str, code: str) -> None:
 
 
 def compiled(build: Build) -> dict[str, str]:
-    """crate → the code of its library."""
+    """Returns crate → the code of its library."""
     files = (build.target / WASM / "deps").glob("*.rlib")
     return {
         path.name.removeprefix("lib").partition("-")[0]: path.read_text("utf-8") for path in files
@@ -109,7 +109,7 @@ def test_reused_files_keep_their_times_by_which_cargo_orders_units(author: Autho
 
 
 def test_a_project_never_gets_the_local_crates_of_another(author: Author) -> None:
-    # Two projects of one name, such as two checkouts; cargo names their units alike.
+    # Two projects of one name, such as two checkouts; cargo gives their units the same names.
     author.build(author.project("one", "serde"), code="one")
     other = author.project("other", "serde")
     author.build(other, code="other")
@@ -128,7 +128,7 @@ def test_an_already_built_project_is_not_changed(author: Author) -> None:
     assert compiled(second) == {}
 
 
-def test_another_toolchain_gets_nothing_and_keeps_a_set_of_its_own(author: Author) -> None:
+def test_another_toolchain_has_its_own_set_of_dependencies(author: Author) -> None:
     author.build(author.project("first", "serde"), code="rustc 1")
     other = author.project("other", "serde", toolchain="rustc 2")
     author.build(other, code="rustc 2")

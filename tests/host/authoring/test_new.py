@@ -1,4 +1,4 @@
-"""A new project: its name, its files, and what is never overwritten."""
+"""Tests `plugin new`: the name, the files, and that nothing is overwritten."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 
 def answering(result: object, *, failed: bool = False) -> bytes:
-    """Returns a component that resolves DOIs and has a resource, and answers so to whatever it is
-    asked.
+    """Returns a component that resolves DOIs and has a resource; every call returns the same
+    result.
     """
     text = json.dumps(result)
     stats = {"uri": "sample-data://stats", "name": "stats", "description": "How much there is."}
@@ -135,7 +135,7 @@ class TestTest:
         assert done.code == 0
         assert done.err.splitlines() == [
             "skipped  stray.json: a case is a folder",
-            "skipped  right/expected.jsn: it is no part of a case; did you mean 'expected.json'?",
+            "skipped  right/expected.jsn: it is not part of a case; did you mean 'expected.json'?",
         ]
         told = json.loads(done.out)
         assert [one["file"] for one in told["skipped"]] == ["stray.json"]
@@ -148,7 +148,7 @@ class TestTest:
         (tmp_path / "recording" / "answer.json").write_text("[]", "utf-8")
         done = carrel("--replay", "recording", "call", "arxiv_query", "search_query=ti:x")
         assert done.code == 1
-        assert "recording: answer.json was skipped: it is no exchange" in done.err
+        assert "recording: answer.json was skipped: it is not an exchange" in done.err
 
 
 class TestBuild:
@@ -161,7 +161,7 @@ class TestBuild:
 
 
 class NoNetwork:
-    """A host whose only request has no answer."""
+    """Makes a fake network whose only request fails."""
 
     def __init__(self, config: Config, ending: Exception | None = None) -> None:
         self._folder = config.record_dir
@@ -193,7 +193,7 @@ def down(code: str) -> SourceError:
 
 
 class TestOutage:
-    """A request without an answer must not become a case that passes."""
+    """Tests that a failed request does not become a case that passes."""
 
     def record(self, folder: Path, ending: Exception | None = None, **options: bool) -> int:
         session = Session(opener=lambda config: NoNetwork(config, ending))  # type: ignore[arg-type,return-value]
@@ -206,7 +206,7 @@ class TestOutage:
     ) -> None:
         folder = tmp_path / "fixtures" / "lamps"
         error = down(code)
-        for _ in range(2):  # running it again works as the first time
+        for _ in range(2):  # a second run works like the first
             with pytest.raises(SourceError):
                 self.record(folder, error)
             assert not folder.parent.exists()
@@ -258,7 +258,7 @@ class TestRecord:
         for name in ("sample/fixtures/right", "sample/fixtures", "sample/Cargo.toml"):
             done = carrel("record", "echo", "--fixture", name, *flags)
             assert done.code == 2
-            assert f"{name}: exists already and is no fixture of a call" in done.err
+            assert f"{name}: exists already and is not a fixture of a call" in done.err
         assert [path.name for path in case.iterdir()] == ["document.txt"]
 
     def test_replace_records_a_fixture_again(self, carrel: CommandLine, tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ class TestRecord:
         assert done.code == 0, done.err
         assert json.loads(done.out) == answer
         case = folder / "fixtures" / "desk"
-        assert (case / "exchanges").is_dir()  # where its fetches would have been written
+        assert (case / "exchanges").is_dir()  # the folder of its recorded fetches
         told = json.loads((case / "case.json").read_text("utf-8"))
         assert told == {"tool": "lookup", "arguments": {"ids": answer["not_found"]}}
         assert carrel("plugin", "test", "sample").code == 0
@@ -394,7 +394,7 @@ class TestRecord:
             (("resource", "sample-data://stat"), "it has: sample-data://stats"),
         ],
     )
-    def test_arguments_that_no_host_sends_are_misuse_and_record_nothing(
+    def test_arguments_that_no_host_sends_are_misuse_and_are_not_recorded(
         self, carrel: CommandLine, tmp_path: Path, words: tuple[str, ...], says: str
     ) -> None:
         folder = project(tmp_path / "sample", answering({"n": 1}))

@@ -1,4 +1,4 @@
-"""`carrel call`, `record` and `tools`: arguments in, a result out."""
+"""Tests `carrel call`, `record` and `tools`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TestArguments:
             (["a:=" + "[" * 100_000], "a: not JSON"),
         ],
     )
-    def test_invalid_words_are_reported_with_their_position(
+    def test_invalid_arguments_are_reported_with_their_position(
         self, words: list[str], says: str
     ) -> None:
         with pytest.raises(ArgumentError) as caught:

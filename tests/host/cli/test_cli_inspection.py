@@ -1,4 +1,4 @@
-"""`carrel plugin inspect` and `carrel doctor`: what is asked, what is granted, what works."""
+"""Tests `carrel plugin inspect` and `carrel doctor`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 @pytest.fixture
 def component(tmp_path: Path) -> Path:
-    """Returns a component that imports the contract's http and asks for two hosts."""
+    """Returns a component that imports the contract's http and declares two hosts."""
     hosts = [{"host": host, "methods": ["GET"]} for host in ("api.example.org", "cdn.example.org")]
     secrets = [{"name": "key", "hosts": ["api.example.org"], "attach": {"query": "key"}}]
     path = tmp_path / "sample.wasm"
@@ -148,7 +148,7 @@ class TestInspect:
         told = json.loads(done.out)
         assert told["locked"] is None
         assert told["version"] == "0.1.0"
-        # The configured plugin still is.
+        # The configured plugin is still held.
         component.write_bytes((newer / "sample.wasm").read_bytes())
         assert "not what was approved" in carrel(*start, "inspect", "sample").err
 
@@ -191,7 +191,7 @@ class TestInspect:
                 continue
             facts += [*item["name"].split(), *item["asked"].split(), *item["granted"].split()]
             facts += item["grant"].removesuffix(" = …").split()[-1:] * (item["kind"] == "pace")
-        below = ("/entrez/eutils/",)  # these paths are part of one that is shown
+        below = ("/entrez/eutils/",)  # these paths are part of one that the output shows
         assert [fact for fact in facts if fact not in words and not fact.startswith(below)] == []
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -311,14 +311,14 @@ class TestImportedNames:
         names = ["a:b/instance", "function", "resource", "alias", "module", "inner", "last"]
         assert imported_names(assemble(wat).wasm) == names
 
-    def test_a_cut_component_ends_the_list_and_nothing_else(self) -> None:
+    def test_a_truncated_component_ends_only_the_list(self) -> None:
         wasm = assemble('(component (import "one" (func)) (import "two" (func)))').wasm
         for length in range(len(wasm)):
             assert set(imported_names(wasm[:length])) <= {"one", "two"}
 
 
 class AnsweringAccess:
-    """Access to hosts that answer, except those that are down."""
+    """Fake access to hosts that respond, except those listed as down."""
 
     def __init__(self, down: Sequence[str]) -> None:
         self.down = down
@@ -450,7 +450,7 @@ class TestDoctor:
         assert "cannot be written to" in done.out
 
 
-def test_options_given_later_win() -> None:
+def test_later_options_override_earlier_ones() -> None:
     session = Session(Options(config=Path("a"), debug=True))
     later = session.with_options(config=Path("b"), record=None, debug=False)
     assert later.options == Options(config=Path("b"), debug=True)

@@ -1,4 +1,4 @@
-"""`carrel lookup`: identifiers in, merged works out, an exit code that says if all are there."""
+"""Tests `carrel lookup`: merged works, and the exit code when a work was not found."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_no_line_of_stdin_is_dropped_silently(carrel: CommandLine, stdin: bytes,
     assert says in err
 
 
-def test_identifiers_come_from_stdin_too(carrel: CommandLine) -> None:
+def test_identifiers_are_read_from_stdin(carrel: CommandLine) -> None:
     code, told, _ = lookup(carrel, "-", "10.1000/b", stdin=b"10.1000/A\n\n10.1000/a\n")
     assert [item["given"] for item in told["items"]] == ["10.1000/A", "10.1000/a", "10.1000/b"]
     assert code == 1
@@ -125,7 +125,9 @@ def test_misuse_has_its_own_exit_code(carrel: CommandLine, words: list[str], say
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")
-def test_a_terminal_gets_a_table_that_nothing_can_steer(carrel: CommandLine) -> None:
+def test_a_table_on_a_terminal_contains_no_control_sequences_of_records(
+    carrel: CommandLine,
+) -> None:
     done = carrel.on_terminal(
         "lookup",
         "--config",
@@ -135,7 +137,7 @@ def test_a_terminal_gets_a_table_that_nothing_can_steer(carrel: CommandLine) -> 
         env={"NO_COLOR": "1"},
     )
     assert done.code == 1
-    # On a slow machine a line of progress came before it and was wiped away.
+    # On a slow machine a progress line is drawn first, and erased.
     lines = [line.rpartition("\x1b[2K")[2].split() for line in done.out.splitlines()]
     assert ["identifier", "outcome", "work", "sources"] in lines
     assert any(line[:2] == ["10.1000/a", "found"] and "(2020)" in line for line in lines)

@@ -1,4 +1,4 @@
-"""What a command exits with, what it says, and on which stream."""
+"""Tests commands' exit codes and messages, and the streams they are written to."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class TestPipesAndSignals:
         assert process.returncode == -signal.SIGTERM
 
     def test_an_interrupt_while_a_dataclass_is_made_has_the_same_code(self, tmp_path: Path) -> None:
-        """CPython keeps a note of an interrupt in code from a string, and ends by the signal."""
+        """CPython records an interrupt of code run from a string, and exits by the signal."""
         module = tmp_path / "interrupted.py"
         module.write_text(
             "import sys, carrel.cli.app, carrel.__main__\n"
@@ -228,7 +228,7 @@ class TestHelp:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        for name in ("carrel.key", "carrel.pub"):  # named in examples, and must exist
+        for name in ("carrel.key", "carrel.pub"):  # examples name it, so it must exist
             (tmp_path / name).touch()
         for path, command in self.commands():
             context = click.Context(command, info_name=" ".join(["carrel", *path]), obj=Session())
@@ -238,7 +238,7 @@ class TestHelp:
             self.parse(app, shlex.split(example), path)
 
     def parse(self, command: click.Command, words: list[str], path: list[str]) -> None:
-        """Lets click parse `words`, down to the command that `path` names, and runs nothing."""
+        """Parses `words` with click, down to the command that `path` names, without running it."""
         for _ in range(3):
             context = command.make_context("carrel", list(words), obj=Session())
             if not isinstance(command, click.Group):

@@ -1,4 +1,4 @@
-"""`carrel parse`: documents in, one result each."""
+"""Tests `carrel parse`: one result per document."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 class TestOneDocument:
     @pytest.mark.parametrize("extra", [[], ["--json"]])
-    def test_the_components_json_comes_out_as_it_came(
+    def test_the_components_json_is_printed_unchanged(
         self, carrel: CommandLine, extra: list[str]
     ) -> None:
         done = carrel("parse", "fake", "feed", carrel.write("d.xml", "abc"), *extra)
         assert (done.code, done.out, done.err) == (0, '{"length":3,  "same":"\\u0041"}\n', "")
 
     @pytest.mark.parametrize("words", [[], ["-"], ["--json"]])
-    def test_without_a_file_it_comes_from_stdin(
+    def test_without_a_file_the_document_is_read_from_stdin(
         self, carrel: CommandLine, words: list[str]
     ) -> None:
         assert json.loads(carrel("parse", "fake", "feed", *words, stdin=b"abcd").out)["length"] == 4
@@ -66,7 +66,7 @@ class TestOneDocument:
 
 
 class TestBytes:
-    """Documents of a format of bytes."""
+    """Tests documents of a binary format."""
 
     def test_the_file_is_handed_over_as_it_is(self, carrel: CommandLine) -> None:
         done = carrel("parse", "fake", "bytes", carrel.write("d.bin", b"\xff\xfe\x00a"))
@@ -83,7 +83,10 @@ class TestBytes:
 
     @pytest.mark.parametrize(
         ("options", "says"),
-        [("{", "--options is no JSON"), ("[1]", '--options takes a JSON object, such as {"pages"')],
+        [
+            ("{", "--options is not JSON"),
+            ("[1]", '--options takes a JSON object, such as {"pages"'),
+        ],
     )
     def test_options_that_are_no_object_are_refused(
         self, carrel: CommandLine, options: str, says: str
@@ -125,7 +128,7 @@ class TestSeveralDocuments:
         ]
         assert lines[1]["error"]["position"] == {"offset": 17, "path": "feed/title"}
 
-    def test_the_components_json_is_spliced_in_as_it_came(self, carrel: CommandLine) -> None:
+    def test_the_components_json_is_inserted_unchanged(self, carrel: CommandLine) -> None:
         carrel.write("a.xml", "abc")
         done = carrel("parse", "fake", "feed", "a.xml", "a.xml")
         line = '{"file":"a.xml","result":{"length":3,  "same":"\\u0041"}}\n'

@@ -1,4 +1,4 @@
-"""`carrel plugin prune`, as a whole process on a store that was filled before."""
+"""Tests `carrel plugin prune` as a process, on a store with old versions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def carrel(tmp_path: Path) -> CommandLine:
 
 
 def filled(folder: Path) -> tuple[PluginStore, str]:
-    """Returns a store whose tag was moved on two hours ago, and the digest that it moved from."""
+    """Returns a store whose tag was moved two hours ago, and the tag's previous digest."""
     store, digests = PluginStore(folder), []
     for wasm in (OLD, NEW):
         repository = MemoryRepository()

@@ -1,4 +1,4 @@
-"""`carrel plugin push` and `pull` against a real registry, as whole processes."""
+"""Tests `carrel plugin push` and `pull` as processes, with a real registry."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 
 @pytest.fixture
 def logged_in(registry: Registry) -> dict[str, str]:
-    """Returns the environment of somebody who has the password."""
+    """Returns an environment with the password."""
     return {"DOCKER_CONFIG": str(registry.docker_config)}
 
 
-def test_a_plugin_goes_into_a_registry_and_out_of_it(
+def test_a_pushed_plugin_can_be_pulled(
     carrel: CommandLine, registry: Registry, logged_in: dict[str, str]
 ) -> None:
     name = f"{registry.host}/plugins/arxiv:0.1.0"
@@ -195,7 +195,7 @@ def test_options_extend_the_configured_registry() -> None:
 
 
 class Stalling:
-    """A registry with one plugin, whose component stops coming in the middle.
+    """A registry with one plugin; the download of its component stops in the middle.
 
     Attributes:
         digest: the component's.
@@ -214,7 +214,7 @@ class Stalling:
 
     @contextmanager
     def stalled(self) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-        """Yields a pull that has stopped in the middle, and the file with what has come."""
+        """Yields a pull that has stopped in the middle, and the file of its partial download."""
         self._registry.stall_after = self.STALL
         with self._carrel.start(*self.words) as process:
             try:
@@ -233,12 +233,12 @@ class Stalling:
         raise AssertionError("what has come is not on the disk")
 
     def go_on(self) -> None:
-        """Lets the rest come."""
+        """Sends the rest."""
         self._registry.go_on.set()
 
     @property
     def ranges(self) -> list[str | None]:
-        """The Range header of each request for the component."""
+        """Returns the Range header of each request for the component."""
         return self._registry.ranges[self.digest]
 
 
@@ -251,7 +251,7 @@ def stalling(tmp_path: Path) -> Iterator[Stalling]:
 @pytest.mark.skipif(os.name != "posix", reason="flock and signals are POSIX's")
 @pytest.mark.requirement("registry:store:resumed")
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_pull_that_was_ended_in_the_middle_is_gone_on_with_by_the_next(
+def test_the_next_pull_resumes_an_interrupted_one(
     stalling: Stalling, tmp_path: Path, ending: signal.Signals
 ) -> None:
     with stalling.stalled() as (process, file):

@@ -1,4 +1,4 @@
-"""`carrel read` as a whole process, on the real host with the real readers."""
+"""Tests `carrel read` as a process, with the built-in plugins that read documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such thing
 
 @pytest.fixture(scope="module")
 def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    """One home directory for all tests here, so that the plugins are compiled once."""
+    """Returns a home directory for all tests of this file, so that plugins are compiled once."""
     line = CommandLine(tmp_path_factory.mktemp("home"), real=True)
     line.write("short.xml", article())
     line.write("long.xml", long_article())
@@ -32,7 +32,7 @@ def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 @pytest.fixture(scope="module")
 def strange(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    """A home directory whose configuration has a stranger's readers of RTF and DjVu."""
+    """Returns a home directory whose configuration has third-party plugins for RTF and DjVu."""
     line = CommandLine(tmp_path_factory.mktemp("strange"), real=True)
     entries = []
     for name, guest in (("rich", reader("rtf")), ("slow", reader("djvu", body=LOOP))):
@@ -48,7 +48,7 @@ def records(out: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_a_document_comes_as_markdown_without_any_configuration(carrel: CommandLine) -> None:
+def test_a_document_is_shown_as_markdown_without_configuration(carrel: CommandLine) -> None:
     done = carrel("read", "short.xml")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("# On stones\n\nDOI: 10.5555/stones.1\n\n## Abstract\n\nIn short.")
@@ -73,7 +73,7 @@ def test_text_and_json_are_other_formats(carrel: CommandLine) -> None:
     assert (document["title"], document["quality"]) == ("On stones", "complete")
 
 
-def test_a_section_is_given_alone(carrel: CommandLine) -> None:
+def test_a_section_is_returned_alone(carrel: CommandLine) -> None:
     out = carrel("read", "long.xml", "--section", "methods").out
     assert out.startswith("## 2 Materials and Methods\n")
     assert out.count("\n#") == 1, "with the section inside it"
@@ -95,7 +95,7 @@ def test_a_cut_text_says_where_the_next_part_begins(carrel: CommandLine) -> None
     assert "\n\n".join(pieces) + "\n" == whole
 
 
-def test_several_files_come_in_order_and_a_bad_one_does_not_stop_the_rest(
+def test_several_files_are_shown_in_order_despite_an_unreadable_one(
     carrel: CommandLine,
 ) -> None:
     done = carrel("read", "short.xml", "cut.xml", "none.xml", "short.xml")
@@ -158,7 +158,7 @@ def test_jsonl_takes_parts_of_texts(carrel: CommandLine) -> None:
         (["short.xml", "--format", "pdf"], 2, "--help"),
     ],
 )
-def test_what_cannot_be_read_says_why(
+def test_an_unreadable_file_is_an_error_with_the_reason(
     carrel: CommandLine, words: list[str], code: int, told: str
 ) -> None:
     done = carrel("read", *words)
@@ -217,10 +217,10 @@ class TestOnATerminal:
         assert "| site" not in done.out
         assert "upper" in done.out
 
-    def test_other_formats_come_as_they_are(self, carrel: CommandLine) -> None:
+    def test_other_formats_are_returned_unchanged(self, carrel: CommandLine) -> None:
         assert "\x1b[" not in carrel.on_terminal("read", "short.xml", "--format", "text").out
 
-    def test_the_continuation_is_told(self, carrel: CommandLine) -> None:
+    def test_a_cut_result_names_its_continuation(self, carrel: CommandLine) -> None:
         done = carrel.on_terminal("read", "long.xml", "--max-chars", "300")
         assert "--from " in done.out
 
@@ -250,7 +250,7 @@ class TestAStrangersReader:
 
 
 @posix
-def test_an_output_that_nobody_reads_ends_the_command(carrel: CommandLine) -> None:
+def test_a_closed_output_pipe_ends_the_command(carrel: CommandLine) -> None:
     process = carrel.start("read", "--jsonl", *["long.xml"] * 300)
     assert process.stdout is not None
     process.stdout.read(100)
@@ -264,7 +264,7 @@ def test_an_output_that_nobody_reads_ends_the_command(carrel: CommandLine) -> No
 @posix
 @pytest.mark.long("matrix")
 def test_thousands_of_files_do_not_add_up_in_memory(carrel: CommandLine) -> None:
-    """The most memory of reading 100 files and of reading 3,000, in the same order of files."""
+    """Compares the peak memory of reading 100 files and 3,000 files in the same order."""
 
     def most(count: int) -> int:
         names = ["long.xml", "short.xml"] * (count // 2)

@@ -1,4 +1,4 @@
-"""The command line on the real host: the built-in arXiv plugin in its sandbox, no network."""
+"""Tests the command line with the built-in arXiv plugin in its sandbox, without a network."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ FEED = """<?xml version="1.0" encoding="UTF-8"?>
 
 @pytest.fixture(scope="module")
 def carrel(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
-    """Returns one home directory for all tests here, so that the plugin is compiled once."""
+    """Returns a home directory for all tests of this file, so that the plugin is compiled once."""
     return CommandLine(tmp_path_factory.mktemp("home"), real=True)
 
 
 @pytest.mark.requirement("sandbox:parse:command-line")
-def test_a_feed_comes_out_as_the_documented_json(carrel: CommandLine) -> None:
+def test_a_feed_is_printed_as_the_documented_json(carrel: CommandLine) -> None:
     done = carrel("parse", "arxiv", "feed", carrel.write("feed.xml", FEED))
     assert (done.code, done.err) == (0, "")
     [entry] = json.loads(done.out)["entries"]

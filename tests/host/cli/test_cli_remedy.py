@@ -1,4 +1,4 @@
-"""What to do, said to the person whose file it is: a setting and the file it belongs to."""
+"""Tests remedies: each names a setting and the file that it belongs in."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_remedy_names_the_setting_and_the_file(error: CarrelError, says: str
     assert "operator" not in describe(error)
 
 
-def test_a_setting_that_is_set_is_said_so() -> None:
+def test_a_remedy_says_that_a_setting_is_set() -> None:
     setting = 'plugins.a.runtime_config.pace."export.example.org"'
     assert change_inside(setting) == f"set {setting}"
 

@@ -1,4 +1,4 @@
-"""`carrel.cli.render`: tables and paragraphs at the width of a terminal."""
+"""Tests `carrel.cli.render`: tables and paragraphs at the width of a terminal."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_table_keeps_its_columns_as_long_as_they_can_be_read(
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == lines
 
 
-def test_a_table_without_rows_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_table_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     table(HEADINGS, [], title="Hosts")
     assert capsys.readouterr().out == "\nHosts\nnone\n"
 

@@ -1,4 +1,4 @@
-"""`carrel read-resource`: documents that plugins offer by URI."""
+"""Tests `carrel read-resource`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`carrel.cli.results`: what tools return, as a person reads it."""
+"""Tests `carrel.cli.results`, which formats results for people."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ class TestFate:
                 "",
                 "Erratum in: Ann. 2024",
             ),
-            # What a notice of a retraction itself says: it takes another work back.
+            # A retraction notice names the work that it retracts.
             ({"updates": [NOTICE]}, "", "Notice of retraction: doi:10.5555/n"),
         ],
     )
@@ -294,7 +294,7 @@ class TestFate:
         sound = {"doi": "10.5555/x", "is_retracted": False, "updates": []}
         assert "no retraction, correction or concern is on record" in shown(capsys, sound)
 
-    def test_a_result_that_is_no_list_begins_with_its_retractions(
+    def test_a_result_that_is_not_a_list_begins_with_its_retractions(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         found = {"parts": [{"pmid": "1", "is_retracted": True, "updated_by": [NOTICE]}]}
@@ -304,14 +304,12 @@ class TestFate:
 
 
 class TestTexts:
-    def test_a_citation_is_its_text_and_nothing_else(
-        self, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_citation_is_shown_as_its_text_only(self, capsys: pytest.CaptureFixture[str]) -> None:
         ris = "TY  - JOUR\nAB  - " + "long " * 100 + "end\nER  - \n"
         data = {"source_pmid": "1", "related_articles": [], "citations": {"ris": ris}}
         assert shown(capsys, data) == ris
 
-    def test_several_citations_stand_under_their_styles(
+    def test_several_citations_are_grouped_by_style(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         data = {"citations": {"apa_string": "Desk, A.", "bibtex": "@article{x,\n}\n"}}

@@ -1,4 +1,4 @@
-"""`carrel serve`: the server as the command line starts it."""
+"""Tests `carrel serve`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_garbage_is_searched_for_once_the_tools_are_there_and_not_among_them(
 
 
 @pytest.mark.usefixtures("unfrozen")
-def test_a_server_that_cannot_start_leaves_the_search_for_garbage_as_it_was(
+def test_a_server_that_cannot_start_does_not_change_garbage_collection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

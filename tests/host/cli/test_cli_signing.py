@@ -1,4 +1,4 @@
-"""`carrel plugin sign`, `verify` and `keys`, as whole processes against a real registry."""
+"""Tests `carrel plugin sign`, `verify` and `keys` as processes, with a real registry."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ class Trusting:
         assert line(*words, env=PASSWORD).code == 0
 
     def verify(self, subject: str, *words: str, top: str | None, **own: str | None) -> Done:
-        """Verifies with a configuration: who is trusted at the top, and by each plugin's entry.
+        """Verifies with a configuration that trusts a key globally and one in each plugin's entry.
 
-        `""` is a table that names nobody, None stands for no table.
+        `""` is a table without keys; None means no table.
         """
         lines = [f'[registries."{self.registry.host}"]', "plain_http = true"]
         lines += ["[trust]", *self._keys(top)] if top is not None else []
@@ -221,7 +221,7 @@ def test_a_wrong_password_shows_neither_password(line: CommandLine) -> None:
 def test_the_how_to_works_with_a_real_registry_and_cosign(
     line: CommandLine, registry: Registry, tmp_path: Path
 ) -> None:
-    """The page's commands that need a network, in order, against a registry on this machine."""
+    """Runs the page's commands that need a network, in order, with a local registry."""
     signing_keys = SigningKeys(tmp_path)
     shutil.copy(COMPONENT, line.home / "lists.wasm")
     signer = signing_keys.leaf

@@ -1,4 +1,4 @@
-"""What a person sees: tables, lists, progress, and no colour where none is wanted."""
+"""Tests output to a terminal: tables, lists, progress and colour."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestOnATerminal:
 
 
 class Terminal(io.StringIO):
-    """A terminal that says when something was written to it."""
+    """A terminal that reports when it is written to."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Terminal(io.StringIO):
 
 
 class TestProgress:
-    def test_a_slow_command_shows_how_far_it_has_come_and_cleans_up(self) -> None:
+    def test_a_slow_command_shows_its_progress_and_erases_it(self) -> None:
         terminal = Terminal()
         with Progress("fake_query", terminal, patience=0.0) as progress:
             progress.update(3, 10, "asking")

@@ -1,4 +1,4 @@
-"""`carrel tools` and `carrel call TOOL --help`: what a person needs to call a tool."""
+"""Tests `carrel tools` and `carrel call TOOL --help`."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class TestArguments:
             default,
         )
 
-    def test_members_stand_behind_their_argument_and_required_ones_come_first(self) -> None:
+    def test_members_follow_their_argument_with_required_ones_first(self) -> None:
         inner = {
             "type": "object",
             "properties": {"b": {"type": "integer"}, "c": {"$ref": "#/$defs/c"}},
@@ -147,7 +147,7 @@ class TestArguments:
         assert read_arguments_of({"$ref": "#"}) == []
 
 
-#: Schemas of other people's tools, each with what is awkward about it.
+#: Unusual schemas of third-party tools, by what is unusual.
 STRANGE: dict[str, dict[str, Any]] = {
     "nothing": {"type": "object"},
     "no arguments": {"type": "object", "properties": {}, "additionalProperties": False},
@@ -242,7 +242,7 @@ class TestExamples:
         schema = STRANGE[name]
         assert accepts(schema, example_of("strange_tool", schema))
 
-    def test_an_example_of_a_built_in_tool_is_accepted_and_asks_for_something(
+    def test_an_example_of_a_built_in_tool_is_valid_and_not_empty(
         self, built_in: list[Tool]
     ) -> None:
         for tool in built_in:
@@ -323,7 +323,7 @@ class TestHelp:
             assert (done.code, done.out) == (2, "")
             assert "did you mean 'fake_query'?" in done.err
 
-    def test_a_help_word_behind_two_dashes_is_an_argument(self, carrel: CommandLine) -> None:
+    def test_a_help_option_after_two_dashes_is_an_argument(self, carrel: CommandLine) -> None:
         done = carrel("call", "fake_query", "--", "--help")
         assert done.code == 2
         assert "'--help': expected a JSON object" in done.err

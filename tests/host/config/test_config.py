@@ -1,4 +1,4 @@
-"""`carrel.config`: where settings come from, and what holds when nothing is said."""
+"""Tests `carrel.config`: sources of settings, and defaults."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TestWithoutAFile:
             load_config(path, env)
         assert any("folders[1]" in fault for fault in caught.value.faults)
 
-    def test_the_built_in_plugins_are_those_that_come_along(self) -> None:
+    def test_the_built_in_plugins_are_those_in_the_package(self) -> None:
         from carrel.plugins.sources.source import builtin_names
 
         assert set(BUILTIN_PLUGINS) == set(builtin_names())
@@ -166,7 +166,7 @@ class TestWhichFile:
 
 
 class TestEnvironment:
-    def test_each_variable_sets_what_it_says(self, env: dict[str, str], tmp_path: Path) -> None:
+    def test_each_variable_sets_its_setting(self, env: dict[str, str], tmp_path: Path) -> None:
         bundle = write(tmp_path / "ca.pem", "certificates")
         config = load_config(
             None,
@@ -319,9 +319,3 @@ class TestShape:
             for field in dataclasses.fields(ours):
                 if hasattr(theirs, field.name):
                     assert getattr(ours, field.name) == getattr(theirs, field.name), field.name
-
-    def test_the_server_takes_every_setting(self) -> None:
-        from carrel.cli.serve import server_settings
-
-        settings = server_settings(ServerConfig(burst=7, log_level="error"))
-        assert (settings.burst, settings.log_level) == (7, "error")

@@ -1,4 +1,4 @@
-"""`carrel.config.file`: what a file may say, and what it is told when it says something else."""
+"""Tests `carrel.config.file`: accepted settings, and the errors for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hyper-mcp's configuration files load as they are, and what does not happen is said."""
+"""Tests that hyper-mcp's configuration files load, with warnings for unsupported settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from carrel.errors import ConfigError, LockError
 from carrel.tools import Toolbox
 from carrel.trust.policy import Identity, TrustPolicy
 
-#: The example of hyper-mcp's arXiv plugin, with names of our own.
+#: The example of hyper-mcp's arXiv plugin, with other names.
 DOCUMENTED = {
     "plugins": {
         "arxiv": {
@@ -159,7 +159,7 @@ class TestTranslated:
         assert entry.limits == {"memory_bytes": number}
 
     @pytest.mark.parametrize("place", ["entry", "runtime_config"])
-    def test_limits_may_stand_beside_a_memory_limit(self, load: Loader, place: str) -> None:
+    def test_limits_and_a_memory_limit_can_be_combined(self, load: Loader, place: str) -> None:
         limits = {"fetches": 5}
         granted: dict[str, Any] = {"memory_limit": "64MiB", "skip_tools": ["^a"]}
         if place == "entry":
@@ -170,7 +170,7 @@ class TestTranslated:
         assert entry.skips("also")  # read as a file of hyper-mcp's
         assert entry.notes == ()
 
-    def test_a_memory_limit_gives_way_to_the_limit_of_that_name(self, load: Loader) -> None:
+    def test_the_limit_of_the_same_name_overrides_a_memory_limit(self, load: Loader) -> None:
         entry = load.granted(memory_limit="64MiB", limits={"memory_bytes": 2**25})
         assert entry.limits == {"memory_bytes": 2**25}
         assert "memory_limit: not used" in entry.notes[0]
@@ -262,7 +262,7 @@ class TestNotOffered:
 
 
 class TestNotOneOfThose:
-    """A key of Carrel's own, or an unknown one, makes the file Carrel's, and strict."""
+    """A key of Carrel's, or an unknown key, makes it a Carrel file, which is checked strictly."""
 
     @pytest.mark.parametrize(
         ("document", "fault"),
@@ -284,7 +284,7 @@ class TestNotOneOfThose:
             load(document)
         assert caught.value.faults[0].startswith(fault)
 
-    def test_toml_with_nothing_foreign_keeps_its_strictness(self, load: Loader) -> None:
+    def test_toml_without_keys_of_hyper_mcp_is_checked_strictly(self, load: Loader) -> None:
         text = '[plugins.one]\nurl = "file:///o"\nruntime_config.allowed_hosts = ["*"]\n'
         with pytest.raises(ConfigError, match="would grant every host"):
             load(text, "c.toml")

@@ -1,4 +1,4 @@
-"""A Carrel whose plugins are a test's own, beside the built-in readers."""
+"""Fixtures: a Carrel with a test's own plugins and the built-in document plugins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Open = Callable[..., Carrel]
 
 @pytest.fixture
 def open_api(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
-    """Makes a Carrel with plugins of these names; `folders` are granted to the tool."""
+    """Returns a Carrel with plugins of these names; `folders` are granted to the tool."""
     opened: list[Carrel] = []
 
     def make(
@@ -44,5 +44,5 @@ def open_api(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
 
 @pytest.fixture
 def api(open_api: Open) -> Carrel:
-    """A Carrel without any plugin of its own: the built-in readers are there all the same."""
+    """Returns a Carrel with an empty `plugins` table, which still has the built-in plugins."""
     return open_api()

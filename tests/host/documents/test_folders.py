@@ -1,4 +1,4 @@
-"""Files in granted folders: what is opened, and that nothing else ever is."""
+"""Tests that only files in granted folders are opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="Windows makes no such fil
 
 @pytest.fixture(autouse=True, params=["by descriptor", "by path"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each way to open: by descriptors of folders, and as systems do that have none."""
+    """Selects a way to open files: by folder descriptors, and by paths, for systems without."""
     if request.param == "by path" or not opening._BY_DESCRIPTOR:
         monkeypatch.setattr(opening, "_BY_DESCRIPTOR", False)
         return "by path"
@@ -30,7 +30,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def granted(tmp_path: Path) -> Path:
-    """A folder with a file and a folder in it, and a secret beside it."""
+    """Returns a folder with a file and a subfolder; its parent contains a secret."""
     folder = tmp_path / "papers"
     (folder / "2024").mkdir(parents=True)
     (folder / "a.txt").write_text("a")
@@ -79,7 +79,7 @@ def test_a_relative_path_is_looked_for_in_each_folder(granted: Path, tmp_path: P
         "/proc/self/environ",
     ],
 )
-def test_a_path_that_leaves_the_folders_is_denied(granted: Path, path: str) -> None:
+def test_a_path_outside_the_folders_is_denied(granted: Path, path: str) -> None:
     error = refusal(path.format(beside=granted.parent), granted)
     assert error.error_code == "denied"
     assert error.details()["denial_context"]["reason"] == "file_not_granted"
@@ -113,7 +113,7 @@ def test_pipes_sockets_and_devices_are_denied_and_never_opened(granted: Path) ->
     os.mkfifo(granted / "pipe")
     listener = socket.socket(socket.AF_UNIX)
     here = Path.cwd()
-    os.chdir(granted)  # a socket's path may be a hundred bytes
+    os.chdir(granted)  # a socket's path may have at most about 100 bytes
     try:
         listener.bind("socket")
     finally:
@@ -136,14 +136,14 @@ def test_a_file_that_is_too_large_is_not_read(granted: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
-def test_a_file_that_does_not_say_its_size_is_read_up_to_the_limit() -> None:
+def test_a_file_of_unknown_size_is_read_up_to_the_limit() -> None:
     assert b"Name" in read_granted("status", [Path("/proc/self")], 10**5)
     with pytest.raises(SourceError) as caught:
         read_granted("status", [Path("/proc/self")], 100)
     assert caught.value.error_code == "too_large"
 
 
-def test_a_folder_tells_what_is_in_it(granted: Path) -> None:
+def test_a_folders_error_lists_its_files(granted: Path) -> None:
     (granted / ".hidden").write_text("x")
     for path in (".", granted, "2024"):
         with pytest.raises(ArgumentError, match="is a folder, not a file; it has") as caught:
@@ -184,7 +184,7 @@ def test_an_unreadable_file_is_an_error_with_its_name(
 @posix
 @pytest.mark.requirement("documents:granted:races")
 def test_a_name_that_changes_meanwhile_never_leads_out(granted: Path, way: str) -> None:
-    """A thread replaces a file and a folder by links to the secret, and back, all the time."""
+    """A thread keeps replacing a file and a folder by links to the secret, and back."""
     if way == "by path":
         pytest.skip("where no folder can be opened, nothing is promised of races")
     outside = granted.parent / "outside"

@@ -1,4 +1,4 @@
-"""Sections by their headings, and pieces that end between paragraphs."""
+"""Tests sections, found by heading, and parts of them, which end between paragraphs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_section_has_the_sections_inside_it_and_no_more(
         ("Method", "no heading fits"),
     ],
 )
-def test_an_unknown_section_is_refused_with_what_there_is(wanted: str, told: str) -> None:
+def test_an_unknown_section_is_refused_with_the_known_sections(wanted: str, told: str) -> None:
     with pytest.raises(ArgumentError, match="section: ") as caught:
         section(wanted)
     assert told in caught.value.message
@@ -109,7 +109,7 @@ def test_words_that_fit_several_sections_are_refused_with_their_names() -> None:
 
 
 @pytest.mark.parametrize("most", [1, 7, 12, 40, 70, 1000])
-def test_pieces_are_the_text_and_none_is_longer_than_asked(most: int) -> None:
+def test_parts_add_up_to_the_text_within_the_requested_length(most: int) -> None:
     start: int | None = 0
     pieces = []
     while start is not None:
@@ -127,7 +127,7 @@ def test_a_piece_ends_between_paragraphs_where_one_fits() -> None:
     assert TEXT[part.next or 0 :].startswith("## 1 Introduction")
 
 
-def test_a_paragraph_that_is_too_long_ends_between_words() -> None:
+def test_an_overlong_paragraph_is_cut_between_words() -> None:
     text = "word " * 100
     part = take_part(text, (), max_chars=23)
     assert part.text == "word word word word \n"
@@ -142,7 +142,7 @@ def test_a_piece_does_not_end_inside_code() -> None:
     assert take_part(text, (), start=9, max_chars=30).text == f"{code}\n"
 
 
-def test_a_section_goes_on_where_its_first_piece_ended() -> None:
+def test_a_section_continues_where_its_first_part_ended() -> None:
     first = take_part(TEXT, HEADINGS, section="methods", max_chars=40)
     assert first.text == "## 2 Materials and Methods\n\nMore words.\n"
     assert first.next is not None
@@ -150,7 +150,7 @@ def test_a_section_goes_on_where_its_first_piece_ended() -> None:
     assert (rest.text, rest.next) == ("### 2.1 Sites\n\nTwo.\n", None)
 
 
-def test_a_start_behind_the_end_is_refused_with_the_end() -> None:
+def test_a_start_after_the_end_is_refused_with_the_length() -> None:
     with pytest.raises(ArgumentError, match=f"ends at {len(TEXT)}"):
         take_part(TEXT, HEADINGS, start=len(TEXT))
     with pytest.raises(ArgumentError, match="from: "):
@@ -158,7 +158,7 @@ def test_a_start_behind_the_end_is_refused_with_the_end() -> None:
     assert take_part("", ()).text == ""
 
 
-def test_the_outline_says_where_sections_begin_and_what_they_take() -> None:
+def test_the_outline_has_the_start_and_tokens_of_sections() -> None:
     entries, left_out = outline(TEXT, HEADINGS)
     assert left_out == 0
     assert [one["heading"] for one in entries] == [one.heading for one in HEADINGS]

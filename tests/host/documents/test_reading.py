@@ -1,4 +1,4 @@
-"""A document from bytes to text: whose reader, what is shown, what fails how."""
+"""Tests reading documents: the choice of the plugin, the text, and the errors."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_is_no_document_is_an_error(api: Carrel, data: bytes) -> None:
     assert failure(api, data).error_code == "invalid_document"
 
 
-def test_an_unknown_format_is_named_with_what_can_be_read(api: Carrel) -> None:
+def test_an_unknown_format_is_an_error_with_the_known_formats(api: Carrel) -> None:
     error = failure(api, RTF)
     assert error.message.startswith("found an RTF document, which no plugin reads; what can be")
     assert "jats, " in error.message
@@ -98,7 +98,9 @@ def test_a_damaged_document_is_an_error_with_its_place(api: Carrel) -> None:
 
 
 @pytest.mark.parametrize("takes_bytes", [True, False])
-def test_a_strangers_reader_joins_by_its_manifest(open_api: Open, takes_bytes: bool) -> None:
+def test_a_third_party_plugin_reads_its_formats_by_its_manifest(
+    open_api: Open, takes_bytes: bool
+) -> None:
     api = open_api(stranger=reader(takes_bytes=takes_bytes))
     read = api.read(RTF)
     assert (read.plugin, read.format, read.title) == ("stranger", "rtf", "A stranger's")
@@ -114,7 +116,7 @@ def test_a_format_whose_results_are_no_documents_reads_none(open_api: Open) -> N
     assert "no plugin reads" in failure(open_api(other=other), RTF).message
 
 
-def test_a_built_in_reader_comes_first_and_another_when_it_is_off(open_api: Open) -> None:
+def test_a_built_in_reader_takes_precedence_unless_it_is_off(open_api: Open) -> None:
     stranger = reader("jats", takes_bytes=False)
     assert open_api(stranger=stranger).read(article()).plugin == "jats"
     off = PluginConfig("jats", "builtin:jats", enabled=False)
@@ -137,7 +139,7 @@ def test_a_reader_that_cannot_be_loaded_is_passed_over(open_api: Open) -> None:
         {**DOCUMENT, "quality": "splendid"},
     ],
 )
-def test_what_a_strangers_reader_returns_must_be_a_document(
+def test_a_third_party_readers_result_is_validated_as_a_document(
     open_api: Open, document: object
 ) -> None:
     error = failure(open_api(stranger=reader(document=document)), RTF)
@@ -179,7 +181,7 @@ def test_cancelling_interrupts_the_guest(open_api: Open) -> None:
     assert time.monotonic() - started < 8
 
 
-def test_the_wall_clock_of_the_whole_holds_for_its_parts(open_api: Open) -> None:
+def test_the_wall_clock_limit_applies_to_the_whole_reading(open_api: Open) -> None:
     api = open_api(slow=reader(body=LOOP))
     documents = DocumentReader(api.toolbox.plugin_set, api.toolbox.config)
     call = documents.new_call()
@@ -189,7 +191,7 @@ def test_the_wall_clock_of_the_whole_holds_for_its_parts(open_api: Open) -> None
     assert caught.value.error_code == "timeout"
 
 
-def test_progress_names_what_is_going_on(api: Carrel) -> None:
+def test_progress_names_the_current_step(api: Carrel) -> None:
     told: list[str] = []
     api.read(article(), on_progress=lambda _done, _total, words: told.append(words))
     assert told[-2:] == ["reading as jats", "rendering"]
@@ -230,7 +232,7 @@ def test_an_entry_that_is_off_stays_off(open_api: Open) -> None:
 
 
 def test_reading_checks_no_schema(tmp_path: Path, code_folder: Path) -> None:
-    """Importing what checks manifests would take longer than reading most documents."""
+    """Importing the manifest checks would take longer than reading most documents."""
     path = tmp_path / "article.xml"
     path.write_bytes(article())
     code = (

@@ -1,4 +1,4 @@
-"""What a file is, by what is in it."""
+"""Tests detection of a file's format by its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool `document_read` as clients see it."""
+"""Tests the tool `document_read` as clients see it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_its_announcement_is_short_and_has_the_six_sections(granted: Carrel) -> 
     assert len(json.dumps(tool.output_schema, separators=(",", ":"))) / 4 <= 350
 
 
-def test_a_short_document_is_given_whole(granted: Carrel) -> None:
+def test_a_short_document_is_returned_completely(granted: Carrel) -> None:
     told = read(granted, "short.xml")
     assert told["text"].startswith("# On stones\n")
     assert told["text"].endswith("twice.\n")
@@ -86,7 +86,7 @@ def test_a_short_document_is_given_whole(granted: Carrel) -> None:
     assert not {"next", "outline"} & set(told)
 
 
-def test_of_a_long_document_the_outline_comes_first(granted: Carrel) -> None:
+def test_a_long_document_is_returned_as_an_outline_first(granted: Carrel) -> None:
     told = read(granted, "long.xml")
     assert [one["heading"] for one in told["outline"]] == [
         "Abstract",
@@ -103,7 +103,7 @@ def test_of_a_long_document_the_outline_comes_first(granted: Carrel) -> None:
     assert 1000 < methods["tokens"] < told["length"] / 4
 
 
-def test_each_part_of_the_outline_can_be_asked_for(granted: Carrel) -> None:
+def test_each_section_of_the_outline_can_be_requested(granted: Carrel) -> None:
     whole = granted.read(long_article())
     for entry in read(granted, "long.xml")["outline"]:
         told = read(granted, "long.xml", section=entry["heading"], max_chars=100_000)
@@ -129,7 +129,9 @@ def test_parts_make_the_whole(granted: Carrel, text_format: str) -> None:
     assert "\n\n".join(pieces) == whole.text.rstrip("\n")
 
 
-def test_a_long_document_without_headings_is_given_in_pieces(open_api: Open, papers: Path) -> None:
+def test_a_long_document_without_headings_is_returned_in_parts(
+    open_api: Open, papers: Path
+) -> None:
     words = {"kind": "paragraph", "text": "word " * 300}
     sections = [{"level": 1, "blocks": [words] * 10}]
     document = {"identifiers": {}, "sections": sections, "quality": "complete"}
@@ -141,7 +143,7 @@ def test_a_long_document_without_headings_is_given_in_pieces(open_api: Open, pap
     assert told["next"] < told["length"]
 
 
-def test_warnings_and_what_is_missing_are_told(open_api: Open, papers: Path) -> None:
+def test_warnings_and_missing_content_are_reported(open_api: Open, papers: Path) -> None:
     document = {
         "identifiers": {},
         "sections": [],

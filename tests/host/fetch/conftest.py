@@ -1,4 +1,4 @@
-"""A TLS upstream on loopback and a fetch layer that reaches it under public names."""
+"""Fixtures: a TLS upstream on loopback, and a fetch layer that reaches it under public names."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from support.upstream import SkippingClock
 
 
 class StillClock(SkippingClock):
-    """A clock that moves only when told to."""
+    """A clock that only tests advance."""
 
     def monotonic(self) -> float:
         return self.skipped
@@ -33,7 +33,7 @@ def test_a_success_resets_the_failure_count() -> None:
     assert breaker.admit() == 0
 
 
-def test_after_the_pause_one_probe_goes_and_decides() -> None:
+def test_after_the_pause_one_probe_decides() -> None:
     clock = StillClock()
     breaker = Breaker(1, 60.0, clock, jitter=lambda: 0.5)
     breaker.failed()
@@ -48,7 +48,7 @@ def test_after_the_pause_one_probe_goes_and_decides() -> None:
     assert breaker.admit() == breaker.admit() == 0
 
 
-def test_a_probe_that_was_abandoned_makes_room_for_another() -> None:
+def test_an_abandoned_probe_allows_another() -> None:
     clock = StillClock()
     breaker = Breaker(1, 60.0, clock)
     breaker.failed()

@@ -21,7 +21,7 @@ ANSWER = Response(200, URL, (("content-type", "text/xml"),), "caf\u00e9 \0 <feed
 
 
 def keep(cache: Cache, key: bytes, response: Response, hops: Iterable[str]) -> None:
-    """Keeps an answer that a plugin could read."""
+    """Caches a response that a plugin has read."""
     cache.put(key, response, hops)
     cache.settle([key], Verdict.READ)
 
@@ -256,7 +256,7 @@ def test_a_process_killed_while_writing_leaves_no_partial_response(tmp_path: Pat
 
 
 def look_now(cache: Cache) -> None:
-    """Lets the cache notice at once what it would notice within a second."""
+    """Makes the cache check now what it checks once a second."""
     for database in (cache._reader, cache._writer):
         assert database is not None
         database._look_again = 0.0

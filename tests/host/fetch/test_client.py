@@ -26,7 +26,7 @@ CACHED = (HostRule(ARXIV, EVERY_METHOD, cache_seconds=60),)
 FEED = Reply(body=b"<feed/>", headers=[("Content-Type", "application/atom+xml")])
 
 
-def test_an_answer_comes_with_status_headers_text_and_size(
+def test_a_response_has_status_headers_text_and_size(
     harness: FetchHarness, upstream: Upstream
 ) -> None:
     headers = [("Content-Type", "text/plain"), ("X-Two", "1"), ("X-Two", "2"), ("Set-Cookie", "a")]
@@ -65,7 +65,7 @@ def test_requests_have_the_hosts_identity_and_three_headers_of_the_guest(
     assert (third.method, third.body) == ("HEAD", b"")
 
 
-def test_outcomes_come_in_the_order_of_the_requests(
+def test_outcomes_are_in_the_order_of_the_requests(
     harness: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", lambda seen: Reply(body=seen.path.encode()))
@@ -118,7 +118,7 @@ def test_uncacheable_responses_are_fetched_again(
 
 
 @pytest.mark.requirement("sandbox:hosts:cached-redirect")
-def test_a_cached_redirect_is_not_given_to_a_policy_that_would_not_follow_it(
+def test_a_cached_redirect_is_refused_by_a_policy_that_would_not_follow_it(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     crossref = HostRule("api.crossref.org", EVERY_METHOD)
@@ -282,7 +282,7 @@ def test_two_thousand_heads_at_five_a_second_end_while_the_call_can_still_return
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply())
-    # One at a time, so that no time is skipped while a request is under way.
+    # One at a time, so that the clock does not advance during a request.
     rule = HostRule(ARXIV, EVERY_METHOD, pace=Pace(0.2), concurrency=1)
     harness = make_harness(rules=(rule,), clock=SkippingClock())
     call = harness.call(60, fetches=2000)
@@ -330,7 +330,7 @@ def test_a_long_wait_reports_its_reason(make_harness: MakeHarness, upstream: Ups
     requests = [Request("GET", f"https://{ARXIV}{path}") for path in ("/quick", "/slow")]
     call.progress(2, 3, "asking")
     harness.fetcher.fetch_all(requests, call)
-    # The numbers are the plugin's: waiting adds nothing to them.
+    # The numbers are the plugin's; waiting does not change them.
     assert {(done, total) for done, total, _ in said} == {(2, 3)}
     message = said[-1][2]
     assert message == f"1 of 2 fetched, waiting for {ARXIV} to answer"
@@ -417,7 +417,7 @@ def test_closing_ends_pending_requests(make_harness: MakeHarness, upstream: Upst
     assert isinstance(harness.fetch("/b"), Failure)
 
 
-def test_a_cache_that_cannot_be_written_costs_nothing_but_the_cache(
+def test_an_unwritable_cache_does_not_fail_requests(
     make_harness: MakeHarness, upstream: Upstream, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -448,7 +448,7 @@ def settle(harness: FetchHarness, call: Call, verdict: Verdict) -> None:
 
 class TestDiscard:
     def ask(self, harness: FetchHarness, call: Call, path: str) -> Request:
-        """Has a call make a request, whose answer is settled by the test."""
+        """Makes a call request a URL; the test decides the response."""
         request = Request("GET", f"https://{ARXIV}{path}")
         (outcome,) = harness.fetcher.fetch_all([request], call)
         assert isinstance(outcome, Response)

@@ -24,7 +24,7 @@ def feed(reader: BodyReader, chunk: bytes) -> list[int]:
 
 
 def squeeze(data: bytes) -> bytes:
-    """gzip, without the time of day in its header."""
+    """Compresses with gzip, without a time in the header."""
     return gzip.compress(data, mtime=0)
 
 
@@ -43,7 +43,7 @@ def raw_deflate(data: bytes) -> bytes:
         (["gzip"], squeeze(b"feed") + b"\0" * 500),
     ],
 )  # fmt: skip
-def test_every_encoding_we_ask_for_and_its_usual_variants_are_read(
+def test_every_accepted_encoding_and_its_usual_variants_are_decoded(
     encodings: list[str], wire: bytes
 ) -> None:
     assert read(encodings, wire) == b"feed"

@@ -149,7 +149,7 @@ def test_wildcard_rules_of_the_list_cover_every_name_but_their_exceptions(entry:
     assert "names of many organisations" in refusal(entry)
 
 
-#: What was refused before the list was read, name by name.
+#: Names that are refused without the public suffix list.
 _REFUSED_BEFORE = """
     amazonaws.com appspot.com azureedge.net azurewebsites.net blogspot.com cloudapp.net
     cloudflare.net cloudfront.net cloudfunctions.net digitaloceanspaces.com duckdns.org
@@ -219,7 +219,7 @@ def test_searching_the_list_agrees_with_a_parser_of_it_on_every_rule() -> None:
 
 
 def test_no_local_name_is_a_delegated_top_level_domain() -> None:
-    reserved = {"arpa", "onion"}  # on the list, and nobody's to register
+    reserved = {"arpa", "onion"}  # on the list, and not open for registration
     assert {
         name for name in hosts._LOCAL_TLDS if f"\n{name}\n".encode() in hosts._suffix_rules()
     } == (reserved)

@@ -1,4 +1,4 @@
-"""One HTTP connection against servers that break the rules, or keep them in the costliest way."""
+"""Tests an HTTP connection to servers that violate the protocol, or make it expensive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EMPTY = OK + b"Content-Length: 0\r\n\r\n"
 
 
 class Script:
-    """A stream that hands out what it was given, in pieces, and then its end or nothing."""
+    """A stream that returns given data in pieces, and then ends or stays silent."""
 
     def __init__(self, *pieces: bytes, ends: bool = True) -> None:
         self.pieces = list(pieces)
@@ -85,7 +85,7 @@ def chunked(*chunks: bytes) -> bytes:
     return OK + b"Transfer-Encoding: chunked\r\n\r\n" + body
 
 
-def test_a_request_goes_out_as_it_was_made() -> None:
+def test_a_request_is_sent_unchanged() -> None:
     stream = Script(EMPTY, ends=False)
     exchange(stream, get("POST", ("Accept", "a/b"), body=b"q=1"))
     assert stream.sent == (
@@ -168,7 +168,7 @@ def test_a_server_that_stops_is_silent(wire: bytes) -> None:
 
 
 @pytest.mark.requirement("sandbox:limits:slow-head")
-def test_a_head_that_comes_byte_by_byte_has_a_time_of_its_own() -> None:
+def test_a_head_that_arrives_byte_by_byte_times_out() -> None:
     class Slow(Script):
         async def read(self) -> bytes:
             await asyncio.sleep(0.05)
@@ -189,7 +189,7 @@ def test_invalid_http_is_never_sent() -> None:
     assert WireError.maybe_sent
 
 
-def test_a_server_that_hangs_up_on_a_body_may_have_said_why() -> None:
+def test_a_response_is_read_when_the_server_closes_during_the_body() -> None:
     stream = Script(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
     stream.failing = True
     head, body, again = exchange(stream, get("POST", body=b"x" * 9))
@@ -206,7 +206,7 @@ def test_a_connection_with_unread_bytes_is_not_reused(leftover: bytes, together:
 
 
 class TestCost:
-    """What a server can make the event loop do."""
+    """Tests the work that a server can cause on the event loop."""
 
     @pytest.mark.requirement("serve:alive:tiny-chunks")
     def test_an_endless_body_of_tiny_chunks_is_refused(self) -> None:
@@ -243,7 +243,7 @@ class TestCost:
     def test_other_plugins_make_progress_while_an_expensive_response_is_read(
         self, pieces: list[bytes]
     ) -> None:
-        """All of it is there at once, so that nothing but the reader's own will lets others run."""
+        """All data is available at once, so others run only if the reader yields."""
         turns = 0
 
         async def neighbour() -> None:
@@ -255,7 +255,7 @@ class TestCost:
         async def run() -> None:
             watching = asyncio.create_task(neighbour())
             connection = HTTPConnection(Script(*pieces), read_seconds=5)
-            # Each look at the processor's clock finds it 20 us later.
+            # Each read of the CPU clock advances it by 20 us.
             ticks = itertools.count()
             scheduler = FairScheduler(processor=lambda: next(ticks) * 20e-6)
 

@@ -43,7 +43,7 @@ def assert_clean(text: str) -> None:
             assert spelling not in text
 
 
-def test_a_secret_goes_to_the_hosts_it_is_declared_for_and_to_no_other(
+def test_a_secret_is_sent_only_to_the_hosts_it_is_declared_for(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     upstream.on("*", Reply(body=b"x"))
@@ -195,7 +195,7 @@ def test_redaction_ignores_values_too_short_for_a_secret() -> None:
         ("a", {"header": "Authorization", "scheme": "a\r\nb"}),
     ],
 )  # fmt: skip
-def test_a_secret_that_cannot_stand_in_a_request_is_refused(
+def test_a_secret_that_a_request_cannot_contain_is_refused(
     value: str, place: dict[str, str]
 ) -> None:
     with pytest.raises(ValueError, match="secret k"):
@@ -215,7 +215,7 @@ def test_threads_with_different_secrets_do_not_share_an_answer(
 
 
 class TestSoftware:
-    """The name and version that an upstream knows this software by, which are no secret."""
+    """Tests the name and version that upstreams identify this software by; they are not secret."""
 
     NAME = Secret("software", "carrel", (NCBI,), query="tool")
 

@@ -1,4 +1,4 @@
-"""A cached or replayed call pays for nothing it does not use."""
+"""Tests that a cached or replayed call does not import what it does not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the worst neighbour can do with the state that plugins share in the fetch layer."""
+"""Tests how far one plugin can affect others through shared state of the fetch layer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def open_group(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
 
 @pytest.fixture
 def quick(open_group: Open, clock: SkippingClock) -> PluginGroup:
-    """Plugins whose waits end at once."""
+    """Returns plugins whose waits end immediately."""
     return open_group(clock)
 
 
@@ -169,7 +169,7 @@ class TestPace:
         for thread in threads:
             thread.start()
             until(lambda: bool(upstream.seen))
-        time.sleep(0.3)  # all are in the queue: arXiv gets one request at a time
+        time.sleep(0.3)  # all are queued: arXiv gets one request at a time
         assert len(upstream.seen) == 1
         release.set()
         until(lambda: len(upstream.seen) > 6)
@@ -212,7 +212,7 @@ class TestConnections:
         ],
         ids=["second", "head-body", "head-second", "204", "304", "blank-line", "long"],
     )
-    def test_bytes_behind_a_complete_answer_are_never_the_next_one(
+    def test_bytes_after_a_complete_response_are_never_the_next_response(
         self, quick: PluginGroup, upstream: Upstream, method: str, reply: Reply
     ) -> None:
         upstream.on("/trap", reply)
@@ -222,7 +222,7 @@ class TestConnections:
         assert [seen.connection for seen in upstream.seen] == [1, 2]
 
     @pytest.mark.requirement("sandbox:apart:leftovers")
-    def test_bytes_that_come_while_a_connection_is_idle_are_never_the_next_answer(
+    def test_bytes_on_an_idle_connection_are_never_the_next_response(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         harness = quick.stranger("one", {"host": EVIL})
@@ -267,11 +267,11 @@ class TestConnections:
         upstream.on("/post", Reply(body=b"done"))
         harness = quick.stranger("one", {"host": EVIL})
         harness.answer(f"https://{EVIL}/last")
-        time.sleep(0.05)  # the end has to arrive
+        time.sleep(0.05)  # the end of the connection must arrive
         assert harness.answer(f"https://{EVIL}/post", method="POST", body="a=1").body == "done"
 
     @pytest.mark.requirement("sandbox:apart:idle-connections")
-    def test_a_plugin_keeps_few_idle_connections_however_many_names_it_asks(
+    def test_idle_connections_of_a_plugin_are_limited_over_all_hosts(
         self, open_group: Open, upstream: Upstream
     ) -> None:
         near = open_group(keepalive_seconds=0.5)
@@ -333,7 +333,7 @@ class TestCache:
 
 class TestBytes:
     @pytest.mark.requirement("sandbox:limits:fetched-bytes-as-they-come")
-    def test_answers_that_never_end_are_charged_while_they_come(
+    def test_endless_responses_are_charged_while_they_arrive(
         self, quick: PluginGroup, upstream: Upstream
     ) -> None:
         size = 2 * 2**20
@@ -361,7 +361,7 @@ class TestBytes:
         outcomes: list[list[object]] = []
 
         def ask(number: int) -> None:
-            # Each call's first answer is complete and waits for its second.
+            # Each call has its first response and waits for the second.
             paths = (f"big?{number}", "held")
             requests = [Request("GET", f"https://{EVIL}/{path}") for path in paths]
             outcomes.append([*evil.fetcher.fetch_all(requests, evil.call())])

@@ -1,4 +1,4 @@
-"""Several processes at one upstream share its pace."""
+"""Tests that several processes share the pace of one upstream."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def end(child: subprocess.Popen[bytes]) -> int:
 
 
 def slots_of(child: subprocess.Popen[bytes]) -> list[float]:
-    """When each of the child's requests was allowed to leave, in seconds since 1970."""
+    """Returns the times of the child's slots, in seconds since 1970."""
     assert child.stdout is not None
     taken: list[float] = json.loads(child.stdout.readline())
     assert end(child) == 0
@@ -110,9 +110,9 @@ def slots_of(child: subprocess.Popen[bytes]) -> list[float]:
 
 @pytest.mark.requirement("sandbox:limits:pace-shared")
 def test_two_processes_together_keep_the_pace_of_one(upstream: Upstream, tmp_path: Path) -> None:
-    """Compares the slots that the processes were granted; when requests arrive depends on the load.
+    """Compares the slots of the processes, because arrival times depend on the load.
 
-    An arrival may be late, never early.
+    A request may arrive late, but never early.
     """
     upstream.write_authority(tmp_path)
     upstream.on("*", Reply(body=b"x"))

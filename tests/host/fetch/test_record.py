@@ -32,7 +32,7 @@ pytestmark = pytest.mark.requirement("replay:exact:exchange")
 
 
 class Scripted:
-    """A fetcher that answers from a table."""
+    """A fetcher with a table of responses."""
 
     def __init__(self, outcomes: dict[Request, Outcome]) -> None:
         self.outcomes = outcomes
@@ -211,7 +211,7 @@ def test_a_replay_of_real_exchanges_opens_no_connection_and_equals_them(
 
 
 def by_hand(folder: Path, name: str, url: str = URL, **changes: object) -> None:
-    """An exchange as a person writes one: only what is needed."""
+    """Returns an exchange as a person writes one, with only the required fields."""
     exchange = {"format": 1, "request": {"method": "GET", "url": url}, "response": {"status": 200}}
     (folder / name).write_text(json.dumps(exchange | changes), "utf-8")
 
@@ -252,7 +252,7 @@ def test_files_that_are_no_exchange_are_listed_with_the_reason(tmp_path: Path) -
         "bare.json": 'an exchange begins with "format"',
         "broken.json": "it is not JSON",
         "deeper": "it is a folder",
-        "list.json": "it is no exchange",
+        "list.json": "it is not an exchange",
         "lost.body.json": "no exchange names it as its body",
         "old.json": 'its "format" is not 1',
     }

@@ -40,7 +40,7 @@ def test_every_request_and_hop_writes_one_line(
 
 
 @pytest.mark.requirement("sandbox:secrets:log-injection")
-def test_nothing_in_a_request_can_start_a_line_of_its_own(
+def test_no_part_of_a_request_can_start_a_new_log_line(
     make_harness: MakeHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     harness = make_harness()

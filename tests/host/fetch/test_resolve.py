@@ -38,7 +38,7 @@ def test_a_special_address_is_refused(answer: str) -> None:
 
 
 @pytest.mark.parametrize("answer", PUBLIC)
-def test_a_neighbour_of_a_special_range_is_public(answer: str) -> None:
+def test_an_address_next_to_a_special_range_is_public(answer: str) -> None:
     assert special_range(answer) is None
 
 

@@ -1,4 +1,4 @@
-"""The event loop's scheduler: whose step is next, and how much of the loop a plugin may have."""
+"""Tests the scheduler: the order of plugins' steps, and a plugin's share of the event loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from carrel.fetch.scheduler import (
 
 
 class Clock:
-    """Time that passes when somebody works."""
+    """A clock that only work advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -102,7 +102,7 @@ class TestCoroutines:
 
         run(whole)
 
-    def test_a_cancelled_step_in_the_queue_leaves_the_next_one_its_turn(self) -> None:
+    def test_a_cancelled_step_does_not_delay_the_next_one(self) -> None:
         async def whole() -> None:
             scheduler = FairScheduler()
 
@@ -169,7 +169,7 @@ class TestCheckpoint:
 @pytest.mark.requirement("serve:alive:fair-steps")
 class TestOrder:
     def test_one_step_for_plugins_in_each_iteration_of_the_loop(self) -> None:
-        """Thirty ready tasks of plugins run one by one; a built-in one runs in each iteration."""
+        """Thirty ready tasks of plugins run one by one; a built-in one's runs in each iteration."""
 
         async def whole() -> None:
             scheduler = FairScheduler()
@@ -231,7 +231,7 @@ class TestOrder:
 
         run(whole)
 
-    def test_a_partition_that_was_idle_has_saved_nothing(self) -> None:
+    def test_an_idle_partition_gains_no_credit(self) -> None:
         async def whole() -> None:
             clock = Clock()
             scheduler = FairScheduler(lambda: 0.0, clock)
@@ -301,7 +301,7 @@ class TestShare:
         run(whole)
 
     def test_work_beyond_the_free_share_is_followed_by_a_pause(self) -> None:
-        """A plugin that works without end gets its share of the time, and no more."""
+        """A plugin that works without pause gets exactly its share of the time."""
 
         async def whole() -> None:
             worked = Clock()
@@ -323,7 +323,7 @@ class TestShare:
         run(whole)
 
     def test_a_long_step_is_charged_up_to_a_cap(self) -> None:
-        """Python's collector of cycles runs in whoever's step it is due."""
+        """Python's garbage collector runs in the step in which it is due, of any plugin."""
 
         async def whole() -> None:
             worked = Clock()
@@ -338,7 +338,7 @@ class TestShare:
 
         run(whole)
 
-    def test_free_work_is_not_charged_and_what_exceeds_it_is(self) -> None:
+    def test_only_work_above_the_free_share_is_charged(self) -> None:
         async def whole() -> None:
             worked = Clock()
             scheduler = FairScheduler(lambda: 0.0, worked)

@@ -1,7 +1,7 @@
-"""No request ever reaches an address or a host that policy did not allow, whatever the trick.
+"""Tests that no request reaches an address or a host that policy does not allow.
 
-The project's own cases stand here by category. A longer list is run too where it is beside the
-checkout; its columns are described in its own head.
+The project's own cases are grouped by category. A longer list outside the repository is run too if
+it exists; its header describes its columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.requirement("sandbox:hosts:ssrf")
 
 @dataclass(frozen=True)
 class Case:
-    """One trick and its verdict."""
+    """An attempt and the expected decision."""
 
     id: str
     url: str

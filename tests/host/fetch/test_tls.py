@@ -1,4 +1,4 @@
-"""What holds for every TLS connection that Carrel opens."""
+"""Tests the settings of every TLS connection that Carrel opens."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from support.upstream import SkippingClock
 
 
 class StillClock(SkippingClock):
-    """A wall clock that moves, and jumps, only when told to."""
+    """A wall clock that only tests advance or set."""
 
     now = 1_000_000.0
 
@@ -40,7 +40,7 @@ def buckets(
 def waits(
     buckets: TokenBuckets, clock: StillClock, interval: float, burst: int, count: int
 ) -> list[float]:
-    """Returns the waits of someone who takes so many slots one after another, each when it is
+    """Returns the waits of a client that takes `count` slots in sequence, each when it is
     due.
     """
     waited = []
@@ -66,9 +66,7 @@ def test_a_rest_fills_the_bucket_up_to_its_burst(buckets: TokenBuckets, clock: S
     assert waits(buckets, clock, 1.0, 3, 4) == [0, 0, 0, 1]
 
 
-def test_a_slot_that_is_not_due_is_not_taken_however_often_one_asks(
-    buckets: TokenBuckets, clock: StillClock
-) -> None:
+def test_a_slot_cannot_be_taken_before_it_is_due(buckets: TokenBuckets, clock: StillClock) -> None:
     assert buckets.take("a", 10.0, 1).wait == 0
     assert [buckets.take("a", 10.0, 1).wait for _ in range(3)] == [10, 10, 10]
     clock.now += 10
@@ -196,7 +194,7 @@ def test_a_process_killed_with_the_lock_blocks_no_other(tmp_path: Path) -> None:
     buckets.close()
 
 
-def test_buckets_of_versions_of_plugins_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+def test_buckets_of_removed_plugin_versions_are_deleted(tmp_path: Path) -> None:
     path = tmp_path / "pace.sqlite3"
     clock = SkippingClock()
     first = TokenBuckets(path, clock)

@@ -1,4 +1,4 @@
-"""What upstreams do wrong, and what becomes of it."""
+"""Tests the handling of upstreams' faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def clock() -> SkippingClock:
 
 @pytest.fixture
 def quick(make_harness: MakeHarness, clock: SkippingClock) -> FetchHarness:
-    """Returns a desk whose waits end at once."""
+    """Returns an upstream whose waits end immediately."""
     return make_harness(clock=clock)
 
 
@@ -45,7 +45,7 @@ AFTER = Reply(503, [("Retry-After", "1")])
 
 
 class TestPosts:
-    """A POST is repeated where it cannot happen twice (RFC 9110, section 9.2.2)."""
+    """A POST is retried only if it cannot be processed twice (RFC 9110, section 9.2.2)."""
 
     @pytest.mark.parametrize(
         "bad", [Reply(500), Reply(502), Reply(503), Reply(504), Reply(body=b"x" * 99, cut=9)]
@@ -252,7 +252,7 @@ def test_a_compressed_answer_arrives_as_text(quick: FetchHarness, upstream: Upst
     assert "content-encoding" not in dict(response.headers)
 
 
-def test_an_address_that_does_not_connect_makes_room_for_the_next(
+def test_the_next_address_is_tried_if_one_does_not_connect(
     quick: FetchHarness, upstream: Upstream
 ) -> None:
     upstream.names.table[ARXIV] = [PUBLIC, SECOND]
@@ -349,7 +349,7 @@ def test_redirects_and_retries_are_rate_limited(
     assert clock.skipped >= 5.9
 
 
-def test_a_lookup_that_hangs_is_given_up(make_harness: MakeHarness, upstream: Upstream) -> None:
+def test_a_hanging_lookup_is_abandoned(make_harness: MakeHarness, upstream: Upstream) -> None:
     upstream.names.hanging = True
     harness = make_harness(connect_seconds=0.05, clock=SkippingClock())
     failure = harness.failure("/a")
@@ -363,7 +363,7 @@ def test_the_system_resolver_resolves_names_and_reports_unknown_ones() -> None:
     try:
         assert asyncio.run(system_resolver("no-such-name.invalid")) == []
     except OSError:
-        pass  # without a network nobody can say so
+        pass  # without a network this cannot be found out
 
 
 def test_a_request_without_an_address_takes_no_slot_of_the_pace(

@@ -108,7 +108,7 @@ def test_no_more_than_the_concurrency_is_in_flight(
     assert most == 3
 
 
-def test_a_cancelled_request_gives_its_slot_to_the_next(
+def test_a_cancelled_requests_slot_is_used_by_the_next(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     queue = make_queue(5.0)
@@ -194,7 +194,7 @@ def test_a_request_that_missed_its_slot_waits_again_after_others(
     run(work)
 
 
-def test_a_slot_that_is_given_back_is_there_for_the_next_request(
+def test_a_returned_slot_is_used_by_the_next_request(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:
     queue = make_queue(3.0)
@@ -208,7 +208,7 @@ def test_a_slot_that_is_given_back_is_there_for_the_next_request(
             assert clock.skipped == before
         async with queue.slot("b", late):
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)
-            await queue.give_back(used)  # another was taken since: the pace holds
+            await queue.give_back(used)  # another slot was taken in between, so the pace applies
         before = clock.skipped
         async with queue.slot("a", late):
             assert clock.skipped - before == pytest.approx(3.0, abs=0.1)

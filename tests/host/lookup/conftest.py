@@ -1,4 +1,4 @@
-"""Several plugins, each a guest that says what the test wants."""
+"""Fixtures: several plugins, each with results that the test defines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Open = Callable[..., Carrel]
 
 @pytest.fixture
 def open_api(tmp_path: Path, code_folder: Path) -> Iterator[Open]:
-    """Makes a Carrel with plugins of these names, in this order."""
+    """Returns a Carrel with plugins of these names, in this order."""
     opened: list[Carrel] = []
 
     def make(*, limits: Raw | None = None, entry: Raw | None = None, **guests: Guest) -> Carrel:

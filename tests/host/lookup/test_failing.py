@@ -1,4 +1,4 @@
-"""A source that fails, or takes too long, is reported, and never as a work that is not found."""
+"""Tests that a failing or slow source is reported as such, never as `not_found`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_source_that_fails_is_never_not_found_and_hides_no_other(
     assert alone.problem.code == code
 
 
-def test_a_bad_record_costs_only_its_own_identifier(open_api: Open) -> None:
+def test_an_invalid_record_fails_only_its_own_identifier(open_api: Open) -> None:
     works = [found("doi", "10.1000/A", issued="soon"), found("doi", "10.1000/b")]
     result = open_api(one=source(says(works))).lookup(["10.1000/A", "10.1000/b"])
     assert [item.outcome for item in result.items] == ["failed", "found"]
@@ -99,7 +99,7 @@ def test_the_deadline_ends_the_wait_and_keeps_earlier_answers(open_api: Open) ->
         quick=source(says([found("doi", "10.1000/A", ids={"pmid": "7"})])),
         slow=source(body=LOOP),
         late=source(says(), "pmid"),
-        limits={"wall_seconds": 2},  # in which a busy machine compiles the quick one
+        limits={"wall_seconds": 2},  # enough for a busy machine to compile the fast plugin
     )
     started = time.monotonic()
     item = one(api.lookup(["10.1000/A"]))

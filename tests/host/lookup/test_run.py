@@ -1,4 +1,4 @@
-"""Identifiers → works over several plugins: who is asked in which round, and what is one work."""
+"""Tests lookups over several plugins: queries per round, and grouping of records into works."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_second_round_uses_identifiers_of_the_first(open_api: Open) -> None:
     result = api.lookup(
         ["arXiv:2001.00001"], on_progress=lambda done, total, _message: heard.append((done, total))
     )
-    # Two more are asked when one has answered: the count goes on, and never begins anew.
+    # Two more sources are queried when one has answered: the count continues.
     assert heard == sorted(heard, key=lambda report: report[0])
     assert {(1, 3), (3, 3)} <= set(heard)
     assert trace(one(result)) == [
@@ -105,7 +105,7 @@ def test_there_is_no_third_round_and_the_trace_says_so(open_api: Open) -> None:
 
 
 def test_records_of_one_identifier_are_one_work_though_they_name_another(open_api: Open) -> None:
-    """A DOI that was merged into another is answered under the newer one."""
+    """A source returns a DOI that was merged into another one under the newer DOI."""
     api = open_api(
         crossref=source(says([found("doi", "10.1000/old", ids={"doi": "10.1000/new"})])),
         other=source(says([found("doi", "10.1000/old", ids={"doi": "10.1000/old"})])),
@@ -123,7 +123,7 @@ def test_two_identifiers_of_one_work_lead_to_the_same_place(open_api: Open) -> N
     assert len(result.works) == 1
 
 
-def test_items_and_works_come_in_the_order_of_asking(open_api: Open) -> None:
+def test_items_and_works_are_in_the_order_of_the_identifiers(open_api: Open) -> None:
     works = [found("pmid", str(n), title=f"T{n}", ids={"pmid": str(n)}) for n in (1, 2, 3)]
     result = open_api(eutils=source(says(works), "pmid")).lookup(["3", "1", "2"])
     assert [item.work for item in result.items] == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Which plugins a lookup may ask: chosen by the caller, switched off by the operator."""
+"""Tests the sources of a lookup: chosen by the caller, disabled by the operator."""
 
 from __future__ import annotations
 

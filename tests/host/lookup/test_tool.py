@@ -1,4 +1,4 @@
-"""The tool `work_lookup` as clients see it."""
+"""Tests the tool `work_lookup` as clients see it."""
 
 from __future__ import annotations
 

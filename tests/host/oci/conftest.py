@@ -1,4 +1,4 @@
-"""A registry that plays whatever the test wants."""
+"""Fixtures: a registry whose responses the test defines."""
 
 from __future__ import annotations
 

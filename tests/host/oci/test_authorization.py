@@ -1,4 +1,4 @@
-"""Credentials: where they come from, and that they go to nobody else."""
+"""Tests the sources of credentials, and that only the registry and its realms receive them."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class TestRealm:
         staged.on("/token", answer)
         assert says in refusal(staged)
 
-    def test_a_401_that_nothing_satisfies_ends(self, staged: Staged) -> None:
+    def test_an_unsatisfiable_401_ends_with_an_error(self, staged: Staged) -> None:
         staged.log_in()
         staged.on(TAG_PATH, bearer_only("/token", "another-token"))
         staged.on("/token", token())
@@ -258,7 +258,7 @@ class TestDockerConfiguration:
         [
             ("{", "is not JSON"),
             ({"auths": {REGISTRY: {"auth": "%%%"}}}, "that is not base64"),
-            ({"credsStore": "../../bin/sh"}, "no program name"),
+            ({"credsStore": "../../bin/sh"}, "names an invalid helper"),
             ({"credsStore": "none-of-this-name"}, "cannot be started"),
         ],
     )
@@ -286,7 +286,7 @@ class TestDockerConfiguration:
         self.write(tmp_path, {"credsStore": "test"})
         assert self.find(tmp_path) == Credential(identity_token="refresh")
 
-    def test_a_helper_that_has_nothing_leads_to_the_file(
+    def test_without_a_helpers_credentials_the_file_is_used(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         nothing = "credentials not found in native keychain"

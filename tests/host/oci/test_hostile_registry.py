@@ -1,4 +1,4 @@
-"""A registry that lies, breaks, or points elsewhere costs one typed error, and gets no secret."""
+"""Tests that each fault of a hostile registry is one typed error, and that it gets no secret."""
 
 from __future__ import annotations
 
@@ -60,12 +60,16 @@ class TestManifests:
     @pytest.mark.parametrize(
         ("headers", "body", "says"),
         [
-            ((("Content-Type", "text/html"),), b"<html>", "a web page; it is no registry"),
+            ((("Content-Type", "text/html"),), b"<html>", "a web page; it is not a registry"),
             (TYPED, b"<html>", "is not JSON"),
             (TYPED, b"[]", "is not a JSON object"),
             (TYPED, b"[" * 100_000, "is not JSON"),
             ((("Content-Type", OCI_INDEX),), MANIFEST, "but calls itself"),
-            ((("Content-Type", "application/json"),), b"{}", "which is no manifest"),
+            (
+                (("Content-Type", "application/json"),),
+                b"{}",
+                "which is not a supported manifest type",
+            ),
             (TYPED, b'{"manifests": [], "layers": []}', "a manifest and an index at once"),
             (TYPED, b" " * (5 * 2**20), "more than 4194304 bytes"),
             ((*TYPED, ("Content-Encoding", "gzip")), gzip.compress(MANIFEST, mtime=0), "encoding"),
@@ -107,7 +111,7 @@ class TestManifests:
 
 @pytest.mark.requirement("registry:bytes:blobs")
 class TestBlobs:
-    def test_a_blob_comes_with_its_progress(self, staged: Staged) -> None:
+    def test_a_download_reports_progress(self, staged: Staged) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA))
         assert blob_of(staged) == DATA
         assert staged.progress[-1] == (len(DATA), len(DATA))
@@ -165,7 +169,7 @@ class TestBlobs:
         staged.on(BLOB_PATH, Reply(body=DATA, cut=5000), second, Reply(body=DATA))
         assert blob_of(staged) == DATA
 
-    def test_a_transfer_that_keeps_breaking_is_given_up(self, staged: Staged) -> None:
+    def test_a_download_that_keeps_failing_ends_with_an_error(self, staged: Staged) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA, cut=0))
         assert "cut its answer short" in blob_refusal(staged)
         assert len(staged.seen) == 3
@@ -320,7 +324,7 @@ class TestUploads:
         assert b"".join(body for _, body in got) == DATA
         assert [place for place, _ in got] == ["0-5999", "6000-11999", "12000-16383"]
 
-    def test_an_upload_tells_how_far_it_has_come(self, staged: Staged) -> None:
+    def test_an_upload_reports_progress(self, staged: Staged) -> None:
         data = bytes(3 * 2**20)
         place = ("Location", "/place")
         staged.on("/v2/plugins/demo/blobs/uploads/", Reply(202, headers=(place,)))
@@ -354,7 +358,7 @@ class TestUploads:
 
 
 def basic_then(reply: Reply) -> object:
-    """Asks for a password, and answers whoever has one."""
+    """Requires a password, and accepts any."""
     challenge = ("WWW-Authenticate", 'Basic realm="plugins"')
 
     def handler(seen: Seen) -> Reply:

@@ -1,4 +1,4 @@
-"""Pulling goes on while processes are killed, and while others pull the same."""
+"""Tests pulling while processes are killed, and while other processes pull the same plugin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX = 2**24
 
 
 def publish(registry: Registry) -> dict[str, bytes]:
-    """Three plugins under the tags a, b and c; digest → component, in that order."""
+    """Publishes plugins with the tags a, b and c; returns digest → component, in that order."""
     published = {}
     where = registry.reference("plugins/killed:moving")
     with open_repository(where, registry.settings) as repository:
@@ -39,7 +39,7 @@ def publish(registry: Registry) -> dict[str, bytes]:
 @pytest.mark.long("kills")
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 @pytest.mark.requirement("registry:store:killed")
-def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
+def test_a_killed_pull_corrupts_nothing_and_loses_nothing_acknowledged(
     tmp_path: Path,
 ) -> None:
     count = rounds(20)
@@ -54,7 +54,7 @@ def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
         finished = 0
 
         def folder(number: int) -> Path:
-            # Every other round begins with nothing, so that blobs are written too.
+            # Every second round begins with an empty store, so that blobs are written too.
             return tmp_path / f"store-{number // 2}"
 
         killed = kill_rounds(
@@ -67,7 +67,7 @@ def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
             store, finished = PluginStore(folder(number)), finished + len(done)
             before = done[-1] if done else last.get(folder(number))
             now = last[folder(number)] = store.resolve(where)
-            # The one that was under way when the kill came may have been finished, or not.
+            # The pull that the kill interrupted may or may not have finished.
             assert now in {before, following[before]}
             check_content(folder(number))
             check_partial_blobs(folder(number), published)
@@ -78,14 +78,14 @@ def test_a_pull_that_is_killed_tears_nothing_and_loses_nothing_acknowledged(
 
 
 def check_content(folder: Path) -> None:
-    """Every file of content is what its name says, read without the store's own check."""
+    """Checks each blob's digest against its file name, without the store's own check."""
     for path in folder.glob("blobs/sha256/*"):
         if path.suffix != ".tmp":
             assert sha256(path.read_bytes()) == f"sha256:{path.name}"
 
 
 def check_partial_blobs(folder: Path, published: dict[str, bytes]) -> None:
-    """Every partial file is the beginning of what its name says."""
+    """Checks that each partial download is a prefix of the blob that its name identifies."""
     whole = {sha256(wasm).removeprefix("sha256:"): wasm for wasm in published.values()}
     for path in folder.glob("partial/*"):
         beginning = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Every layout is read; what is ambiguous, hostile or no plugin is refused."""
+"""Tests that all layouts of images are read, and ambiguous or hostile ones refused."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class TestArchives:
         archive = tar(("a.wasm", OTHER), ("plugin.wasm", COMPONENT), ("z.wasm", OTHER))
         assert self.find(archive) == COMPONENT
 
-    def test_layers_lie_over_each_other_as_a_container_has_them(self) -> None:
+    def test_later_layers_override_earlier_ones_as_in_a_container(self) -> None:
         first = tar(("plugin.wasm", OTHER), ("old/x.wasm", OTHER))
         assert self.find(first, tar(("plugin.wasm", COMPONENT))) == COMPONENT
         hidden = tar((".wh.plugin.wasm", b""), ("old/.wh..wh..opq", b""))
@@ -230,7 +230,7 @@ class TestArchives:
 
     @pytest.mark.parametrize("size", [-1, -512, -(2**40), 2**62])
     @pytest.mark.parametrize("name", ["plugin.wasm", "x"])
-    def test_a_size_that_is_a_lie_is_refused(self, size: int, name: str) -> None:
+    def test_a_false_size_is_refused(self, size: int, name: str) -> None:
         info = tarfile.TarInfo(name)
         raw = bytearray(info.tobuf(tarfile.GNU_FORMAT))
         raw[124:136] = (b"\x80" if size >= 0 else b"\xff") + size.to_bytes(11, "big", signed=True)

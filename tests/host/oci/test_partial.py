@@ -1,4 +1,4 @@
-"""What has come of a blob is gone on with by another process, trusted in nothing, and given up."""
+"""Tests partial downloads: another process resumes them, verifies them, or discards them."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def store(tmp_path: Path) -> PluginStore:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Returns where the partial file of the blob is."""
+    """Returns the path of the blob's partial download."""
     return tmp_path / "plugins" / "partial" / HEX
 
 
 def leave(file: Path, data: bytes) -> None:
-    """Puts a partial file there as a process that was killed leaves one."""
+    """Writes a partial download as a killed process leaves it."""
     for folder in reversed((file.parent, *file.parent.parents)):
         folder.mkdir(mode=0o700, exist_ok=True)
     file.write_bytes(data)
 
 
 def pulled(staged: Staged, store: PluginStore, descriptor: Descriptor = BLOB) -> bytes:
-    """Returns the blob as a process of its own gets it: with a client, and nothing in memory."""
+    """Returns the blob as a new process downloads it, with a new client."""
     with staged.repository(partial_blobs=store.partial_blobs) as repository:
         return repository.blob(descriptor, max_bytes=2**20)
 
@@ -110,7 +110,7 @@ class TestGoingOn:
         ],
         ids=["whole", "refused", "another part", "a part that is not named"],
     )
-    def test_a_registry_that_does_not_give_the_rest_gives_it_all(
+    def test_a_registry_without_ranges_sends_the_blob_from_its_start(
         self, staged: Staged, store: PluginStore, file: Path, answers: list[Reply]
     ) -> None:
         staged.configure(retries=0)
@@ -137,7 +137,7 @@ class TestGoingOn:
         assert store.read(BLOB.digest) == DATA
 
     @pytest.mark.parametrize("status", [401, 404, 503])
-    def test_a_registry_that_has_nothing_now_costs_nothing_that_came(
+    def test_a_missing_blob_does_not_discard_the_partial_download(
         self, staged: Staged, store: PluginStore, file: Path, status: int
     ) -> None:
         leave(file, DATA[:5000])
@@ -162,7 +162,7 @@ class TestGoingOn:
 @pytest.mark.requirement("registry:store:resumed-untrusted")
 class TestTrust:
     @pytest.mark.parametrize("end", [5000, len(DATA)], ids=["in part", "whole"])
-    def test_a_beginning_that_is_wrong_costs_one_transfer_from_nothing(
+    def test_a_corrupt_partial_download_is_downloaded_again(
         self, staged: Staged, store: PluginStore, file: Path, end: int
     ) -> None:
         leave(file, b"x" + DATA[1:end])
@@ -257,7 +257,7 @@ HOLDER = (
 @pytest.mark.requirement("registry:store:one-writer")
 class TestSeveral:
     def holder(self, file: Path) -> subprocess.Popen[bytes]:
-        """Returns a process that is in the middle of the same blob."""
+        """Returns a process that is downloading the same blob."""
         words = [sys.executable, "-c", HOLDER, str(file.parents[1]), BLOB.digest, str(BLOB.size)]
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdout is not None
@@ -276,7 +276,9 @@ class TestSeveral:
     ) -> None:
         staged.on(BLOB_PATH, Reply(body=DATA))
         holder = self.holder(file)
-        holder.send_signal(signal.SIGSTOP)  # so that who waited for it would wait for ever
+        holder.send_signal(
+            signal.SIGSTOP
+        )  # so that a process that waited for it would never return
         try:
             assert pulled(staged, store) == DATA
             assert ranges(staged) == [None]
@@ -284,7 +286,7 @@ class TestSeveral:
         finally:
             self.end(holder)
 
-    def test_a_holder_that_was_killed_holds_nothing(
+    def test_a_killed_process_releases_its_lock(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         self.end(self.holder(file))
@@ -301,7 +303,7 @@ class TestSeveral:
 
         def late(handle: int) -> bool:
             if not target.exists():
-                file.replace(target)  # as its holder does at the end, who then lets go
+                file.replace(target)  # as its holder does before it releases the lock
             return real(handle)
 
         monkeypatch.setattr(module, "_try_lock", late)

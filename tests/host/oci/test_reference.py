@@ -1,4 +1,4 @@
-"""References are read by the distribution specification's grammar, and nothing is guessed."""
+"""Tests that references are parsed by the distribution specification's grammar only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins published and fetched by Carrel and by other people's clients, on real registries."""
+"""Tests pushing and pulling plugins with Carrel and with other clients, on real registries."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fetch(registry: Registry, name: str, store: PluginStore) -> PluginArtifact:
 
 
 def put_image(repository: RepositoryWriter, tag: str, *layers: bytes) -> str:
-    """Returns an image as `docker build` makes it of a Dockerfile that starts from scratch."""
+    """Pushes an image as `docker build` makes it from a Dockerfile with `FROM scratch`."""
     kind = "application/vnd.docker.image.rootfs.diff.tar.gzip"
     config = repository.put_blob(
         b'{"architecture":"amd64","os":"linux"}', "application/vnd.docker.container.image.v1+json"

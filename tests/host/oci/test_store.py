@@ -1,4 +1,4 @@
-"""The store of pulled plugins: whole or not at all, whoever dies and whatever the disk says."""
+"""Tests that the store of pulled plugins stays consistent after kills and disk errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX = 2**20
 
 def published(wasm: bytes = COMPONENT, tag: str = "1") -> tuple[MemoryRepository, str]:
     repository = MemoryRepository()
-    # The same bytes give the same digest, whatever the time.
+    # The same bytes have the same digest at any time.
     package = write_plugin(wasm, name="demo", created=datetime(2026, 1, 1, tzinfo=UTC))
     return repository, repository.publish(package, tag)
 
@@ -115,7 +115,7 @@ def test_a_stored_plugin_is_not_pulled_again(tmp_path: Path) -> None:
 @pytest.mark.requirement("registry:store:full-disk")
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the file of a handle in /proc")
 @pytest.mark.parametrize("kind", ["blobs", "names"])
-def test_a_full_disk_is_a_typed_error_and_leaves_what_was_there(
+def test_a_full_disk_is_a_typed_error_and_keeps_the_existing_plugin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     store = PluginStore(tmp_path)
@@ -160,9 +160,7 @@ class TestSignatures:
         assert legacy is not None
         assert store.read(sha256(b"legacy")) == b"legacy"
 
-    def test_a_signature_that_was_taken_back_is_gone_after_the_next_pull(
-        self, tmp_path: Path
-    ) -> None:
+    def test_a_withdrawn_signature_is_removed_by_the_next_pull(self, tmp_path: Path) -> None:
         repository, digest = published()
         repository.attach(digest, b"bundle")
         repository.tag_signature(digest, b"legacy")

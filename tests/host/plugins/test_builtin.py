@@ -1,4 +1,4 @@
-"""Built-in components are refused when their bytes are not those of `components.lock`."""
+"""Tests that built-in components are refused if their digests differ from `components.lock`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from carrel.plugins.sources import source
 from carrel.tools import Toolbox
 
 PACKAGE = Path(carrel.__file__).parent
-#: An empty custom section: the component stays valid and does what it did.
+#: An empty custom section: the component stays valid and behaves the same.
 ADDED = b"\x00\x02\x01x"
 
 Alter = Callable[[Path], None]
@@ -33,7 +33,7 @@ def add_section(component: Path) -> None:
 
 
 def change_manifest(component: Path) -> None:
-    """Changes one letter of what the component says of itself."""
+    """Changes one letter of the component's embedded manifest."""
     data = component.read_bytes()
     assert data.count(b'"arxiv.org"') >= 1
     component.write_bytes(data.replace(b'"arxiv.org"', b'"brxiv.org"'))
@@ -41,7 +41,7 @@ def change_manifest(component: Path) -> None:
 
 @pytest.fixture
 def components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns a copy of the components that takes the place of the package's own."""
+    """Returns a copy of the components, which replaces the package's."""
     folder = tmp_path / "components"
     shutil.copytree(PACKAGE / "components", folder)
     monkeypatch.setattr(source, "_COMPONENTS", folder)
@@ -66,7 +66,7 @@ def test_a_builtin_component_with_altered_bytes_is_refused(
     others = (*config.plugins, PluginConfig("crossref", "builtin:crossref", allowed_hosts=None))
     toolbox = Toolbox(replace(config, plugins=others), features=FEATURES)
     try:
-        # Nothing that the altered bytes say is listed, and the other plugins are.
+        # Nothing of the altered component is listed; the other plugins are.
         assert {tool.plugin for tool in toolbox.tools()} == {"crossref", "carrel"}
         with pytest.raises(LoadError, match="is pinned"):
             toolbox.parse("arxiv", "feed", "<feed/>")
@@ -83,7 +83,7 @@ def test_a_builtin_component_with_altered_bytes_is_refused(
 def test_an_installation_with_an_altered_component_does_not_run_it(
     tmp_path: Path, code_folder: Path
 ) -> None:
-    """The whole package, altered on disk, with code in its cache of what it was before."""
+    """The installed package is altered; the code cache holds code of the original."""
     folder = tmp_path / "installed" / "host"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PACKAGE, folder / "carrel", ignore=ignored)

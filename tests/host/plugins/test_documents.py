@@ -1,4 +1,4 @@
-"""Formats of bytes: what a manifest declares, what its component exports, what a caller gets."""
+"""Tests binary formats: the manifest's declaration, the component's exports, the results."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class TestAgreement:
 
 
 class TestManifest:
-    def test_a_format_says_whether_it_is_bytes(self) -> None:
+    def test_a_format_declares_whether_it_is_binary(self) -> None:
         found = parse_manifest(manifest_of(FORMAT), "sample")
         assert [(one.name, one.takes_bytes) for one in found.formats] == [
             ("note", False),
@@ -161,11 +161,11 @@ class TestManifest:
 
 
 class TestEmbeddedFormats:
-    def test_they_are_what_the_manifest_declares(self) -> None:
+    def test_binary_formats_are_those_of_the_manifest(self) -> None:
         assert embedded_formats(reader()) == {"note": False, "file": True}
         assert embedded_formats(reader(embedded=False)) is None
 
-    def test_a_built_in_plugin_is_asked_without_its_manifest(
+    def test_a_built_in_plugins_formats_are_known_without_its_manifest(
         self, configured: Callable[..., Config]
     ) -> None:
         opened = PluginSet(configured(reader()))
@@ -197,7 +197,7 @@ class TestParsing:
         found = toolbox(reader()).parse("sample", "file", pattern(size))
         assert found == {"size": f"{size:08x}", "wrong": "00000000"}
 
-    def test_a_format_of_text_of_the_same_plugin_still_takes_text(self, toolbox: Open) -> None:
+    def test_a_text_format_of_the_same_plugin_takes_text(self, toolbox: Open) -> None:
         opened = toolbox(reader(result="{}", reading="", functions=""))
         assert opened.parse("sample", "note", "größer") == {}
         with pytest.raises(SourceError) as caught:
@@ -210,7 +210,7 @@ class TestParsing:
         with pytest.raises(ArgumentError, match="half a surrogate pair"):
             opened.parse("sample", "file", "\ud800")
 
-    def test_the_plugin_is_asked_whether_a_format_is_bytes(self, toolbox: Open) -> None:
+    def test_the_plugin_decides_whether_a_format_is_binary(self, toolbox: Open) -> None:
         opened = toolbox(reader())
         assert opened.takes_bytes("sample", "file")
         assert not opened.takes_bytes("sample", "note")
@@ -236,7 +236,7 @@ class TestParsing:
             opened.parse("sample", "file", b"", {"pages": float("nan")})
         with pytest.raises(ArgumentError, match="more than 65536"):
             opened.parse("sample", "file", b"", {"pages": "7" * 65_536})
-        with pytest.raises(ArgumentError, match="format of text, and takes no options"):
+        with pytest.raises(ArgumentError, match="text format, which takes no options"):
             opened.parse("sample", "note", "text", {"pages": "3-7"})
 
     @pytest.mark.requirement("sandbox:limits:document")

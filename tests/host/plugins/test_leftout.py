@@ -1,4 +1,4 @@
-"""A tool of a plugin that could not be loaded: the answer names the plugin and the reason."""
+"""Tests that a call of an unloaded plugin's tool fails with the plugin's name and the reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def config(tmp_path: Path, code_folder: Path) -> Config:
 
 
 def plugin(tmp_path: Path, name: str, data: bytes | None) -> PluginConfig:
-    """Returns a plugin of a file that holds `data`; there is none when it is None."""
+    """Returns a plugin whose file contains `data`, or does not exist if `data` is None."""
     path = tmp_path / f"{name}.wasm"
     if data is not None:
         path.write_bytes(data)
@@ -46,7 +46,7 @@ def box_of(config: Config, *plugins: PluginConfig) -> Toolbox:
 
 
 def approve(config: Config, entry: PluginConfig) -> None:
-    """Writes what a plugin is now into the lock."""
+    """Writes the plugin's current digest to the lock."""
     changed = replace(config, plugins=(entry,))
     source = read_source(entry.name, entry.url)
     registry = PluginSet(changed)
@@ -56,7 +56,7 @@ def approve(config: Config, entry: PluginConfig) -> None:
 
 
 def both_ways(toolbox: Toolbox, tool: str) -> CarrelError:
-    """Returns the error of a call, the same from threads and on an event loop."""
+    """Returns the error of a call, after checking that `call_sync` and `call` raise the same."""
     with pytest.raises(CarrelError) as waited:
         toolbox.call_sync(tool, {})
     with pytest.raises(CarrelError) as awaited:
@@ -158,7 +158,7 @@ def test_errors_for_a_client_have_no_local_paths(
     assert str(tmp_path).encode() not in b"".join(client.lines)
 
 
-def test_the_command_line_tells_it_too(tmp_path: Path) -> None:
+def test_the_command_line_detects_binary_formats(tmp_path: Path) -> None:
     carrel = CommandLine(tmp_path, real=True)
     config = carrel.write("carrel.toml", '[plugins.missing]\nurl = "missing.wasm"\n')
     done = carrel("--config", config, "call", "missing_search", "query=x")

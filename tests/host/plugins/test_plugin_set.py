@@ -1,4 +1,4 @@
-"""`PluginSet.manifests`: a plugin that cannot be read is left out, and whoever minds is told."""
+"""Tests `PluginSet.manifests`: it skips an unreadable plugin and reports its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A registry that takes the place of another: what did not change is kept, the rest is new."""
+"""Tests that a plugin set takes over unchanged plugins from its predecessor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Make = Callable[..., PluginConfig]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """Writes a plugin and gives its entry."""
+    """Writes a plugin and returns its entry."""
 
     def make(name: str, number: int = 1, **given: Any) -> PluginConfig:
         path = tmp_path / f"{name}.wasm"

@@ -1,4 +1,4 @@
-"""From a client's arguments to a checked result, through a real sandbox."""
+"""Tests calls from a client's arguments to a validated result, in the sandbox."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_skipped_tool_is_neither_listed_nor_callable(make_toolbox: MakeToolbox
 
 @pytest.mark.requirement("result:typed:arguments")
 def test_arguments_reach_the_guest_without_blank_ones(make_toolbox: MakeToolbox) -> None:
-    # The guest returns its arguments as they are: a pointer and a length.
+    # The guest returns its arguments unchanged: a pointer and a length.
     echo = (
         "(i32.store8 (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get $text)) "
         "(i32.store (i32.const 8) (local.get $text_length)) (return (i32.const 0))"
@@ -123,7 +123,7 @@ def test_a_parse_result_of_a_plugin_that_is_not_built_in_is_validated(
 
 
 @pytest.mark.requirement("result:typed:report")
-def test_the_plugins_own_error_keeps_its_code_and_place(make_toolbox: MakeToolbox) -> None:
+def test_the_plugins_own_error_keeps_its_code_and_position(make_toolbox: MakeToolbox) -> None:
     report = {
         "code": "rate_limited",
         "message": "slow\x1b[2J down",
@@ -173,7 +173,7 @@ def test_cancelling_the_task_interrupts_the_guest(make_toolbox: MakeToolbox) -> 
 
 
 @pytest.mark.requirement("serve:alive:list")
-def test_a_plugin_that_cannot_be_loaded_leaves_the_others_on_offer(
+def test_a_plugin_that_cannot_be_loaded_does_not_hide_other_tools(
     tmp_path: Path, code_folder: Path
 ) -> None:
     good, bad = tmp_path / "good.wasm", tmp_path / "bad.wasm"
@@ -230,5 +230,5 @@ def test_a_plugin_named_by_its_path_is_answered_with_its_url(
         parse(str(path))
     written = caught.value.message.partition("; write ")[2]
     assert parse(written) == '{"n": 1}'
-    with pytest.raises(LoadError, match="no relative path is taken"):
+    with pytest.raises(LoadError, match="relative paths are not accepted"):
         parse("plugin.wasm")

@@ -1,4 +1,4 @@
-"""What people paste becomes one canonical identifier, and only that."""
+"""Tests that spellings of an identifier become one canonical form."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def test_two_spellings_of_one_identifier_are_equal(one: str, other: str) -> None
     [
         ("10.1000/a", "10.1000/b"),
         ("10.1000/a,b", "10.1000/a;b"),
-        ("10.1000/a%2Cb", "10.1000/a,b"),  # bare, a percent sign is a percent sign
-        ("10.1000/É", "10.1000/é"),  # the handbook folds ASCII and nothing else
+        ("10.1000/a%2Cb", "10.1000/a,b"),  # outside a URL a percent sign is literal
+        ("10.1000/É", "10.1000/é"),  # the DOI handbook folds only ASCII
         ("2301.00001", "2301.00001v1"),
         ("123", "PMC123"),
     ],

@@ -1,4 +1,4 @@
-"""Which records are of one work, and which are only alike."""
+"""Tests which records are grouped into one work."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_two_works(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def sets(records: list[Work]) -> list[set[str]]:
-    """Returns the groups, each as the set of its records' publishers, which name them here."""
+    """Returns the groups, each as the set of its records' publishers, which serve as names."""
     return [{str(record.publisher) for record in one.records} for one in group(records)]
 
 

@@ -1,4 +1,4 @@
-"""What a merge takes, who said it, and what else was said."""
+"""Tests merged values, their provenance, and the alternatives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from carrel.records.order import BY_FIELD, PRECEDENCE
 from support.works import person, work
 
 
-def test_the_registry_comes_before_the_index_before_the_repository() -> None:
+def test_values_are_taken_from_the_registry_before_the_index_before_the_repository() -> None:
     merged = merge(
         [
             work("arxiv", title="C", doi="10.1000/a"),
@@ -31,7 +31,7 @@ def test_the_registry_comes_before_the_index_before_the_repository() -> None:
     )
 
 
-def test_an_abstract_comes_from_the_index_first() -> None:
+def test_an_abstract_is_taken_from_the_index_first() -> None:
     merged = merge([work("crossref", abstract="short"), work("eutils", abstract="whole")])
     assert merged.work.abstract == "whole"
     assert merged.alternatives["abstract"] == (Alternative("short", ("crossref",)),)

@@ -1,4 +1,4 @@
-"""The typed view of a record: the contract's members, both ways, and nothing unchecked."""
+"""Tests the typed view of a record: conversion both ways, and validation."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_view_has_exactly_the_members_of_the_contract(
     assert [member.name for member in fields(kind)] == list(members(schema))
 
 
-def test_a_record_with_every_member_goes_both_ways() -> None:
+def test_a_record_with_every_member_is_converted_both_ways() -> None:
     assert set(WHOLE) == set(members(SCHEMA))
     assert work_faults(RawResult(WHOLE)) == []
     assert Work.from_json(WHOLE).to_json() == WHOLE

@@ -1,4 +1,4 @@
-"""Keys for one run, and registries of both kinds to sign in."""
+"""Fixtures: keys, and registries with and without the referrers API."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def signing_keys(tmp_path_factory: pytest.TempPathFactory) -> SigningKeys:
-    """Keys and authorities, made once."""
-    return SigningKeys(tmp_path_factory.mktemp("lab"))
+    """Returns keys and certificate authorities, made once per run."""
+    return SigningKeys(tmp_path_factory.mktemp("keys"))
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +36,8 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str
 def repository(
     request: pytest.FixtureRequest, registries: Mapping[str, Registry]
 ) -> HttpRepository:
-    """Returns a repository of a test's own, in a registry of the kind that the test is parametrised
-    by.
+    """Returns a repository for one test, in a registry of the kind that the test is parametrised
+    with.
     """
     kind = getattr(request, "param", "docker-registry")
     return HttpRepository(registries[kind].host, f"plugins/{next(_numbers)}")
@@ -45,5 +45,5 @@ def repository(
 
 @pytest.fixture(scope="session")
 def cosign_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a home for cosign, so that it neither reads nor writes the tester's."""
+    """Returns a home directory for cosign, so that it does not use the tester's."""
     return tmp_path_factory.mktemp("cosign")

@@ -1,4 +1,4 @@
-"""cosign and this verifier give the same verdict, case by case, and where not, it says why."""
+"""Tests that cosign and Carrel give the same verdicts, apart from differences with a reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLES = {
     "certificate": certificate_cells.TABLE,
 }
 
-#: The rows of the decision's table.
+#: The rows of the table in the decision record.
 ROWS = {
     "bundles, by key": "bundle",
     "older layout, by key": "older",
@@ -36,8 +36,8 @@ ROWS = {
 
 
 def cases() -> list[Any]:
-    """Returns each cell on both kinds of registry; certificates on one each, as no registry reads
-    them.
+    """Returns each cell for both kinds of registry; cells of certificates for one kind, because
+    registries do not read them.
     """
     kinds = sorted(KINDS)
     return [
@@ -51,7 +51,7 @@ def cases() -> list[Any]:
 def ours(
     registry: Registry, repository: HttpRepository, reference: str, policy: TrustPolicy
 ) -> str:
-    """Returns what this verifier says by its own client: nothing when it accepts, else why not."""
+    """Returns why Carrel refuses a signature; empty if it accepts."""
     document = repository.manifest(reference)
     assert document is not None
     name = registry.reference(f"{repository.name}@{document.digest}")
@@ -82,7 +82,7 @@ def test_verdicts_are_those_of_cosign(
 
 
 def test_every_difference_from_cosign_has_a_reason() -> None:
-    """Only ever stricter: nothing that cosign refuses is accepted here."""
+    """Carrel is never more permissive: it accepts nothing that cosign refuses."""
     for table in TABLES.values():
         for cell in table.cells:
             differs = any(verdict != cell.ours for verdict in cell.cosign.values())

@@ -1,4 +1,4 @@
-"""Bundles of a Sigstore instance: the library's verdicts, and those of cosign, on the same ones.
+"""Tests that Carrel and cosign give the same verdicts on bundles of a Sigstore instance.
 
 The instance is the tests' own (`support/sigstore_instance.py`); the public one needs a network.
 """
@@ -94,7 +94,7 @@ CASES: list[tuple[str, Faults, Change, bool]] = [
 ]
 
 
-#: What cosign 2 lets through: it does not compare the log's entry with what was signed.
+#: What cosign 2 accepts: it does not compare the log's entry with the signed payload.
 LAXER = {(2, "the log's entry of something else")}
 
 
@@ -176,7 +176,7 @@ def test_the_public_instance_does_not_accept_another_instances_bundle(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """The library's own trusted root is read without a network."""
+    """The library's trusted root is read without a network."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     digest = artifact(repository)

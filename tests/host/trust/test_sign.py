@@ -1,4 +1,4 @@
-"""What is signed here, cosign verifies; what cosign signs is verified here."""
+"""Tests that cosign verifies Carrel's signatures and Carrel verifies cosign's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def publish_signed(
     older: bool = False,
     chain: Sequence[Issued] = (),
 ) -> str:
-    """Something new, signed by the project's own client."""
+    """Publishes a new artifact, signed by Carrel."""
     digest = artifact(repository)
     registry = next(one for one in registries.values() if one.host == repository.host)
     pems = [one.pem for one in chain]
@@ -52,7 +52,7 @@ def publish_signed(
 @on_both
 @pytest.mark.parametrize("older", [False, True], ids=["bundle", "legacy"])
 @pytest.mark.parametrize("kind", ["P-256", "Ed25519"])
-def test_cosign_verifies_what_is_signed_here(
+def test_cosign_verifies_carrels_signatures(
     kind: str,
     older: bool,
     *,
@@ -166,7 +166,7 @@ def test_a_key_made_here_signs_with_cosign(
     verify(repository, digest, signing_keys.by_key(key).policy)
 
 
-def test_signing_again_in_the_older_layout_keeps_what_others_signed(
+def test_signing_again_in_the_older_layout_keeps_other_signatures(
     signing_keys: SigningKeys, repository: HttpRepository
 ) -> None:
     digest = artifact(repository)
@@ -218,7 +218,7 @@ def test_no_error_reveals_a_key_or_its_password() -> None:
         assert pem.splitlines()[2].decode() not in told
 
 
-def test_a_key_file_cannot_ask_for_a_costly_derivation() -> None:
+def test_a_key_file_with_a_costly_derivation_is_refused() -> None:
     pem = write_private_key(authority.p256(), PASSWORD)
     first, *body, last = pem.decode().strip().splitlines()
     document = json.loads(base64.b64decode("".join(body)))

@@ -1,4 +1,4 @@
-"""What a person is told, what is bounded, and that what is cached is verified too."""
+"""Tests verification: reports, limits, and verification of cached plugins."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_verify_reports_that_a_legacy_signature_is_ignored_beside_a_bundle(
 
 
 @pytest.mark.requirement("plugin:signed:beside-attestations")
-def test_an_attestation_does_not_take_the_place_of_the_older_layout(
+def test_an_attestation_does_not_replace_a_signature_of_the_older_layout(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
@@ -139,7 +139,7 @@ def test_texts_of_a_signature_cannot_control_a_terminal(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (lambda _: TrustPolicy(), "names nobody"),
+        (lambda _: TrustPolicy(), "names no accepted signer"),
         (lambda folder: TrustPolicy((folder / "absent.pub",)), "absent.pub: No such file"),
         (lambda folder: TrustPolicy((folder / "bad.pub",)), "bad.pub: not a public key"),
         (
@@ -150,7 +150,7 @@ def test_texts_of_a_signature_cannot_control_a_terminal(
             lambda folder: TrustPolicy(
                 (), (Identity("(", "b", folder / "bad.pub", subject_is_pattern=True),)
             ),
-            "is no regular expression",
+            "is not a regular expression",
         ),
     ],
 )
@@ -205,7 +205,7 @@ def test_halves_of_characters_are_refused(
 def test_a_pattern_is_not_matched_against_an_unlisted_name(
     memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
-    """A stranger's certificate could hold a name on which the pattern takes for ever."""
+    """Another signer's certificate could have a name on which the pattern backtracks for ever."""
     name = x509.RFC822Name("a" * 28 + "@example.org")
     digest = put_artifact(memory)
     attach(
@@ -279,13 +279,13 @@ def test_a_manifest_without_measure_is_refused(
     assert "larger than" in refusal(memory, digest, signing_keys.by_key().policy).message
 
 
-# What is cached is verified too
+# Cached plugins are verified too
 
 
 @pytest.mark.requirement("plugin:signed:cached")
 @pytest.mark.parametrize("older", [False, True], ids=["bundle", "legacy"])
 @pytest.mark.parametrize("repository", ["docker-registry", "referrers-registry"], indirect=True)
-def test_the_store_gives_the_registry_s_verdict(
+def test_verification_from_the_store_agrees_with_the_registry(
     older: bool,
     *,
     signing_keys: SigningKeys,
@@ -334,7 +334,7 @@ def test_a_store_whose_signature_was_changed_is_refused(
 
 
 def put_plugin(repository: HttpRepository) -> str:
-    """Something that a registry's reader takes for a plugin."""
+    """Publishes a manifest that is read as a plugin."""
     wasm = repository.put_blob(b"\0asm\x0d\0\1\0", "application/wasm")
     config = repository.put_blob(
         json.dumps(

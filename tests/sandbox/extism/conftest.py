@@ -1,4 +1,4 @@
-"""A short way to load a module and call it once."""
+"""Fixtures: a helper to load a module and call it once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configuration and variables, as a module reads and keeps them."""
+"""Tests a module's configuration and variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_configuration_is_read_by_key(run: Run) -> None:
     assert run(asks, config={"other": "x"}) == ""
 
 
-def test_a_variable_lives_within_the_call(run: Run) -> None:
+def test_a_variable_exists_only_within_the_call(run: Run) -> None:
     body = """
     (call $var_set (call $put (i32.const 0) (i32.const 4)) (call $put (i32.const 8) (i32.const 5)))
     (call $var_set (call $put (i32.const 4) (i32.const 4)) (call $put (i32.const 8) (i32.const 3)))
@@ -32,7 +32,7 @@ def test_a_variable_lives_within_the_call(run: Run) -> None:
     assert run(module(body.format(key=4), data=VARIABLES)) == "val"
 
 
-def test_a_variable_set_to_nothing_is_gone(run: Run) -> None:
+def test_an_empty_variable_is_deleted(run: Run) -> None:
     body = """
     (call $var_set (call $put (i32.const 0) (i32.const 4)) (call $put (i32.const 8) (i32.const 5)))
     (call $var_set (call $put (i32.const 0) (i32.const 4)) (i64.const 0))

@@ -1,4 +1,4 @@
-"""How a call begins and ends: output, reported error, code, and nothing left for the next."""
+"""Tests the end of a module's call: output, error, exit code, and no state for the next call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An address or handle that a module made up reaches nothing but its own call."""
+"""Tests that a forged address or handle cannot access another call's memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module's requests: what reaches the fetcher, what comes back, what ends the call."""
+"""Tests modules' requests: the fetcher's arguments, the responses, the errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .conftest import Run
 
 
 class Answers:
-    """Answers every request alike and keeps what was asked."""
+    """Returns the same response for every request, and records requests."""
 
     def __init__(self, outcome: Outcome | None = None) -> None:
         self.outcome = outcome
@@ -137,7 +137,7 @@ def test_other_methods_are_refused_before_the_fetcher(
     ],
 )
 def test_an_invalid_request_is_a_contract_violation(run: Run, request_json: str) -> None:
-    with pytest.raises(ContractViolation, match="no HTTP request"):
+    with pytest.raises(ContractViolation, match="not an HTTP request"):
         run(asking(request_json), fetcher=Answers())
 
 

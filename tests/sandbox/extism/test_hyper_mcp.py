@@ -1,4 +1,4 @@
-"""hyper-mcp's own functions: what is offered works, the rest is refused as hyper-mcp does."""
+"""Tests hyper-mcp's host functions: supported ones, and refusal of the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_unsupported_host_functions_return_hyper_mcps_error(
 
 
 @pytest.mark.requirement("sandbox:secrets:keyring")
-def test_a_keyring_entry_is_given_only_if_it_is_granted(run: Run) -> None:
+def test_a_keyring_entry_is_readable_only_if_it_is_granted(run: Run) -> None:
     asked = json.dumps({"service": "papers", "user": "me"})
     asks = module(
         f"(local.set $h (call $put (i32.const 0) (i32.const {len(asked)})))"

@@ -1,4 +1,4 @@
-"""A module that loops, recurses or floods costs its own call one typed error."""
+"""Tests that a module that exceeds a limit ends only its own call, with one typed error."""
 
 from __future__ import annotations
 

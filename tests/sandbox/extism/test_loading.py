@@ -1,4 +1,4 @@
-"""What is no such module, or asks for more than is offered, is refused at load."""
+"""Tests that invalid modules, and modules with unknown imports, are refused at load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module's log lines and the level it is told."""
+"""Tests a module's log lines and the log level that it can read."""
 
 from __future__ import annotations
 

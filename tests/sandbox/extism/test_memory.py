@@ -1,4 +1,4 @@
-"""What a module allocates, frees, reads and writes, and how much of it there is."""
+"""Tests a module's allocation, and its reads and writes of the kernel's memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .conftest import Run
 
 
 def numbers(run: Run, *expressions: str) -> list[int]:
-    """Returns what i64 expressions give, each in an instance of its own."""
+    """Returns the values of i64 expressions, each in a new instance."""
     return [int(run(module(f"(call $number {one})"))) for one in expressions]
 
 
@@ -97,7 +97,7 @@ def test_reset_forgets_input_output_and_error(run: Run) -> None:
     assert int(run(module(body, data=text_at(0, "there")), "input")) == 0
 
 
-def test_blocks_that_lie_next_to_each_other_do_not_overlap(run: Run) -> None:
+def test_adjacent_blocks_do_not_overlap(run: Run) -> None:
     body = """
     (local.set $h (call $put (i32.const 0) (i32.const 3)))
     (drop (call $put (i32.const 3) (i32.const 3)))

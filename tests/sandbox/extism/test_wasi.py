@@ -1,4 +1,4 @@
-"""The inert part of WASI: no files and sockets, but clocks, sleep and random numbers."""
+"""Tests the WASI stubs: clocks, sleep and random numbers, but no files and sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the fast path has: results that are not copied, and the pool."""
+"""Tests features of the direct interface: results that are not copied, and the pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both interfaces to wasmtime have the same names and behave alike."""
+"""Tests that both interfaces to wasmtime have the same names and behave alike."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def interface(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def entry_guest(reading: str) -> Guest:
-    """A guest with the entry for documents of bytes, as the host compiles it."""
+    """Returns a guest with the entry for binary documents, as the host compiles it."""
     one = checking_guest() if reading == CHECK_PATTERN else guest(reading=reading)
     wasm = with_entry(one.wasm, "guest")
     return Guest(wasm, hashlib.sha256(wasm).hexdigest())
 
 
 class Run:
-    """Runs a guest in an engine of its own."""
+    """Runs a guest in its own engine."""
 
     def __init__(self, interface: ModuleType, guest: Guest, define: Define | None = None) -> None:
         self.interface = interface
@@ -108,7 +108,7 @@ class Run:
 
 
 class Upstream:
-    """Answers a guest's requests, and keeps them."""
+    """Responds to a guest's requests, and records them."""
 
     def __init__(self, outcome: Outcome | None = None, limit: int = 100) -> None:
         self.outcome = outcome or Response(200, "http:x", (("a", "b"),), "body")
@@ -159,9 +159,7 @@ def parameters(function: Any) -> dict[str, tuple[object, object]]:
 
 
 @pytest.mark.parametrize("failed", [False, True])
-def test_a_result_and_an_error_come_back_as_their_text(
-    interface: ModuleType, *, failed: bool
-) -> None:
+def test_a_result_and_an_error_are_returned_as_text(interface: ModuleType, *, failed: bool) -> None:
     run = Run(interface, guest(result='{"é": 1}', failed=failed))
     assert run.call() == (not failed, '{"é": 1}'.encode())
     assert run.call("describe", ()) == (True, b"{}")
@@ -484,7 +482,7 @@ def test_a_flood_of_requests_is_not_converted(interface: ModuleType, flood: Gues
 
 
 class TestDocuments:
-    """Documents of bytes, through both interfaces."""
+    """Tests binary documents through both interfaces."""
 
     def read(self, run: Run, document: bytes, memory_bytes: int = 256 * MIB) -> tuple[bool, bytes]:
         text, encoding = entry_arguments(document)

@@ -1,4 +1,4 @@
-"""The list of private names is the one that is used, fits the wheel, and decides the interface."""
+"""Tests that the list of private names is complete, fits the wheel, and selects the interface."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def used_names() -> set[str]:
 
 
 def parts_of_structs(names: set[str]) -> set[str]:
-    """Returns the structs that a struct's fields have as their values, and so on."""
+    """Returns the structs that a struct contains by value, recursively."""
     found = set(names)
     for name in names:
         inner = {

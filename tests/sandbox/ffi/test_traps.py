@@ -1,4 +1,4 @@
-"""wasmtime's words for its traps, asked of its library."""
+"""Tests that the trap messages in the code are those of the installed wasmtime."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def parse_host_entry(entry: str) -> str:
     if not name or name.endswith("."):
         raise ValueError("a host entry is a DNS name or *.name, without trailing dot")
     if "*" in name:
-        raise ValueError("a star stands only for the whole first label, as in *.example.org")
+        raise ValueError("a star may only replace the whole first label, as in *.example.org")
     host = normalise_host(name) if name.isascii() else UrlFault("", "the host is not ASCII")
     if isinstance(host, UrlFault):
         hint = "; no scheme, port, path or user name" if set(name) & set("/:@") else ""

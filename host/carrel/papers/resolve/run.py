@@ -12,7 +12,7 @@ from carrel.papers.search import PaperSearch, SearchRequest, SearchResult
 from carrel.papers.search.tool import no_answer
 from carrel.records import Id, IdFault, MergedWork, parse_id
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST
+from carrel.tools.host_tool import HOST, host_limits
 
 from .attempts import attempt, attempts_of, unresolved
 from .citation import match_citation
@@ -68,7 +68,7 @@ class PaperResolver:
     @property
     def limits(self) -> Limits:
         """The limits of one resolution."""
-        return Limits(wall_seconds=self._config.limits.get("wall_seconds", WALL_SECONDS))
+        return host_limits(self._config, WALL_SECONDS)
 
     def resolve(self, reference: str, call: Call) -> Resolution:
         """Resolves one reference, and waits for the answers.

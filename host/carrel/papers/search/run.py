@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from carrel.errors import ArgumentError, CarrelError
-from carrel.exchange import Call, Limits
+from carrel.exchange import Call
 from carrel.plugins.concurrent_calls import Answer, Question, ask_all, require_patience
 from carrel.plugins.roles import RoleSource, choose, read_search, role_sources
 from carrel.records import Work, group
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST
+from carrel.tools.host_tool import HOST, host_limits
 
 from .rank import rank_key
 from .request import MAX_LIMIT, SearchRequest, is_open
@@ -41,9 +41,8 @@ class PaperSearch:
         self._config = config
 
     def new_call(self, on_progress: ProgressHandler | None = None) -> Call:
-        """Returns a call that starts its clocks now."""
-        seconds = self._config.limits.get("wall_seconds", WALL_SECONDS)
-        return Call(HOST, NAME, Limits(wall_seconds=seconds), on_progress)
+        """Returns a new call; its deadline starts now."""
+        return Call(HOST, NAME, host_limits(self._config, WALL_SECONDS), on_progress)
 
     def run(self, request: SearchRequest, call: Call) -> SearchResult:
         """Searches, and waits for the answers.

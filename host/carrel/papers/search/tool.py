@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from carrel.exchange import Limits
 from carrel.papers.envelope import PaperTool, Schema, envelope_schema, paper_spec
 from carrel.papers.errors import PaperError
+from carrel.tools.host_tool import host_limits
 
 from .request import DEFAULT_LIMIT, MAX_LIMIT, SearchRequest
 from .result import OUTCOMES, SearchResult
@@ -55,8 +55,7 @@ def make_search_tool(plugins: PluginSet, config: Config) -> PaperTool:
                 work["work"].pop("abstract", None)
         return told
 
-    seconds = config.limits.get("wall_seconds", WALL_SECONDS)
-    return PaperTool(_spec(), answer, limits=Limits(wall_seconds=seconds))
+    return PaperTool(_spec(), answer, limits=host_limits(config, WALL_SECONDS))
 
 
 def no_answer(result: SearchResult) -> PaperError:

@@ -87,7 +87,7 @@ def read_completion(value: dict[str, Any]) -> dict[str, Any]:
     raw = _object(value.get("completion"), "completion")
     values = _list(raw.get("values"), "completion.values")
     if not all(isinstance(one, str) for one in values):
-        raise _Fault("completion.values holds something that is no text")
+        raise _Fault("completion.values contains something that is not text")
     completion: dict[str, Any] = {
         "values": [printable(one, 1000) for one in values[:MAX_COMPLETIONS]]
     }
@@ -126,7 +126,7 @@ def _block(value: Any, place: str) -> Block:
 def _contents(value: Any, place: str) -> Block:
     raw = _object(value, place)
     if not is_uri(raw.get("uri")):
-        raise _Fault(f"{place}.uri is no URI")
+        raise _Fault(f"{place}.uri is not a URI")
     contents: Block = {"uri": raw["uri"]}
     if raw.get("mimeType") is not None:
         contents["mimeType"] = _media_type(raw, place)
@@ -139,7 +139,7 @@ def _contents(value: Any, place: str) -> Block:
 
 def _link(raw: dict[str, Any], place: str) -> Block:
     if not is_uri(raw.get("uri")):
-        raise _Fault(f"{place}.uri is no URI")
+        raise _Fault(f"{place}.uri is not a URI")
     link: Block = {"uri": raw["uri"], "name": printable(_text(raw, "name", place), 200)}
     for key, limit in (("title", 200), ("description", 1000)):
         if isinstance(raw.get(key), str):
@@ -164,13 +164,13 @@ def _annotations(raw: Mapping[str, Any]) -> Block:
 
 def _object(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _Fault(f"{place} is no object")
+        raise _Fault(f"{place} is not an object")
     return value
 
 
 def _list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _Fault(f"{place} is no array")
+        raise _Fault(f"{place} is not an array")
     if len(value) > MAX_BLOCKS:
         raise _Fault(f"{place} has more than {MAX_BLOCKS} items")
     return value
@@ -179,7 +179,7 @@ def _list(value: Any, place: str) -> list[Any]:
 def _text(raw: dict[str, Any], key: str, place: str) -> str:
     value = raw.get(key)
     if not isinstance(value, str):
-        raise _Fault(f"{place}.{key} is no text")
+        raise _Fault(f"{place}.{key} is not text")
     return value
 
 
@@ -201,7 +201,7 @@ def _data(text: str) -> str:
 
 def _media_type(raw: dict[str, Any], place: str) -> str:
     if not is_media_type(raw.get("mimeType")):
-        raise _Fault(f"{place}.mimeType is no media type")
+        raise _Fault(f"{place}.mimeType is not a media type")
     return str(raw["mimeType"])
 
 

@@ -122,12 +122,12 @@ def _read(
     items: dict[str, T] = {}
     for at, one in enumerate(raw):
         if not isinstance(one, dict):
-            faults.append(f"{kind}[{at}] is no object")
+            faults.append(f"{kind}[{at}] is not an object")
             continue
         found: list[str] = []
         item = read(one, found)
         if key(item) in items:
-            found.append("stands there twice")
+            found.append("is listed twice")
         items[key(item)] = item
         faults += [f"{kind}.{str(one.get('name'))[:80]!r} {fault}" for fault in found]
     return tuple(items.values())
@@ -158,7 +158,7 @@ def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
             if _words_hide(schema):
                 faults.append(f"{key} holds control or invisible characters")
         elif needed or schema is not None:
-            faults.append(f"{key} is no JSON Schema")
+            faults.append(f"{key} is not a JSON Schema")
     hints = raw.get("annotations")
     hints = hints if isinstance(hints, dict) else {}
     return ToolSpec(
@@ -170,7 +170,7 @@ def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
         read_only=hints.get("readOnlyHint") is True,
         destructive=hints.get("destructiveHint") is not False,
         idempotent=hints.get("idempotentHint") is True,
-        # Always open-world: what a stranger's module returns is content from outside.
+        # Always open-world: the results of a third-party module are external content.
         open_world=True,
         hints=_given(hints),
     )
@@ -267,7 +267,7 @@ def _prompt(raw: dict[str, Any], faults: list[str]) -> PromptSpec:
     given = raw.get("arguments") or []
     for at, one in enumerate(given if isinstance(given, list) else [None]):
         if not isinstance(one, dict):
-            faults.append(f"arguments[{at}] is no object")
+            faults.append(f"arguments[{at}] is not an object")
             continue
         inner: list[str] = []
         argument, words, about = _named(one, inner)

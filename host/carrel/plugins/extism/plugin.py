@@ -139,7 +139,7 @@ class ModulePlugin(Plugin):
                 faults = validation_faults(validator, structured)
             if faults:
                 raise ContractViolation(
-                    f"{self.name}: {tool} returned what its own schema refuses: "
+                    f"{self.name}: {tool} returned a result that its own schema refuses: "
                     f"{'; '.join(faults[:5])}",
                     plugin=self.name,
                     tool=tool,
@@ -338,7 +338,7 @@ class ModulePlugin(Plugin):
             items = answer.get(member, [])
             if isinstance(items, list):
                 return items
-            said = f"{member} is no array"
+            said = f"{member} is not an array"
         raise LoadError(f"{self.name}: {export} failed: {said}", plugin=self.name) from None
 
 

@@ -33,7 +33,7 @@ class LimitsOf(Protocol):
 
         Args:
             manifest: that asks; None for documents, whose limits no manifest changes.
-            defaults: those that hold where nobody says otherwise.
+            defaults: used for limits that are not set.
         """
         ...
 

@@ -45,7 +45,13 @@ class ToolSpec:
     """A tool as the plugin describes it; clients see it under `<namespace>_<name>`.
 
     Attributes:
-        output_schema: None only for a tool of an Extism module, which need not have one.
+        input_schema: JSON Schema of the arguments.
+        output_schema: JSON Schema of the result; None only for a tool of an Extism module, which
+            need not have one.
+        read_only: changes no state.
+        destructive: may delete or overwrite.
+        idempotent: a repeated call has no further effect.
+        open_world: uses the network; its results contain external content.
         hints: the annotations that an Extism module gave, by MCP's names; None for a component,
             whose manifest has all of them.
     """

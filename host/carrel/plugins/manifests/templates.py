@@ -22,7 +22,7 @@ def template_fault(template: str) -> str | None:
         return f"is longer than {MAX_TEMPLATE} characters"
     rest = _EXPRESSION.sub("", template)
     if "{" in rest or "}" in rest:
-        return "is no URI template"
+        return "is not a URI template"
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", template):
         return "names no scheme"
     if re.search(r"[\s\x00-\x1f\x7f]", template):

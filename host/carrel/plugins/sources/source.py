@@ -55,7 +55,7 @@ def read_source(name: str, url: str) -> PluginSource:
         )
     if not colon:
         raise LoadError(
-            f"{name}: {url!r} is no URL, and no relative path is taken; name a file by its "
+            f"{name}: {url!r} is not a URL; relative paths are not accepted; name a file by its "
             "absolute path (file:///…), a registry's plugin (oci://…) or a built-in one "
             "(builtin:NAME)",
             plugin=name,

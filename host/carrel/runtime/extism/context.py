@@ -20,8 +20,8 @@ class ModuleContext:
 
     Attributes:
         secret: the value of a keyring entry; None when it is not granted or not there.
-        changed: is told that a list changed: `tools`, `prompts` or `resources`.
-        updated: is told the URI of a document that changed; not checked.
+        changed: called with the name of a changed list: `tools`, `prompts` or `resources`.
+        updated: called with the URI of a changed document; not checked.
         status: of the last answer; 0 when there was none.
         headers: of the last answer.
     """

@@ -166,7 +166,7 @@ def _request(execution: Execution, text: str, body: str) -> Request:
         or not all(isinstance(value, str) for value in headers.values())
     ):
         raise ContractViolation(
-            f"{call.plugin}: asked for something that is no HTTP request",
+            f"{call.plugin}: requested something that is not an HTTP request",
             plugin=call.plugin,
             tool=call.tool,
         )

@@ -1,4 +1,4 @@
-"""The lock: what was approved, what is refused, and how it is written."""
+"""Tests `carrel.lock`: approvals, refusals, and how it is written."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class Deployment:
         return proposal
 
     def call(self, **changes: Any) -> dict[str, Any]:
-        """Returns what the plugin's tool gives in a host that has just started."""
+        """Returns the result of the plugin's tool in a new host."""
         toolbox = Toolbox(replace(self.config, **changes))
         try:
-            toolbox._registry.plugin("sample")  # so that its error comes up
+            toolbox._registry.plugin("sample")  # so that its error is raised
             return toolbox.call_sync("sample_echo", {}).data
         finally:
             toolbox.close()
@@ -94,7 +94,7 @@ def sample(number: int = 1, **told: Any) -> Guest:
 
 
 def told(**changes: Any) -> dict[str, Any]:
-    """Changes to the manifest that replace keys of its one tool."""
+    """Returns changes to the manifest that replace keys of its only tool."""
     tools = manifest()["tools"]
     tools[0].update(changes)
     return {"tools": tools}
@@ -109,7 +109,9 @@ class TestLoading:
         refusal = deployment.refusal()
         assert isinstance(refusal, LockError)
         assert "carrel plugin lock sample" in refusal.message
-        assert deployment.registry.requests == []  # nobody was asked for what nobody approved
+        assert (
+            deployment.registry.requests == []
+        )  # nothing was requested for a plugin that is not approved
         lines = deployment.approve().lines
         assert "pace at api.example.org: a bucket of its own" in lines
         assert deployment.call() == {"n": 1}
@@ -181,7 +183,7 @@ class TestLoading:
             if path.is_file() and path.read_bytes().startswith(b"\0asm"):
                 path.chmod(0o600)
                 path.write_bytes(forged)
-        assert deployment.call() == {"n": 1}  # discarded, and fetched again by the digest
+        assert deployment.call() == {"n": 1}  # discarded, and pulled again by digest
 
     @pytest.mark.requirement("plugin:pinned:lock-edited")
     @pytest.mark.parametrize(
@@ -280,7 +282,7 @@ class TestFiles:
     ) -> None:
         config = self.config(tmp_path, code_folder, sample())
         change_lock(config.lock_path, {"sample": propose(config, "sample").found})
-        ran = guest(manifest="not even JSON")  # what running it would bring up
+        ran = guest(manifest="not even JSON")  # the error that running it would raise
         self.config(tmp_path, code_folder, ran)
         registry = PluginSet(config)
         with pytest.raises(LockError, match="component: sha256:"):
@@ -310,7 +312,7 @@ class TestFiles:
 
 
 class TestChanges:
-    """Each difference is a line that a person can judge."""
+    """Tests that each change is reported as one readable line."""
 
     @staticmethod
     def entry(tmp_path: Path, code_folder: Path, one: Guest) -> LockEntry:
@@ -395,12 +397,12 @@ class TestFile:
         )
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) > 50  # lines at which it was killed
-        change_lock(path, {"last": entry(9)})  # the dead hold no lock
+        change_lock(path, {"last": entry(9)})  # a dead process holds no lock
         assert set(read_lock(path)) == {"first", "second", "last"}
 
 
-#: Writes an entry again and again in a child of its own, which is killed one line of Python later
-#: each time, until it comes to its end. What is there after each is what was there before, or all.
+#: Writes an entry in one child process after another; each is killed one line of Python later than
+#: the one before, until one finishes. After each, the lock is the old one or the new one.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -439,8 +441,8 @@ for lines in range(1, 100_000):
 
 
 def writer(path: Path, start: int, count: int) -> subprocess.Popen[str]:
-    """Returns a process that writes entries one after the other, and each one's name when it is
-    kept.
+    """Returns a process that writes entries one by one, and prints each one's name when it is
+    durable.
     """
     code = (
         "import sys; from pathlib import Path\n"

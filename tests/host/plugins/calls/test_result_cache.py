@@ -1,4 +1,4 @@
-"""Results that are given again: when, for how long, and when never."""
+"""Tests the result cache: which results are cached, and for how long."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def feed(title: str) -> Reply:
 
 
 class AgeingClock(SkippingClock):
-    """A clock on which answers can age while calls keep their time."""
+    """A clock on which cached responses age, while calls' deadlines stay."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class AgeingClock(SkippingClock):
 
 
 class CacheHarness:
-    """A toolbox on an upstream, and the clock that its answers age by."""
+    """A toolbox with an upstream, and the clock by which cached responses age."""
 
     def __init__(self, upstream: Upstream, config: Config, folder: Path) -> None:
         self.clock = AgeingClock()
@@ -89,7 +89,7 @@ def open_harness(
 
 
 def cache_hits_of(caplog: pytest.LogCaptureFixture) -> int:
-    """Returns how many calls were answered without an instance since the last look."""
+    """Returns the number of result cache hits since the previous call."""
     count = sum("result cache hit" in record.getMessage() for record in caplog.records)
     caplog.clear()
     return count
@@ -101,8 +101,8 @@ def test_a_result_is_cached_once_every_response_was_a_cache_hit(
 ) -> None:
     upstream.on("/api/query", feed("One"))
     harness = open_harness()
-    assert harness.title() == "One"  # asks the source
-    assert harness.title() == "One"  # is made of the kept answer
+    assert harness.title() == "One"  # queries the source
+    assert harness.title() == "One"  # is made from the cached response
     assert cache_hits_of(caplog) == 0
     assert harness.title() == "One"
     assert cache_hits_of(caplog) == 1
@@ -146,7 +146,7 @@ def test_an_answer_that_another_process_replaced_ends_it(
     assert other.title() == "Two"
     other.clock.age -= 8 * DAY
     other.client.close()
-    # The replaced answer was kept under a clock that ran ahead, so it is not for this process.
+    # The replaced response was stored by a clock that ran ahead, so this process ignores it.
     harness.title()
     assert cache_hits_of(caplog) == 0
 

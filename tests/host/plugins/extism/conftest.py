@@ -1,4 +1,4 @@
-"""A toolbox of modules, and modules that list one thing or another."""
+"""Fixtures: a toolbox of modules, and modules with given lists."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def open_toolbox(tmp_path: Path, code_folder: Path) -> Open:
 
 
 def listing(*tools: dict[str, Any], answer: Any = None, **more: Any) -> Guest:
-    """Returns a module that lists tools, and answers every call with `answer`."""
+    """Returns a module that lists tools; every call returns `answer`."""
     answers = {"list_tools": {"tools": list(tools)}, "call_tool": answer or {"content": []}}
     return answering_module({**answers, **more})
 
 
 def refusal(toolbox: Toolbox) -> str:
-    """Why the only plugin of a toolbox is not there."""
+    """Returns why the only plugin of a toolbox could not be loaded."""
     [state] = toolbox.plugins()
     assert state.error is not None
     return state.error.message

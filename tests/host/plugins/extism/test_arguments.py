@@ -1,4 +1,4 @@
-"""A module is given the arguments that the client sent, checked against its own schema."""
+"""Tests that a module receives the client's arguments, validated by its own schema."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from support.stdio_client import MODERN, StdioClient
 
 from .conftest import TOOL, Open
 
-#: What an answer is made of around the input, which stands between the two as a JSON object.
+#: The parts of a response before and after the input, which is a JSON object.
 HEAD, TAIL = '{"content":[],"structuredContent":', "}"
 
 
 def repeating(schema: dict[str, Any]) -> Guest:
-    """Returns a module whose tool returns, as structured content, what `call_tool` was given."""
+    """Returns a module whose tool returns the input of `call_tool` as structured content."""
     body = f"""
     (local.set $h (call $alloc (i64.add (call $input_length)
       (i64.const {len(HEAD) + len(TAIL)}))))
@@ -113,7 +113,7 @@ def test_a_module_gets_the_clients_arguments_unchanged(
         every: list[dict[str, Any]] = [{}]
         every += [{"arguments": one} for one in (None, {}, {"query": ""})]
         for sent in every:
-            # Twice the short way of calls, and once with what only the SDK's way knows.
+            # Twice on the fast path, and once through the SDK.
             for more in ({}, {}, {"_meta": {"progressToken": 7}}):
                 told = client.request("tools/call", {"name": "one_ask", **sent, **more})["result"]
                 given = sent if sent.get("arguments") is not None else {}

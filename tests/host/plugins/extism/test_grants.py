@@ -1,4 +1,4 @@
-"""What a module may do is the operator's grant, and what may be a module is found out first."""
+"""Tests grants of modules, and how a module is told from a component."""
 
 from __future__ import annotations
 

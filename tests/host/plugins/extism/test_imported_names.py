@@ -1,4 +1,4 @@
-"""What a module imports, in words for people."""
+"""Tests the readable list of a module's imports."""
 
 from __future__ import annotations
 

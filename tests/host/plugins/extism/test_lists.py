@@ -1,4 +1,4 @@
-"""A module's lists are checked before anybody sees them."""
+"""Tests that a module's lists are validated before clients see them."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def test_a_list_other_than_that_of_tools_may_fail(open_toolbox: Open) -> None:
         ({**TOOL, "description": "do\u200bthis"}, "invisible"),
         ({**TOOL, "title": "a\u202eb"}, "invisible"),
         ({**TOOL, "description": "x" * 5000}, "more than 4000"),
-        ({"name": "ask"}, "inputSchema is no JSON Schema"),
+        ({"name": "ask"}, "inputSchema is not a JSON Schema"),
         ({**TOOL, "inputSchema": {"type": "array"}}, "not that of an object"),
         ({**TOOL, "inputSchema": {"type": "object", "$ref": "https://e.org/s"}}, "outside itself"),
         ({**TOOL, "inputSchema": {"type": "object", "title": "\x1b[2J"}}, "invisible"),
         ({**TOOL, "outputSchema": {"type": 5}}, "outputSchema"),
-        ({**TOOL, "outputSchema": []}, "outputSchema is no JSON Schema"),
+        ({**TOOL, "outputSchema": []}, "outputSchema is not a JSON Schema"),
     ],
 )
 def test_a_tool_that_misleads_is_refused_with_its_fault(
@@ -71,7 +71,7 @@ def test_a_tool_that_misleads_is_refused_with_its_fault(
 
 
 def test_two_tools_of_one_name_are_refused(open_toolbox: Open) -> None:
-    assert "stands there twice" in refusal(open_toolbox(one=listing(TOOL, TOOL)))
+    assert "is listed twice" in refusal(open_toolbox(one=listing(TOOL, TOOL)))
 
 
 def test_tools_that_cannot_be_called_are_refused(open_toolbox: Open) -> None:
@@ -93,7 +93,7 @@ def test_tools_that_cannot_be_called_are_refused(open_toolbox: Open) -> None:
                     "resourceTemplates": [{"uriTemplate": "a:{", "name": "n"}]
                 }
             },
-            "no URI template",
+            "not a URI template",
         ),
         (
             {

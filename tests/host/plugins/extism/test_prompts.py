@@ -1,4 +1,4 @@
-"""Documents, prompts and completion of modules."""
+"""Tests resources, prompts and completion of modules."""
 
 from __future__ import annotations
 

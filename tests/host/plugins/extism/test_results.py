@@ -1,4 +1,4 @@
-"""What a module returns is checked before anybody sees it."""
+"""Tests that a module's results are validated before clients see them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_arguments_are_checked_by_the_modules_own_schema(open_toolbox: Open) -> 
     for wrong in ({}, {"n": "x"}, {"n": None}):
         with pytest.raises(ArgumentError):
             closed.call_sync("one_ask", wrong)
-    closed.call_sync("one_ask", {"n": 1, "m": 2})  # nothing in the schema is against it
+    closed.call_sync("one_ask", {"n": 1, "m": 2})  # the schema allows it
     open_ended = {**schema, "additionalProperties": {"type": "string"}}
     tool = {**TOOL, "inputSchema": open_ended}
     open_toolbox(one=listing(tool)).call_sync("one_ask", {"n": 1, "m": "anything"})

@@ -1,4 +1,4 @@
-"""One table says what a plugin is granted; what it gets is manifest ∩ grant, and that is shown."""
+"""Tests that a plugin's effective policy is manifest ∩ grant, and that `inspect` shows it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Ask = Callable[..., HostRule | Failure]
 
 @pytest.fixture
 def ask(config: Config) -> Ask:
-    """Returns what the effective policy of a grant says to a request."""
+    """Returns the decision of a grant's effective policy on a request."""
 
     def ask(url: str, *granted: str | HostGrant, method: str = "GET") -> HostRule | Failure:
         policy, _ = effective_policy(config, entry(allowed_hosts=granted), read())
@@ -88,7 +88,7 @@ class TestHosts:
             "plugins.sample.runtime_config.allowed_hosts += "
             '{ host = "api.example.org", methods = ["GET"], paths = ["/v1/xy"] }'
         )
-        refusal = ask("https://api.example.org/v3", narrow)  # granted in vain
+        refusal = ask("https://api.example.org/v3", narrow)  # granted, but not declared
         assert isinstance(refusal, Failure)
         assert refusal.grant == ""
 
@@ -120,7 +120,7 @@ class TestHosts:
     def test_a_granted_name_narrows_a_declared_wildcard(self, ask: Ask) -> None:
         rule = ask("https://a.cdn.example.org/", "a.cdn.example.org")
         assert isinstance(rule, HostRule)
-        assert rule.upstream == "*.cdn.example.org"  # the same bucket as without the grant
+        assert rule.upstream == "*.cdn.example.org"  # the bucket is the same as without the grant
         assert isinstance(ask("https://b.cdn.example.org/", "a.cdn.example.org"), Failure)
 
     def test_several_items_of_a_host_add_up(self, ask: Ask) -> None:
@@ -262,7 +262,7 @@ class TestLimits:
 
 
 class TestReview:
-    """What `carrel plugin inspect` shows is what fetching goes by."""
+    """Tests that `carrel plugin inspect` shows the policy that fetches are decided by."""
 
     @staticmethod
     def items(config: Config, kind: str, told: Manifest, **given: Any) -> dict[str, ReviewItem]:

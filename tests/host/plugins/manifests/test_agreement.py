@@ -1,4 +1,4 @@
-"""The embedded manifest and `describe()`: a component in which they differ is refused."""
+"""Tests that a component whose embedded manifest differs from `describe()` is refused."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def described_as(text: str) -> Guest:
 
 
 def forged(embedded: str, one: Guest | None = None) -> bytes:
-    """Returns a component whose embedded manifest is another than its own."""
+    """Returns a component with another manifest embedded than `describe` returns."""
     one = one or described_as(manifest_text())
     return with_sections(one.wasm, contract="1.0", manifest=embedded)
 
 
 def running(body: str) -> Guest:
-    """Returns a component whose `describe` does something else first."""
+    """Returns a component whose `describe` runs `body` first."""
     text = guest_wat(manifest=manifest_text())
     head = '(func (export "describe") (result i32)'
     assert head in text
@@ -52,7 +52,7 @@ FORGED = forged(manifest_text(version="9.9.9"))
 
 @pytest.fixture
 def configured(tmp_path: Path, code_folder: Path) -> Callable[..., Config]:
-    """Returns a configuration of components that are files, by name."""
+    """Returns a configuration of component files, by name."""
 
     def make(**components: bytes) -> Config:
         entries = []
@@ -68,7 +68,7 @@ def configured(tmp_path: Path, code_folder: Path) -> Callable[..., Config]:
 
 @pytest.fixture
 def refusal(configured: Callable[..., Config]) -> Callable[[bytes], CarrelError]:
-    """Why a component is refused when it is loaded."""
+    """Returns why a component is refused at load."""
 
     def refuse(wasm: bytes) -> CarrelError:
         registry = PluginSet(configured(sample=wasm))
@@ -104,7 +104,7 @@ class TestLoading:
             ),
         ],
     )
-    def test_a_difference_is_refused_with_its_path_and_what_to_do(
+    def test_a_difference_is_refused_with_its_path_and_a_remedy(
         self, refusal: Callable[[bytes], CarrelError], embedded: str, path: str
     ) -> None:
         error = refusal(forged(embedded))
@@ -147,7 +147,7 @@ class TestLoading:
         registry.plugin("sample")
         registry.close()
 
-    def test_a_refused_plugin_costs_the_others_nothing(
+    def test_a_refused_plugin_does_not_affect_others(
         self, configured: Callable[..., Config]
     ) -> None:
         good = guest(result='{"n":1}', manifest=manifest_text(name="good"))
@@ -237,7 +237,7 @@ class TestEveryWayIn:
 
 @pytest.mark.requirement("plugin:pinned:describes-itself")
 @pytest.mark.parametrize("name", builtin_names())
-def test_a_built_in_component_is_what_its_manifest_says(name: str, config: Config) -> None:
+def test_a_built_in_component_agrees_with_its_embedded_manifest(name: str, config: Config) -> None:
     wasm = read_source(name, f"builtin:{name}").wasm
     embedded = embedded_manifest(wasm)
     assert embedded is not None

@@ -1,4 +1,4 @@
-"""A manifest is data from outside: checked whole, every fault at once."""
+"""Tests that a manifest is validated completely, with all faults reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every name of a tool is one that all clients take, and says which tool it is."""
+"""Tests that all clients accept tools' names, and that each name is unique."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_dot_becomes_an_underscore() -> None:
     assert client_names("ror", ("works.search",)) == {"works.search": "ror_works_search"}
 
 
-def test_names_that_would_be_the_same_stay_apart() -> None:
+def test_colliding_names_are_made_unique() -> None:
     names = client_names("ror", ("a.b", "a_b", "a..b", "a._b"))
     assert names["a_b"] == "ror_a_b"
     assert len(set(names.values())) == 4

@@ -1,4 +1,4 @@
-"""A plugin that takes long to compile is listed when it is ready, and nobody waits for it."""
+"""Tests that a list does not wait for a plugin that is slow to compile, and shows it later."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.requirement("serve:alive:listing")
 @pytest.mark.usefixtures("impatient")
-def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
+def test_a_list_omits_a_compiling_plugin_and_is_announced_later(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loads: list[str] = []
@@ -55,7 +55,7 @@ def test_a_listing_goes_without_it_and_hears_when_it_is_ready(
     assert ready.wait(60)
     new = old.successor(config)
     assert new.manifest("sample").name == "sample"
-    assert loads == ["sample"]  # not compiled again to be asked again
+    assert loads == ["sample"]  # a second list does not compile it again
     assert bytes(new.plugin("sample").parse("note", "x")) == b"{}"
     old.close()
     new.close()

@@ -1,4 +1,4 @@
-"""Templates of URIs: which are refused, and what they cover."""
+"""Tests URI templates: which are refused, and which URIs they match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas from plugins are bounded before they are used, and cheap when they are."""
+"""Tests that plugins' schemas are bounded before use, and that validation is cheap."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_backtracking_pattern_takes_linear_time() -> None:
     assert time.process_time() - started < 1.0
 
 
-def test_faults_name_their_places_and_hide_nothing_harmful() -> None:
+def test_faults_have_paths_and_escape_hidden_characters() -> None:
     validator = compile_schema(
         {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
     )
