@@ -338,6 +338,7 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
     # The host's own tools access papers at most, and no setting; all others run in the sandbox.
     assert [tool["name"] for tool in tools if tool["_meta"]["carrel/plugin"] == "carrel"] == [
         "work_lookup",
+        "paper_search",
         "paper_resolve",
         "paper_metadata",
         "paper_info",
