@@ -31,9 +31,20 @@ def test_every_built_in_tool_is_named_before_plugins_are_loaded(
     tmp_path: Path, revision: str
 ) -> None:
     text, listed = told(tmp_path, revision)
-    assert len(listed) == 19
+    assert len(listed) == 22
     assert all(name in text for name in listed)
     assert "ten e-prints 5,000" in text
+
+
+def test_the_tools_of_the_paper_store_are_named_where_a_folder_is_set(tmp_path: Path) -> None:
+    plugins = {name: {"url": f"builtin:{name}", "enabled": False}
+               for name in ("arxiv", "crossref", "eutils")}  # fmt: skip
+    folder = {"folder": str(tmp_path / "papers")}
+    text, listed = told(tmp_path, "2025-11-25", plugins=plugins, papers=folder)
+    assert "paper_info" in listed
+    assert "paper_search" not in listed
+    assert all(name in text for name in listed)
+    assert "paper_search " not in text
 
 
 def test_tools_that_are_off_or_hidden_are_not_named(tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ _log = logging.getLogger("carrel.config")
 #: Namespace of a built-in plugin's tools → its name.
 _BUILTIN: Final = {"arxiv": "arxiv", "crossref": "crossref", "pubmed": "eutils"}
 
+#: The tools for papers that need no plugin, behind their namespace.
+_OF_THE_STORE: Final = frozenset({"info", "search_local", "list_recent", "pdf_path", "export"})
+
 #: The GIL's switch interval in seconds. A fetch switches threads about a dozen times, and each
 #: switch may wait that long for another thread's computation.
 SWITCH_SECONDS = 0.5e-3
@@ -123,7 +126,7 @@ class ConfigRenewal:
         if looks_up and any(self.expects(f"{one}_lookup") for one in _BUILTIN):
             return True
         if namespace == "paper":
-            return self._config.papers.folder is not None
+            return own in _OF_THE_STORE and self._config.papers.folder is not None
         plugin = self._config.plugin(_BUILTIN.get(namespace, ""))
         if plugin is None or not plugin.enabled or not plugin.is_builtin:
             return False

@@ -21,6 +21,7 @@ _TASKS: Final = (
     (
         "find works by topic",
         (
+            ("paper_search", "every source at once"),
             ("arxiv_query", "physics, mathematics, computing"),
             ("pubmed_search", "biomedicine"),
             ("crossref_works", "any field"),
@@ -30,6 +31,8 @@ _TASKS: Final = (
         "get works by identifier",
         (
             ("work_lookup", "DOI, arXiv, PMID, PMCID in any mix"),
+            ("paper_resolve", "also a pasted citation; tells free copies"),
+            ("paper_metadata", "kept"),
             ("pubmed_fetch", "all that PubMed has"),
             ("crossref_work", "all that Crossref has"),
         ),
