@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub mod fields;
 mod write;
 
 /// A text that borrows from the document where it can.

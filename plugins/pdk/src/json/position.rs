@@ -1,10 +1,10 @@
 //! Where a JSON text is broken: byte offset and the members around it.
 
-use carrel_pdk::Error;
-use carrel_pdk::json::Flaw;
+use crate::Error;
+use crate::json::Flaw;
 
 /// The error of a text that is not JSON; `json` is the end of `document` that was read.
-pub(crate) fn error(document: &str, json: &str, flaw: &Flaw) -> Error {
+pub fn error(document: &str, json: &str, flaw: &Flaw) -> Error {
     let (before, offset) = (document.len() - json.len(), flaw.offset());
     let message = if flaw.is_end() {
         "the document ends in the middle".to_owned()
@@ -65,7 +65,7 @@ fn path(json: &str, end: usize) -> String {
         match level {
             Open::Object(Some(key)) => {
                 path.push_str(if path.is_empty() { "" } else { "/" });
-                path.push_str(&carrel_pdk::text::excerpt(key));
+                path.push_str(&crate::text::excerpt(key));
             }
             Open::Object(None) => {}
             Open::Array(number) => path.push_str(&format!("[{number}]")),
@@ -80,7 +80,7 @@ const DEEPEST_PATH: usize = 32;
 #[cfg(test)]
 mod tests {
     fn broken(document: &str) -> (u64, String) {
-        let flaw = carrel_pdk::json::from_str::<serde_json::Value>(document).unwrap_err();
+        let flaw = crate::json::from_str::<serde_json::Value>(document).unwrap_err();
         let position = super::error(document, document, &flaw).position.unwrap();
         (position.offset, position.path)
     }

@@ -11,23 +11,31 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 
 /// A string; a number counts as one, of a list the first. Borrows when nothing was escaped.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Text<'d>(pub(crate) Option<Cow<'d, str>>);
+pub struct Text<'d>(pub Option<Cow<'d, str>>);
 
 /// A list; anything else that is not null counts as its only item.
 #[derive(Debug, Clone)]
-pub(crate) struct List<T>(pub(crate) Vec<T>);
+pub struct List<T>(pub Vec<T>);
 
 /// A whole number, perhaps written as a string.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Count(pub(crate) Option<u64>);
+pub struct Count(pub Option<u64>);
+
+/// True or false, perhaps written as a string.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Flag(pub Option<bool>);
 
 /// The members of an object in the document's order.
 #[derive(Debug, Clone)]
-pub(crate) struct Members<'d, T>(pub(crate) Vec<(Cow<'d, str>, T)>);
+pub struct Members<'d, T>(pub Vec<(Cow<'d, str>, T)>);
 
 /// An object of which some members are read.
-pub(crate) trait Object<'de>: Default {
+pub trait Object<'de>: Default {
     /// Reads the value of `key`, or says that it does not belong here.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON.
     fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
 
     /// Takes the place of an object that is a plain string.
@@ -36,6 +44,10 @@ pub(crate) trait Object<'de>: Default {
     }
 
     /// Takes the place of an object that is a list.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON.
     fn from_list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         drain_list(list)?;
         Ok(Self::default())
@@ -43,7 +55,26 @@ pub(crate) trait Object<'de>: Default {
 }
 
 /// Declares a type that is read from an object: `"name in the document" => field: type`.
-macro_rules! object {
+///
+/// ```
+/// use carrel_pdk::json::{from_str, lenient::{Count, List, Text, object}};
+///
+/// object! {
+///     /// A book.
+///     Book {
+///         "title" => title: Text<'d>,
+///         "authors" => authors: List<Text<'d>>,
+///         "pages" => pages: Count,
+///     }
+/// }
+///
+/// let book: Book<'_> = from_str(r#"{"title": null, "authors": "One", "pages": "12"}"#).unwrap();
+/// assert_eq!(book.title.0, None);
+/// assert_eq!(book.authors.0[0].0.as_deref(), Some("One"));
+/// assert_eq!(book.pages.0, Some(12));
+/// ```
+#[macro_export]
+macro_rules! lenient_object {
     ($(#[$doc:meta])* $name:ident { $($key:literal => $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Default, Clone)]
@@ -51,8 +82,8 @@ macro_rules! object {
             $(pub(crate) $field: $type,)*
         }
 
-        impl<'d> $crate::formats::lenient::Object<'d> for $name<'d> {
-            fn member<A: serde::de::MapAccess<'d>>(
+        impl<'d> $crate::json::lenient::Object<'d> for $name<'d> {
+            fn member<A: $crate::json::lenient::serde::de::MapAccess<'d>>(
                 &mut self,
                 key: &str,
                 map: &mut A,
@@ -65,27 +96,35 @@ macro_rules! object {
             }
         }
 
-        $crate::formats::lenient::deserialize_object!($name);
+        $crate::lenient_deserialize!($name);
     };
 }
 
-/// Implements `Deserialize` for a type that is an [`Object`].
-macro_rules! deserialize_object {
+/// Implements `Deserialize` for a type that is a [`lenient::Object`](crate::json::lenient::Object).
+#[macro_export]
+macro_rules! lenient_deserialize {
     ($name:ident) => {
-        impl<'d> serde::de::Deserialize<'d> for $name<'d> {
-            fn deserialize<D: serde::de::Deserializer<'d>>(
+        impl<'d> $crate::json::lenient::serde::de::Deserialize<'d> for $name<'d> {
+            fn deserialize<D: $crate::json::lenient::serde::de::Deserializer<'d>>(
                 deserializer: D,
             ) -> Result<Self, D::Error> {
-                $crate::formats::lenient::read_object(deserializer)
+                $crate::json::lenient::read_object(deserializer)
             }
         }
     };
 }
 
-pub(crate) use {deserialize_object, object};
+#[doc(inline)]
+pub use crate::{lenient_deserialize as deserialize_object, lenient_object as object};
+#[doc(hidden)]
+pub use serde;
 
 /// Reads an object; anything else is as good as none.
-pub(crate) fn read_object<'de, T: Object<'de>, D: Deserializer<'de>>(
+///
+/// # Errors
+///
+/// When the text is not JSON.
+pub fn read_object<'de, T: Object<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_any(ObjectVisitor(PhantomData))
@@ -289,6 +328,34 @@ impl<'de> Visitor<'de> for CountVisitor {
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CountVisitor)
+    }
+}
+
+struct FlagVisitor;
+
+impl<'de> Visitor<'de> for FlagVisitor {
+    type Value = Flag;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("true or false")
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Self::Value, E> {
+        Ok(Flag(Some(flag)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        let text = text.trim();
+        let is = |word: &str| text.eq_ignore_ascii_case(word);
+        Ok(Flag(if is("true") { Some(true) } else { is("false").then_some(false) }))
+    }
+
+    without!(null number list object);
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FlagVisitor)
     }
 }
 

@@ -23,7 +23,7 @@ object! {
 }
 
 fn read(json: &str) -> Sample<'_> {
-    carrel_pdk::json::from_str(json).unwrap()
+    crate::json::from_str(json).unwrap()
 }
 
 #[test]
