@@ -1,12 +1,10 @@
 //! Item → the contract's bibliographic record: the one place where Crossref's words become Carrel's.
 
-mod types;
-
 use carrel_pdk::json::lenient;
 use carrel_pdk::percent;
 use carrel_pdk::record::fields::{self, address, doi, orcid, plain, push_new, text};
 use carrel_pdk::record::{
-    Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work,
+    Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work, types,
 };
 
 use crate::formats::item::{self, Item};
@@ -42,7 +40,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let (updates, updated_by) = updates(item.updates, item.updated_by, doi.as_deref());
     Work {
         ids: Ids { doi, isbn, issn, ..Ids::default() },
-        kind: types::csl(kind.as_deref().unwrap_or_default()).into(),
+        kind: types::crossref(kind.as_deref().unwrap_or_default()).into(),
         source_type: kind,
         title: text(item.title),
         subtitle: text(item.subtitle),

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub mod fields;
+pub mod types;
 mod write;
 
 /// A text that borrows from the document where it can.

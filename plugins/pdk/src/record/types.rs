@@ -1,7 +1,21 @@
-//! Crossref's types in the words of CSL.
+//! Types of works in the words of CSL.
+
+/// The CSL type of one of OpenAlex's types, which Unpaywall uses too; `document` when there is none closer.
+pub fn openalex(kind: &str) -> &'static str {
+    match kind {
+        // Their articles are of journals; what is only posted is a preprint.
+        "article" | "review" | "letter" | "editorial" | "erratum" | "retraction" => {
+            "article-journal"
+        }
+        "preprint" => "article",
+        "conference-paper" | "conference-abstract" => "paper-conference",
+        "software" => "software",
+        other => crossref(other),
+    }
+}
 
 /// The CSL type of a Crossref type; `document`, CSL's word for anything, when there is none closer.
-pub(crate) fn csl(kind: &str) -> &'static str {
+pub fn crossref(kind: &str) -> &'static str {
     match kind {
         // The second words are CSL's own, which content negotiation answers with.
         "journal-article" | "article-journal" => "article-journal",
@@ -24,6 +38,26 @@ pub(crate) fn csl(kind: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_of_openalex_have_their_words() {
+        for (kind, word) in [
+            ("article", "article-journal"),
+            ("review", "article-journal"),
+            ("preprint", "article"),
+            ("conference-paper", "paper-conference"),
+            ("book-chapter", "chapter"),
+            ("dissertation", "thesis"),
+            ("peer-review", "review"),
+            ("dataset", "dataset"),
+            ("software", "software"),
+            ("paratext", "document"),
+            ("libguides", "document"),
+            ("", "document"),
+        ] {
+            assert_eq!(openalex(kind), word, "{kind}");
+        }
+    }
 
     #[test]
     fn every_type_of_the_api_has_a_word() {
@@ -61,7 +95,7 @@ mod tests {
             ("edited-book", "book"),
             ("", "document"),
         ] {
-            assert_eq!(csl(kind), word, "{kind}");
+            assert_eq!(crossref(kind), word, "{kind}");
         }
     }
 }
