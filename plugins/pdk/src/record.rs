@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub mod fields;
+pub mod page;
 pub mod types;
 mod write;
 
