@@ -1,12 +1,14 @@
 //! Carrel's OpenAlex plugin: works of OpenAlex's API as bibliographic records.
 //!
-//! [`tools`] hold one module for each tool, [`formats`] one for each kind of document. `request` makes
+//! [`tools`] hold one module for each tool, [`formats`] one for each kind of document. [`request`] makes
 //! requests, `response` tells results from errors, `record` turns works into the contract's records, and
 //! `manifest` describes the plugin.
 
 pub mod formats;
 mod manifest;
 mod record;
+pub mod request;
+mod response;
 pub mod tools;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};

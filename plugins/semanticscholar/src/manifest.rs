@@ -1,6 +1,8 @@
 //! What the plugin says of itself.
 
-use carrel_pdk::manifest::{Attach, Format, HostRule, Pace, Secret};
+use carrel_pdk::manifest::{
+    Attach, Format, HostRule, LinkedWorks, Lookup, Pace, Roles, Search, Secret,
+};
 use carrel_pdk::{Manifest, schema};
 use serde_json::Value;
 
@@ -9,6 +11,11 @@ use crate::formats::{
     papers::{OneWork, Papers},
 };
 
+use crate::request::{MOST_LINKS, MOST_MATCHES};
+use crate::tools::lookup::BATCH;
+
+/// Kinds of identifier that name a paper, the surest first.
+const IDENTIFIERS: [&str; 5] = ["s2", "doi", "arxiv", "pmid", "pmcid"];
 const HOST: &str = "api.semanticscholar.org";
 
 /// The manifest.
@@ -38,6 +45,16 @@ pub(crate) fn manifest() -> Manifest {
         attach: Attach::Header("x-api-key".to_owned()),
         pace: None,
     }];
+    let identifiers = || IDENTIFIERS.to_vec();
+    let links = || Some(LinkedWorks { identifiers: identifiers(), max: MOST_LINKS });
+    manifest.lookup = Some(Lookup { identifiers: identifiers(), batch: Some(BATCH) });
+    manifest.roles = Some(Roles {
+        search: Some(Search { max: MOST_MATCHES, filters: vec!["year", "open_access"] }),
+        open_copies: Some(Lookup { identifiers: identifiers(), batch: Some(BATCH) }),
+        references: links(),
+        citations: links(),
+        ..Roles::default()
+    });
     manifest.formats = vec![
         format("paper", "A paper of the Graph API.", works::<OneWork<'_>>()),
         format(

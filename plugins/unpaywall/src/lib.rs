@@ -1,12 +1,14 @@
 //! Carrel's Unpaywall plugin: open copies of works by DOI.
 //!
-//! [`tools`] hold one module for each tool, [`formats`] one for each kind of document. `request` makes
+//! [`tools`] hold one module for each tool, [`formats`] one for each kind of document. [`request`] makes
 //! requests, `response` tells results from errors, `record` turns answers into the contract's records, and
 //! `manifest` describes the plugin.
 
 pub mod formats;
 mod manifest;
 mod record;
+pub mod request;
+mod response;
 pub mod tools;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};

@@ -1,12 +1,14 @@
 //! What the plugin says of itself.
 
-use carrel_pdk::manifest::{Attach, Format, HostRule, Pace, Secret};
+use carrel_pdk::manifest::{Attach, Format, HostRule, Lookup, Pace, Roles, Secret};
 use carrel_pdk::{Manifest, schema};
 use serde_json::Value;
 
 use crate::formats::records::{Record, Records};
 
 const HOST: &str = "api.unpaywall.org";
+/// DOIs that one call takes; each is a request.
+const BATCH: u32 = 20;
 
 /// The manifest.
 pub(crate) fn manifest() -> Manifest {
@@ -34,6 +36,10 @@ pub(crate) fn manifest() -> Manifest {
         attach: Attach::Query("email".to_owned()),
         pace: None,
     }];
+    manifest.roles = Some(Roles {
+        open_copies: Some(Lookup { identifiers: vec!["doi"], batch: Some(BATCH) }),
+        ..Roles::default()
+    });
     manifest.formats = vec![
         format("record", "A record of the API: a work and its open copies.", works::<Record<'_>>()),
         format("search", "The results of a search by title.", works::<Records<'_>>()),

@@ -1,7 +1,5 @@
 //! An abstract from its inverted index: words, each with its positions.
 
-use std::borrow::Cow;
-
 use carrel_pdk::json::lenient::{Count, List, Members};
 
 /// Bytes of the longest abstract. A word of a hostile document can stand in a million places.
@@ -15,7 +13,7 @@ pub(crate) fn text(index: &Members<'_, List<Count>>) -> Option<String> {
     let mut length = 0;
     for (number, (word, positions)) in index.0.iter().enumerate() {
         for position in positions.0.iter().filter_map(|position| position.0) {
-            places.push((position, number, as_str(word)));
+            places.push((position, number, word));
             length += word.len() + 1;
             if length > LONGEST {
                 return None;
@@ -26,10 +24,6 @@ pub(crate) fn text(index: &Members<'_, List<Count>>) -> Option<String> {
     places.dedup();
     let words: Vec<&str> = places.into_iter().map(|(_, _, word)| word).collect();
     Some(words.join(" ")).filter(|text| !text.is_empty())
-}
-
-fn as_str<'w>(word: &'w Cow<'_, str>) -> &'w str {
-    word
 }
 
 #[cfg(test)]

@@ -68,11 +68,8 @@ mod tests {
         let work = Work { kind: "article".into(), source: "test".into(), ..Work::default() };
         let one = OneWork { work: work.clone() };
         assert_eq!(one.to_json(0), serde_json::to_string(&one).unwrap());
-        let page = Page {
-            total_results: Some(7),
-            next_cursor: Some("next".into()),
-            works: vec![work],
-        };
+        let page =
+            Page { total_results: Some(7), next_cursor: Some("next".into()), works: vec![work] };
         for page in [page, Page::default()] {
             assert_eq!(page.to_json(0), serde_json::to_string(&page).unwrap());
         }

@@ -19,6 +19,14 @@ pub enum Next<'d> {
 }
 
 impl Next<'_> {
+    /// The same as the cursor of a role.
+    pub(crate) fn cursor(&self) -> Option<Text<'static>> {
+        match self {
+            Self::Offset(offset) => Some(offset.to_string().into()),
+            Self::Token(_) => None,
+        }
+    }
+
     /// Writes it as a member of a result.
     pub(crate) fn write(&self, object: &mut Object<'_>) {
         match self {
@@ -91,7 +99,7 @@ impl<'de> Visitor<'de> for GivenVisitor {
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Given((!text.trim().is_empty()).then(|| Next::Token(Cow::Borrowed(text)))))
+        Ok(Given((!text.trim().is_empty()).then_some(Next::Token(Cow::Borrowed(text)))))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
