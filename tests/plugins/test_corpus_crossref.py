@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,8 @@ from carrel.api import Carrel
 from carrel.config import Config, builtin
 from carrel.errors import SourceError
 from conftest import CORPUS, ROOT
-from plugins.crossref_oracle import comparable, read
+from plugins.agreement import differences
+from plugins.crossref_oracle import read
 
 pytestmark = pytest.mark.long("corpus")
 
@@ -38,27 +37,6 @@ REFUSED = {
 @pytest.fixture
 def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("crossref"),)))
-
-
-def differences(place: str, expected: Any, found: Any) -> Iterator[str]:
-    """Yields every place where two records differ, down to single texts."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        for key in sorted({*expected, *found}):
-            if key not in expected or key not in found:
-                yield f"{place}/{key}: only {'found' if key in found else 'expected'}"
-            else:
-                yield from differences(f"{place}/{key}", expected[key], found[key])
-    elif isinstance(expected, list) and isinstance(found, list):
-        if len(expected) != len(found):
-            yield f"{place}: {len(expected)} expected, {len(found)} found"
-        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
-            yield from differences(f"{place}[{number}]", one, other)
-    elif isinstance(expected, str) and isinstance(found, str):
-        one, other = comparable(expected, found)
-        if one != other:
-            yield f"{place}: {expected!r} expected, {found!r} found"
-    elif expected != found:
-        yield f"{place}: {expected!r} expected, {found!r} found"
 
 
 def test_the_captured_answers_are_there(corpus: Path) -> None:

@@ -15,7 +15,7 @@ const MOST_COPIES: usize = 64;
 pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let genre = item.genre.0.and_then(plain);
     let open_copies = open_copies(&item.best_location, &item.locations.0);
-    let doi = item.doi.0.and_then(doi).or_else(|| doi(item.doi_url.0.clone()?));
+    let doi = item.doi.0.and_then(doi);
     let arxiv = doi.as_deref().and_then(e_print_of_doi);
     let mut issns = Vec::new();
     for given in item.journal_issns.0.iter().chain(std::iter::once(&item.journal_issn_l)) {
