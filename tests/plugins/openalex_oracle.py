@@ -103,7 +103,9 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
         "is_oa": access.get("is_oa"),
         "oa_status": access.get("oa_status"),
         "funding": _funding(item),
-        "references": [{"key": one.rpartition("/")[2]} for one in item.get("referenced_works") or []],
+        "references": [
+            {"key": one.rpartition("/")[2]} for one in item.get("referenced_works") or []
+        ],
         "references_count": item.get("referenced_works_count"),
         "cited_by_count": item.get("cited_by_count"),
         "updated_by": [{"type": "retraction", "source": "openalex"}]
@@ -140,9 +142,8 @@ def _arxiv(item: dict[str, Any]) -> str | None:
         return str(item["doi"]).rpartition("arxiv.")[2]
     places = [item.get("primary_location") or {}, *(item.get("locations") or [])]
     for place in places:
-        found = re.match(
-            r"https?://(?:www\.)?arxiv\.org/abs/(.+?)(?:v\d+)?$", place.get("landing_page_url") or ""
-        )
+        page = place.get("landing_page_url") or ""
+        found = re.match(r"https?://(?:www\.)?arxiv\.org/abs/(.+?)(?:v\d+)?$", page)
         if found:
             return found[1]
     return None

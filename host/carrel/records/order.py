@@ -16,16 +16,17 @@ from typing import Any, Final
 from .ids import arxiv_version
 from .work import Work
 
-#: The registry that DOIs come from, then the index, then the repository.
-PRECEDENCE: Final = ("crossref", "eutils", "arxiv")
+#: The registry that DOIs come from, then the index, then the repository; then the indexes that are
+#: made of these by machine.
+PRECEDENCE: Final = ("crossref", "eutils", "arxiv", "openalex", "semanticscholar", "unpaywall")
 
 #: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
-    "abstract": ("eutils", "arxiv", "crossref"),
-    "subjects": ("eutils", "arxiv", "crossref"),
-    "ids.arxiv": ("arxiv", "crossref", "eutils"),
-    "ids.pmid": ("eutils", "crossref", "arxiv"),
-    "ids.pmcid": ("eutils", "crossref", "arxiv"),
+    "abstract": ("eutils", "arxiv", "crossref", "openalex", "semanticscholar"),
+    "subjects": ("eutils", "arxiv", "crossref", "openalex", "semanticscholar"),
+    "ids.arxiv": ("arxiv", "crossref", "eutils", "openalex", "semanticscholar"),
+    "ids.pmid": ("eutils", "crossref", "arxiv", "openalex", "semanticscholar"),
+    "ids.pmcid": ("eutils", "crossref", "arxiv", "openalex", "semanticscholar"),
 }
 
 
