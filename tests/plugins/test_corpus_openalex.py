@@ -20,7 +20,7 @@ pytestmark = pytest.mark.long("corpus")
 ANSWERS = sorted((CORPUS / "openalex").glob("*.*")) if CORPUS.is_dir() else []
 RECORD = json.loads((ROOT / "contract" / "v1" / "record.schema.json").read_text("utf-8"))
 #: A piece of a file's name → code, for those that hold none; `invalid_document` for the others.
-CODES = {}
+CODES: dict[str, str] = {}
 
 
 @pytest.fixture
