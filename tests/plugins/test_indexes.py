@@ -10,13 +10,24 @@ import pytest
 
 from carrel.config import FetchConfig
 from carrel.papers.search import PaperSearch, SearchRequest
+from carrel.plugins.concurrent_calls import Question, ask_all
 from carrel.tools import Toolbox
 from support.lookups import lookup_of
 from support.toolboxes import MakeToolbox, parameters
 from support.upstream import Reply, Seen, Upstream
 
-WORK = {"id": "https://openalex.org/W1", "doi": "https://doi.org/10.5555/x", "title": "On desks"}
-PAPER = {"paperId": "a" * 40, "title": "On desks", "externalIds": {"DOI": "10.5555/x"}}
+WORK = {
+    "id": "https://openalex.org/W1",
+    "doi": "https://doi.org/10.5555/x",
+    "title": "On desks",
+    "publication_year": 2001,
+}
+PAPER = {
+    "paperId": "a" * 40,
+    "title": "On desks",
+    "externalIds": {"DOI": "10.5555/x"},
+    "year": 2001,
+}
 BUDGET = [("X-RateLimit-Limit", "1000"), ("X-RateLimit-Remaining", "9")]
 
 
@@ -51,13 +62,13 @@ def test_the_key_of_openalex_is_attached_and_its_budget_is_told(
     monkeypatch.setenv("CARREL_SECRET_OPENALEX_API_KEY", "hidden-key")
     upstream.on("*", reply(page(WORK), headers=[*BUDGET, ("X-RateLimit-Reset", "60")]))
     result = make_toolbox("openalex").call_sync("openalex_works", {"search": "desks"})
-    assert result.structured["works"][0]["ids"] == {"doi": "10.5555/x", "openalex": "W1"}
-    assert result.structured["notices"] == [
+    assert result.data["works"][0]["ids"] == {"doi": "10.5555/x", "openalex": "W1"}
+    assert result.data["notices"] == [
         "OpenAlex's daily budget: 9 of 1000 credits left, renewed in 60 s; a search costs 10, a list "
         "1, a single work none"
     ]
     assert parameters(upstream.seen[0])["api_key"] == "hidden-key"
-    assert "hidden-key" not in json.dumps(result.structured)
+    assert "hidden-key" not in json.dumps(result.data)
 
 
 def test_a_page_of_html_for_404_is_an_unknown_work(
@@ -91,10 +102,13 @@ def test_unpaywall_is_asked_with_the_operators_address(
     copy = {"url_for_pdf": "https://example.org/1.pdf", "host_type": "repository"}
     upstream.on("*", reply({"doi": "10.5555/x", "is_oa": True, "best_oa_location": copy}))
     toolbox = make_toolbox("unpaywall", fetch=FetchConfig(contact="reader@example.org"))
-    plugin = toolbox.plugin_set
-    assert plugin is not None
-    [source] = [name for name, manifest in plugin.manifests() if manifest.roles]
-    assert source == "unpaywall"
+    ids = {"ids": [{"type": "doi", "id": "10.5555/x"}]}
+    question = Question("unpaywall", "role:open_copies", ids)
+    [answer] = ask_all(toolbox.plugin_set, [question], lookup_of(toolbox).new_call())
+    assert isinstance(answer, bytes)
+    [one] = json.loads(answer)["works"]
+    assert one["work"]["open_copies"][0]["url"] == "https://example.org/1.pdf"
+    assert parameters(upstream.seen[0]) == {"email": "reader@example.org"}
 
 
 def test_a_search_asks_both_indexes_and_merges_by_doi(
@@ -108,7 +122,7 @@ def test_a_search_asks_both_indexes_and_merges_by_doi(
     upstream.on("*", answer)
     toolbox = make_toolbox("openalex", "semanticscholar", "unpaywall")
     search = PaperSearch(toolbox.plugin_set, toolbox.config)
-    result = search.run(SearchRequest("desks", year_from=2000), search.new_call())
+    result = search.run(SearchRequest(query="desks", year_from=2000), search.new_call())
     [found] = result.works
     assert found.merged.sources == ("openalex", "semanticscholar")
     asked = {urlsplit(one.path).path: parse_qs(urlsplit(one.path).query) for one in upstream.seen}
