@@ -1,12 +1,10 @@
-"""Tests that captured Crossref responses are parsed as an independent reader parses them."""
+"""Every captured answer of Crossref is a typed error or works that say what the JSON says."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,13 +12,14 @@ from carrel.api import Carrel
 from carrel.config import Config, builtin
 from carrel.errors import SourceError
 from conftest import CORPUS, ROOT
-from plugins.crossref_oracle import comparable, read
+from plugins.agreement import differences
+from plugins.crossref_oracle import read
 
 pytestmark = pytest.mark.long("corpus")
 
 ANSWERS = sorted((CORPUS / "crossref").glob("*.*")) if CORPUS.is_dir() else []
 RECORD = json.loads((ROOT / "contract" / "v1" / "record.schema.json").read_text("utf-8"))
-#: File → code and a part of the message, for files without works.
+#: File → code, and a piece of the message, for those that hold no works.
 REFUSED = {
     "habanero__funder-100000001.json": ("invalid_document", "National Science Foundation"),
     "habanero__funder-404.txt": ("not_found", "resource not found"),
@@ -38,27 +37,6 @@ REFUSED = {
 @pytest.fixture
 def api(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("crossref"),)))
-
-
-def differences(place: str, expected: Any, found: Any) -> Iterator[str]:
-    """Yields every path at which two records differ, down to single texts."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        for key in sorted({*expected, *found}):
-            if key not in expected or key not in found:
-                yield f"{place}/{key}: only {'found' if key in found else 'expected'}"
-            else:
-                yield from differences(f"{place}/{key}", expected[key], found[key])
-    elif isinstance(expected, list) and isinstance(found, list):
-        if len(expected) != len(found):
-            yield f"{place}: {len(expected)} expected, {len(found)} found"
-        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
-            yield from differences(f"{place}[{number}]", one, other)
-    elif isinstance(expected, str) and isinstance(found, str):
-        one, other = comparable(expected, found)
-        if one != other:
-            yield f"{place}: {expected!r} expected, {found!r} found"
-    elif expected != found:
-        yield f"{place}: {expected!r} expected, {found!r} found"
 
 
 def test_the_captured_answers_are_there(corpus: Path) -> None:
@@ -107,7 +85,7 @@ def test_every_record_satisfies_the_contract_and_has_no_markup_left(
     validator = jsonschema_rs.validator_for(RECORD, validate_formats=True)
     for work in works:
         assert [error.message for error in validator.iter_errors(work)] == []
-        # The captured titles and abstracts contain no literal brackets.
+        # Titles and abstracts of the captured works have no brackets of their own.
         for key in ("title", "subtitle", "abstract", "container_title"):
             text = work.get(key, "")
             assert [mark for mark in ("</", "jats:", "mml:", "&lt;") if mark in text] == []

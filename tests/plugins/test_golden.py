@@ -21,7 +21,10 @@ SOURCES = {
     "crossref": ("crossref", "works", "response.json"),
     "eutils": ("eutils", "efetch", "response.xml"),
     "jats": ("jats", "jats", "response.xml"),
+    "openalex": ("openalex", "works", "response.json"),
     "page": ("page", "html", "document.html"),
+    "semanticscholar": ("semanticscholar", "papers", "response.json"),
+    "unpaywall": ("unpaywall", "record", "response.json"),
 }
 CASES = [
     pytest.param(source, path, id=f"{source}-{path.name}")

@@ -15,6 +15,9 @@ HOSTS = (
     "export.arxiv.org",
     "arxiv.org",
     "api.crossref.org",
+    "api.openalex.org",
+    "api.semanticscholar.org",
+    "api.unpaywall.org",
     "eutils.ncbi.nlm.nih.gov",
     "pmc.ncbi.nlm.nih.gov",
 )

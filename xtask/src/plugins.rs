@@ -47,6 +47,12 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_office::Office>,
     },
     Shipped {
+        name: "openalex",
+        folder: "plugins/openalex",
+        module: "carrel_openalex",
+        manifest: manifest::<carrel_openalex::OpenAlex>,
+    },
+    Shipped {
         name: "page",
         folder: "plugins/page",
         module: "carrel_page",
@@ -65,10 +71,22 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_render::Render>,
     },
     Shipped {
+        name: "semanticscholar",
+        folder: "plugins/semanticscholar",
+        module: "carrel_semanticscholar",
+        manifest: manifest::<carrel_semanticscholar::SemanticScholar>,
+    },
+    Shipped {
         name: "tex",
         folder: "plugins/tex",
         module: "carrel_tex",
         manifest: manifest::<carrel_tex::Tex>,
+    },
+    Shipped {
+        name: "unpaywall",
+        folder: "plugins/unpaywall",
+        module: "carrel_unpaywall",
+        manifest: manifest::<carrel_unpaywall::Unpaywall>,
     },
 ];
 

@@ -23,6 +23,7 @@ _WRITTEN: dict[str, tuple[str, ...]] = {
     "crossref_work": ("doi=10.1103/PhysRevD.61.084004",),
     "crossref_updates": ("doi=10.1016/S0140-6736(97)11096-0",),
     "crossref_citation_match": ("citation=Watson and Crick, Nature 171, 737 (1953)",),
+    "openalex_works": ("search=reading desk", "per_page=3"),
     "pubmed_search": ("query_term=asthma[mh] AND smith j[au]", "fetch_brief_summaries=5"),
     "pubmed_fetch": ("pmids=31452104",),
     "pubmed_related": ("source_pmid=31452104", "max_related_results=3"),

@@ -20,10 +20,13 @@ BUILTIN_PLUGINS: tuple[str, ...] = (
     "eutils",
     "jats",
     "office",
+    "openalex",
     "page",
     "pdf",
     "render",
+    "semanticscholar",
     "tex",
+    "unpaywall",
 )
 
 #: Those of them that are on without an entry in the configuration.

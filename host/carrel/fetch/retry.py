@@ -16,6 +16,9 @@ from .clock import Clock
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 8.0
 
+#: Seconds of the longest period that an upstream counts a budget over: a month.
+_LONGEST_BUDGET = 31 * 86400.0
+
 #: The least pause after a 429 without Retry-After.
 _LEAST_AFTER_429 = 2.0
 
@@ -46,6 +49,25 @@ def retry_after(headers: Iterable[tuple[str, str]], now: float, longest: float) 
     if date.tzinfo is None:
         date = date.replace(tzinfo=UTC)
     return min(max((date - datetime.fromtimestamp(now, UTC)).total_seconds(), 0.0), longest)
+
+
+def budget_reset(headers: Iterable[tuple[str, str]], now: float) -> float | None:
+    """Returns the seconds until a spent budget is renewed, by `x-ratelimit-remaining: 0` and
+    `x-ratelimit-reset`; None when the headers do not say that a budget is spent.
+
+    Args:
+        headers: the answer's, names in any case.
+        now: seconds since 1970: some upstreams send the time of the reset, others the seconds left.
+    """
+    found = {name.lower(): value.strip() for name, value in headers}
+    try:
+        remaining = float(found.get("x-ratelimit-remaining", ""))
+        reset = float(found.get("x-ratelimit-reset", ""))
+    except ValueError:
+        return None
+    # No upstream counts over more than a month, so that larger numbers are times.
+    seconds = reset - now if reset > _LONGEST_BUDGET else reset
+    return seconds if remaining <= 0 and 0 < seconds <= _LONGEST_BUDGET else None
 
 
 def backoff(attempt: int, jitter: float, *, status: int = 0) -> float:

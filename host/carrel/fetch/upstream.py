@@ -35,7 +35,14 @@ from .http1 import (
 from .identity import Attachment
 from .pending_request import OverBudgetError, PendingRequest, RawResponse
 from .policy.rules import HostRule, Policy
-from .retry import Breaker, backoff, declared_interval, is_retried, retry_after
+from .retry import (
+    Breaker,
+    backoff,
+    budget_reset,
+    declared_interval,
+    is_retried,
+    retry_after,
+)
 from .scheduler import FairScheduler
 from .settings import FetchSettings
 from .token_buckets import TokenBuckets
@@ -292,6 +299,10 @@ class _Attempts:
         )
         pause = backoff(attempt, self._jitter(), status=result.status) if asked is None else asked
         late = self._clock.monotonic() + pause > self._pending.latest
+        renewed = budget_reset(result.headers, self._clock.wall())
+        if result.status == 429 and asked is None and renewed is not None:
+            # A spent budget is renewed in hours and counts some requests only: nobody is held up.
+            return failures.rate_limited(url, host, renewed)
         if asked is not None or result.status == 429:
             # Taken from the bucket, so that every process waits, and then waited for in the queue.
             await self._admission.own.penalise(pause, asked=asked is not None)

@@ -1,20 +1,13 @@
 //! Item → the contract's bibliographic record: the one place where Crossref's words become Carrel's.
 
-mod types;
-
-use std::borrow::Cow;
-
-use carrel_pdk::id::Doi;
+use carrel_pdk::json::lenient;
+use carrel_pdk::percent;
+use carrel_pdk::record::fields::{self, address, doi, orcid, plain, push_new, text};
 use carrel_pdk::record::{
-    Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work,
+    Agent, Funder, Ids, Licence, Link, Reference, Relation, Text, Update, Work, types,
 };
-use carrel_pdk::text::{marked_up, trim};
-use carrel_pdk::{percent, url};
 
-use crate::formats::{
-    item::{self, Item},
-    lenient,
-};
+use crate::formats::item::{self, Item};
 
 /// How far back repetitions are looked for; keeps the work linear.
 const MOST_COMPARED: usize = 256;
@@ -29,10 +22,10 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let mut isbn = Vec::new();
     let mut issn = Vec::new();
     for text in item.isbn.0.into_iter().chain(values(item.isbn_types)) {
-        push_new(&mut isbn, text.0.as_deref().and_then(book_number));
+        push_new(&mut isbn, text.0.as_deref().and_then(fields::isbn));
     }
     for text in item.issn.0.into_iter().chain(values(item.issn_types)) {
-        push_new(&mut issn, text.0.as_deref().and_then(serial_number));
+        push_new(&mut issn, text.0.as_deref().and_then(fields::issn));
     }
     let issued = [
         item.issued,
@@ -47,7 +40,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let (updates, updated_by) = updates(item.updates, item.updated_by, doi.as_deref());
     Work {
         ids: Ids { doi, isbn, issn, ..Ids::default() },
-        kind: types::csl(kind.as_deref().unwrap_or_default()).into(),
+        kind: types::crossref(kind.as_deref().unwrap_or_default()).into(),
         source_type: kind,
         title: text(item.title),
         subtitle: text(item.subtitle),
@@ -91,93 +84,13 @@ fn landing_page<'d>(text: Text<'d>, doi: Option<&str>) -> Option<Text<'d>> {
     address(text)
 }
 
-/// A text for readers.
-fn text(text: lenient::Text<'_>) -> Option<Text<'_>> {
-    text.0.and_then(readable)
-}
-
-/// A text as a reader would see it.
-pub(crate) fn readable(text: Text<'_>) -> Option<Text<'_>> {
-    match text {
-        Cow::Borrowed(text) => marked_up(text),
-        Cow::Owned(text) => match marked_up(&text)? {
-            Cow::Borrowed(same) if same.len() == text.len() => Some(Cow::Owned(text)),
-            seen => Some(Cow::Owned(seen.into_owned())),
-        },
-    }
-}
-
-/// A text for machines: as it is, without space around it; `None` when it is blank.
-fn plain(text: Text<'_>) -> Option<Text<'_>> {
-    let trimmed = trim(&text);
-    match text {
-        _ if trimmed.is_empty() => None,
-        Cow::Borrowed(text) => Some(Cow::Borrowed(trim(text))),
-        Cow::Owned(_) => Some(Cow::Owned(trimmed.to_owned())),
-    }
-}
-
 /// A member for machines that Crossref fills with "unspecified" when nothing is known.
 fn specified(text: lenient::Text<'_>) -> Option<Text<'_>> {
     text.0.and_then(plain).filter(|text| text != "unspecified")
 }
 
-fn address(text: Text<'_>) -> Option<Text<'_>> {
-    let text = plain(text)?;
-    let well_formed = url::well_formed(&text)?;
-    match well_formed {
-        Cow::Borrowed(_) => Some(text),
-        Cow::Owned(url) => Some(Cow::Owned(url)),
-    }
-}
-
-/// A DOI, with the resolver that some publishers put in front taken off. What is in the place of a DOI
-/// and is none is left out.
-pub(crate) fn doi(text: Text<'_>) -> Option<Text<'_>> {
-    let text = plain(text)?;
-    let doi = Doi::parse(&text).ok()?;
-    Some(if doi.as_str() == text { text } else { Cow::Owned(doi.as_str().to_owned()) })
-}
-
 fn values<'d>(typed: lenient::List<item::Typed<'d>>) -> impl Iterator<Item = lenient::Text<'d>> {
     typed.0.into_iter().map(|typed| typed.value)
-}
-
-/// Adds a text that is not among the latest; a bound, because hostile documents have thousands.
-fn push_new<'d>(list: &mut Vec<Text<'d>>, text: Option<String>) {
-    let latest = &list[list.len().saturating_sub(MOST_COMPARED)..];
-    if let Some(text) = text
-        && !latest.iter().any(|known| *known == text)
-    {
-        list.push(text.into());
-    }
-}
-
-/// The last part of an address such as `http://id.crossref.org/isbn/…`, without hyphens.
-fn number(text: &str) -> String {
-    let last = text.rsplit('/').next().unwrap_or_default();
-    last.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase()
-}
-
-/// Digits, the last of which may be an X.
-fn is_number(text: &str) -> bool {
-    let digits = text.strip_suffix('X').unwrap_or(text);
-    digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn book_number(text: &str) -> Option<String> {
-    let number = number(text);
-    let right = match number.len() {
-        10 => is_number(&number),
-        13 => number.bytes().all(|byte| byte.is_ascii_digit()),
-        _ => false,
-    };
-    right.then_some(number)
-}
-
-fn serial_number(text: &str) -> Option<String> {
-    let number = number(text);
-    (number.len() == 8 && is_number(&number)).then(|| format!("{}-{}", &number[..4], &number[4..]))
 }
 
 /// A date as exact as it is given: a month or day that is none cuts it short.
@@ -217,18 +130,6 @@ fn agent(contributor: item::Contributor<'_>) -> Option<Agent<'_>> {
         orcid: contributor.orcid.0.as_deref().and_then(orcid),
         affiliations: contributor.affiliations.0.into_iter().filter_map(affiliation).collect(),
     })
-}
-
-/// An ORCID without resolver.
-fn orcid(text: &str) -> Option<Text<'static>> {
-    let last = text.trim().trim_end_matches('/').rsplit('/').next()?.to_ascii_uppercase();
-    let right = last.len() == 19
-        && last.bytes().enumerate().all(|(at, byte)| match at {
-            4 | 9 | 14 => byte == b'-',
-            18 => byte.is_ascii_digit() || byte == b'X',
-            _ => byte.is_ascii_digit(),
-        });
-    right.then(|| last.into())
 }
 
 /// The name, or for want of one the identifier that stands for it.

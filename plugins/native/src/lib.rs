@@ -6,11 +6,14 @@ use carrel_crossref::Crossref;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
 use carrel_office::Office;
+use carrel_openalex::OpenAlex;
 use carrel_page::Page;
 use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
 use carrel_render::Render;
+use carrel_semanticscholar::SemanticScholar;
 use carrel_tex::Tex;
+use carrel_unpaywall::Unpaywall;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -22,10 +25,13 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
         "office" => Some(Office::parse(format, document)),
+        "openalex" => Some(OpenAlex::parse(format, document)),
         "page" => Some(Page::parse(format, document)),
         "pdf" => Some(Pdf::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
+        "semanticscholar" => Some(SemanticScholar::parse(format, document)),
         "tex" => Some(Tex::parse(format, document)),
+        "unpaywall" => Some(Unpaywall::parse(format, document)),
         _ => None,
     }
 }

@@ -1,5 +1,8 @@
 //! JSON text: results on their way out, and documents of sources that answer in JSON.
 
+pub mod document;
+pub mod lenient;
+pub mod position;
 mod reader;
 #[allow(unsafe_code)]
 mod writer;

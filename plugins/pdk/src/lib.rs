@@ -35,6 +35,7 @@
 #[cfg(target_family = "wasm")]
 #[allow(unsafe_code)]
 mod alloc;
+pub mod answer;
 pub mod args;
 pub mod document;
 mod error;
@@ -50,6 +51,7 @@ pub mod percent;
 mod plugin;
 pub mod record;
 mod refusal;
+pub mod report;
 pub mod resource;
 pub mod roles;
 mod scan;
@@ -66,6 +68,7 @@ pub use fetch::{Failure, FailureKind, Header, Host, Level, Method, Request, Resp
 pub use manifest::Manifest;
 pub use plugin::Plugin;
 pub use refusal::refusal;
+pub use report::report;
 
 /// The contract's generated bindings; [`plugin!`] and [`export`] are their only users.
 #[cfg(target_family = "wasm")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::{Object, Writer};
 use crate::record::Work;
-use crate::{Error, args};
+use crate::{Code, Error, Host, Request, Response, args};
 
 /// Kinds of identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -114,6 +114,54 @@ impl Answer<'_> {
     }
 }
 
+/// Runs the tool `lookup`, or the role `open_copies`, with one request for each identifier, all at once:
+/// `request` makes it, `read` finds the record in its answer.
+///
+/// # Errors
+///
+/// Only for arguments that are none; what happens to one identifier is said of that one.
+pub fn one_by_one(
+    arguments: &str,
+    host: &dyn Host,
+    request: impl Fn(&Id) -> Result<Request, Error>,
+    read: impl for<'r> Fn(&Request, &'r Response) -> Result<Work<'r>, Error>,
+) -> Result<String, Error> {
+    let mut answer = Answer::default();
+    let (mut asked, mut requests) = (Vec::new(), Vec::new());
+    for id in ids(arguments)? {
+        match request(&id) {
+            Ok(request) => {
+                asked.push(id);
+                requests.push(request);
+            }
+            Err(error) => answer.failed.push((id, error)),
+        }
+    }
+    let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests.clone()) };
+    let mut responses = Vec::new();
+    for ((id, request), outcome) in asked.into_iter().zip(requests).zip(outcomes) {
+        match outcome {
+            Ok(response) => responses.push((id, request, response)),
+            Err(failure) => answer.failed.push((id, failure.into())),
+        }
+    }
+    for (id, request, response) in &responses {
+        match read(request, response) {
+            Ok(work) => answer.works.push((id.clone(), work)),
+            Err(error) if error.code == Code::NotFound => answer.not_found.push(id.clone()),
+            Err(error) => answer.failed.push((id.clone(), error)),
+        }
+    }
+    Ok(answer.to_json())
+}
+
+/// The error of an identifier that the plugin does not resolve, or that is none; `expected` names those it
+/// does.
+pub fn not_resolved(id: &Id, expected: &str) -> Error {
+    let message = format!("expected {expected} but found {:?} as {}", id.id, id.kind.as_str());
+    Error::new(Code::InvalidArguments, message)
+}
+
 fn write_id(mut object: Object<'_>, id: &Id) {
     object.string("type", id.kind.as_str());
     object.string("id", &id.id);
@@ -123,7 +171,6 @@ fn write_id(mut object: Object<'_>, id: &Id) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Code;
 
     fn id(kind: Kind, id: &str) -> Id {
         Id { kind, id: id.to_owned() }

@@ -8,6 +8,9 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub mod fields;
+pub mod page;
+pub mod types;
 mod write;
 
 /// A text that borrows from the document where it can.

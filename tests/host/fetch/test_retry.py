@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from carrel.fetch.retry import backoff, declared_interval, is_retried, retry_after
+from carrel.fetch.retry import (
+    backoff,
+    budget_reset,
+    declared_interval,
+    is_retried,
+    retry_after,
+)
 
 NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 
@@ -21,6 +27,19 @@ def test_retry_after_is_read_as_seconds_or_date_and_clamped(
     value: str, seconds: float | None
 ) -> None:
     assert retry_after([("Retry-After", value)], NOW, 3600.0) == seconds
+
+
+@pytest.mark.parametrize(
+    ("remaining", "reset", "seconds"),
+    [("0", "3600", 3600.0), ("0.0", " 60 ", 60.0), ("0", str(NOW + 90), 90.0), ("1", "60", None),
+     ("0", str(NOW - 5), None), ("0", "0", None), ("0", "", None), ("", "60", None),
+     ("0", "nan", None), ("nan", "60", None), ("0", "inf", None)],
+)  # fmt: skip
+def test_a_spent_budget_says_when_it_is_renewed(
+    remaining: str, reset: str, seconds: float | None
+) -> None:
+    headers = [("X-RateLimit-Remaining", remaining), ("x-ratelimit-reset", reset)]
+    assert budget_reset(headers, NOW) == seconds
 
 
 def test_without_a_header_there_is_no_retry_after() -> None:

@@ -153,6 +153,18 @@ def test_a_retry_after_that_does_not_fit_is_rate_limited_with_its_seconds(
     assert len(upstream.seen) == 1
 
 
+def test_a_spent_budget_is_rate_limited_until_its_reset_and_holds_up_nobody(
+    quick: FetchHarness, upstream: Upstream, clock: SkippingClock
+) -> None:
+    spent = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "40000")]
+    upstream.on("/search", Reply(429, spent))
+    upstream.on("/free", GOOD)
+    failure = quick.failure("/search")
+    assert (failure.kind, failure.seconds) == (FailureKind.RATE_LIMITED, 40000)
+    assert quick.answer("/free").body == "good"
+    assert (len(upstream.seen), clock.skipped < 1) == (2, True)
+
+
 def test_a_429_that_lasts_is_rate_limited(quick: FetchHarness, upstream: Upstream) -> None:
     upstream.on("/a", Reply(429))
     failure = quick.failure("/a")

@@ -12,17 +12,15 @@
 //! facets     {NAME: {"value-count": N, "values": {VALUE: COUNT…}}…}
 //! ```
 //!
-//! Members come in any order; every one may be missing or of another type ([`lenient`](super::lenient)).
+//! Members come in any order; every one may be missing or of another type ([`lenient`](carrel_pdk::json::lenient)).
 
+use carrel_pdk::json::lenient::{Count, List, Members, Object, Text, deserialize_object, object};
+use carrel_pdk::json::position;
 use carrel_pdk::text::excerpt;
 use carrel_pdk::{Code, Error, json};
 use serde::de::{MapAccess, SeqAccess};
 
-use crate::formats::{
-    item::Item,
-    lenient::{Count, List, Members, Object, Text, deserialize_object, object},
-    position,
-};
+use crate::formats::item::Item;
 
 /// Problems that a message repeats, and its length in characters; the API can list hundreds.
 const MOST_PROBLEMS: usize = 10;

@@ -12,7 +12,7 @@
 
 use serde::de::{Deserialize, Deserializer, MapAccess};
 
-use crate::formats::lenient::{
+use carrel_pdk::json::lenient::{
     Count, List, Members, Object, Text, deserialize_object, object, read_object,
 };
 

@@ -2,7 +2,5 @@
 
 pub(crate) mod document;
 pub(crate) mod item;
-pub(crate) mod lenient;
 pub mod page;
-mod position;
 pub mod works;

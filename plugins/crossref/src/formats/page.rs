@@ -1,14 +1,12 @@
 //! What the tools and formats return: a work, a page of works.
 
+use carrel_pdk::json::lenient::{Count, Members};
 use carrel_pdk::json::{Object, Writer};
-use carrel_pdk::record::{Text, Work};
+use carrel_pdk::record::{Text, Work, fields};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::formats::{
-    document::Listing,
-    lenient::{Count, Members},
-};
+use crate::formats::document::Listing;
 use crate::record;
 
 /// Bytes of JSON that a work makes without its references, for the first allocation.
@@ -94,10 +92,10 @@ impl<'d> From<Listing<'d>> for Page<'d> {
 fn facet<'d>((name, facet): (Text<'d>, crate::formats::document::Facet<'d>)) -> Option<Facet<'d>> {
     let Members(values) = facet.values;
     let value = |(value, Count(count)): (Text<'d>, Count)| {
-        Some(FacetValue { value: record::readable(value)?, count: count? })
+        Some(FacetValue { value: fields::readable(value)?, count: count? })
     };
     Some(Facet {
-        name: record::readable(name)?,
+        name: fields::readable(name)?,
         value_count: facet.value_count.0,
         values: values.into_iter().filter_map(value).collect(),
     })

@@ -1,0 +1,37 @@
+//! The roles `references` and `citations`: a work in, those that it cites or that cite it out.
+
+use carrel_pdk::lookup::Kind;
+use carrel_pdk::roles::{Link, Linked, Links};
+use carrel_pdk::{Code, Error, Host};
+
+use crate::formats::item::identifier;
+use crate::request::{self, Side};
+use crate::response;
+
+/// Runs a role. A work that is not known by OpenAlex's own identifier is asked for that first, which costs
+/// nothing of the budget.
+///
+/// # Errors
+///
+/// `not_found` for a work that OpenAlex does not have; what else keeps the call from a page.
+pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let asked = Links::read(arguments)?;
+    let work = match identifier(&asked.id.id).filter(|_| asked.id.kind == Kind::Openalex) {
+        Some(work) => work,
+        None => {
+            let request = request::identifier_of(&asked.id)?;
+            let response = response::ask(host, request.clone())?;
+            let work = response::work(host, &request, &response)?;
+            let own = work.ids.openalex.as_deref().and_then(identifier);
+            own.ok_or_else(|| {
+                Error::new(Code::UpstreamInvalid, "the answer of OpenAlex names no work")
+            })?
+        }
+    };
+    let response =
+        response::ask(host, request::links(side, &work, asked.limit, asked.cursor.as_deref()))?;
+    let page = response::page(host, &response)?;
+    let next_cursor = page.next_cursor.filter(|_| !page.works.is_empty());
+    let links = page.works.into_iter().map(|work| Link { work, ..Link::default() }).collect();
+    Ok(Linked { total: page.total_results, links, next_cursor }.to_json())
+}

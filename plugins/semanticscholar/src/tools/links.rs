@@ -1,0 +1,32 @@
+//! The roles `references` and `citations`: a paper in, those that it cites or that cite it out.
+
+use carrel_pdk::answer::Asked;
+use carrel_pdk::roles::{Link, Linked, Links};
+use carrel_pdk::{Error, Host};
+
+use crate::formats::links::{self, Side};
+use crate::formats::next::Next;
+use crate::{request, response};
+
+/// Runs a role. The API says how many there are only of the paper itself, so there is no total.
+///
+/// # Errors
+///
+/// `not_found` for a paper that Semantic Scholar does not have; what else keeps the call from a page.
+pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let asked = Links::read(arguments)?;
+    let name = request::name(&asked.id)?;
+    let Some(request) = request::links(side, &name, asked.limit, asked.cursor.as_deref()) else {
+        return Ok(Linked::default().to_json());
+    };
+    let response = response::ask(host, request)?;
+    let page = response::read(&response, Asked::ForOne, |text| links::links(side, text))?;
+    let next_cursor = page.next.as_ref().and_then(Next::cursor);
+    let links = page.works.into_iter().map(|link| Link {
+        work: link.work,
+        contexts: link.contexts,
+        intents: link.intents,
+        influential: link.influential,
+    });
+    Ok(Linked { total: None, links: links.collect(), next_cursor }.to_json())
+}

@@ -1,0 +1,95 @@
+//! The reserved tool `lookup` and the role `open_copies`: identifiers in, records out.
+
+use carrel_pdk::answer::{self, Asked};
+use carrel_pdk::lookup::{self, Answer, Id};
+use carrel_pdk::record::Work;
+use carrel_pdk::{Code, Error, Host, Request, Response};
+
+use crate::formats::document::{SOURCE, hint};
+use crate::formats::papers;
+use crate::request;
+
+/// Identifiers that one call takes; the API takes 500.
+pub(crate) const BATCH: u32 = 100;
+/// What the API reports when none of a batch's identifiers names a paper.
+const NONE_VALID: &str = "no valid paper ids";
+
+/// Runs the tool: one request, for one paper or for a batch.
+///
+/// # Errors
+///
+/// Only for arguments that are none; what happens to one identifier is said of that one.
+pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
+    let mut result = Answer::default();
+    let (mut asked, mut names) = (Vec::new(), Vec::new());
+    for id in lookup::ids(arguments)? {
+        match request::name(&id) {
+            Ok(name) => {
+                asked.push(id);
+                names.push(name);
+            }
+            Err(error) => result.failed.push((id, error)),
+        }
+    }
+    let request = match names.as_slice() {
+        [] => return Ok(result.to_json()),
+        [only] => request::paper(only),
+        several => request::batch(several),
+    };
+    let response = match host.fetch(request.clone()) {
+        Ok(response) => response,
+        Err(failure) => {
+            fail_all(&mut result, asked, &hint(failure.into()));
+            return Ok(result.to_json());
+        }
+    };
+    let read = if asked.len() == 1 {
+        answer::read_part(SOURCE, host, &request, &response, Asked::ForOne, |text| {
+            Ok(vec![Some(papers::paper(text)?.work)])
+        })
+    } else {
+        batch(host, &request, &response, asked.len())
+    };
+    match read {
+        Ok(found) => {
+            for (id, work) in asked.into_iter().zip(found) {
+                match work {
+                    Some(work) => result.works.push((id, work)),
+                    None => result.not_found.push(id),
+                }
+            }
+        }
+        Err(error) if error.code == Code::NotFound => result.not_found.extend(asked),
+        Err(error) => fail_all(&mut result, asked, &error),
+    }
+    Ok(result.to_json())
+}
+
+/// The papers of a batch, in the order in which they were asked for.
+fn batch<'r>(
+    host: &dyn Host,
+    request: &Request,
+    response: &'r Response,
+    count: usize,
+) -> Result<Vec<Option<Work<'r>>>, Error> {
+    let read = answer::read_part(SOURCE, host, request, response, Asked::ForMatches, papers::each);
+    let (page, places) = match read {
+        Err(error) if error.message.to_ascii_lowercase().contains(NONE_VALID) => {
+            return Err(Error { code: Code::NotFound, ..error });
+        }
+        other => other?,
+    };
+    if places.len() != count {
+        let message = format!(
+            "expected {count} papers of Semantic Scholar, one for each identifier, but found {}",
+            places.len()
+        );
+        return Err(Error::new(Code::UpstreamInvalid, message));
+    }
+    let mut works = page.works.into_iter();
+    Ok(places.into_iter().map(|place| place.and_then(|_| works.next())).collect())
+}
+
+fn fail_all(result: &mut Answer<'_>, ids: Vec<Id>, error: &Error) {
+    result.failed.extend(ids.into_iter().map(|id| (id, error.clone())));
+}

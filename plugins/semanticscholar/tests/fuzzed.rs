@@ -1,0 +1,59 @@
+//! Documents nobody wrote, and what a fuzzer once found.
+
+use carrel_pdk::Plugin;
+use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+use carrel_semanticscholar::SemanticScholar;
+
+mod support;
+
+use support::fixtures;
+
+/// Pieces that a reader of this source's JSON may stumble over.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "\\u",
+    "\\ud83d",
+    "\\u0000",
+    "null",
+    "true",
+    "-",
+    "1e999",
+    "0.5",
+    "<i>",
+    "</i>",
+    "&amp;lt;sub&amp;gt;",
+    "<title>404 Not Found</title>",
+    r#"{"error":"#,
+    r#""message":"#,
+    r#""title":["#,
+    r#""data":["#,
+    r#""citingPaper":{"#,
+    r#""citedPaper":null,"#,
+    r#""paperId":""#,
+    r#""externalIds":{"#,
+    r#""openAccessPdf":{"url":""#,
+    r#""next":"#,
+    r#""token":""#,
+];
+
+#[test]
+fn thousands_of_damaged_documents_give_a_result_or_an_error() {
+    let documents: Vec<String> =
+        fixtures().documents().into_iter().map(|(_, document)| document).collect();
+    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
+    for round in 0..10_000 {
+        let mut document = documents[round % documents.len()].clone();
+        damage(&mut document, PIECES, &mut numbers);
+        support::check(&document);
+    }
+}
+
+#[test]
+fn every_prefix_of_a_document_is_truncated_and_says_where() {
+    let document = fixtures().document("full");
+    check_every_prefix(&document, 1, |document| SemanticScholar::parse("paper", document));
+}

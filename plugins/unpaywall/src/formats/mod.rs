@@ -1,0 +1,5 @@
+//! The documents: text → values or a positioned error. Pure.
+
+pub(crate) mod document;
+pub(crate) mod item;
+pub mod records;
