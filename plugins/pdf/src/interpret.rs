@@ -1,5 +1,9 @@
 //! The text operators of a page's content: glyphs with their places, in the order they are drawn.
 
+mod annotations;
+mod marks;
+mod paths;
+
 use std::collections::HashSet;
 
 use hayro_syntax::content::UntypedIter;
@@ -9,6 +13,10 @@ use hayro_syntax::page::{Page, Resources};
 use crate::font::{Fonts, Text};
 use crate::geometry::{Direction, Matrix};
 use crate::stream;
+
+use marks::Replacement;
+use paths::Path;
+pub(crate) use paths::{Rule, dividing};
 
 /// Operators of one document: more than any book has.
 pub(crate) const MOST_OPERATORS: u64 = 30_000_000;
@@ -41,6 +49,8 @@ pub(crate) struct Glyph {
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub(crate) glyphs: Vec<Glyph>,
+    /// Lines that may divide the cells of tables.
+    pub(crate) rules: Vec<Rule>,
     /// Glyphs whose font does not say what they stand for.
     pub(crate) unknown: usize,
     /// Images that cover a part of the page worth the name.
@@ -66,12 +76,6 @@ struct State {
     rise: f64,
 }
 
-/// Replacement of the text inside a marked content.
-struct Replacement {
-    text: String,
-    first: Option<Glyph>,
-}
-
 pub(crate) struct Interpreter<'f, 'a> {
     fonts: &'f mut Fonts<'a>,
     hidden: &'f HashSet<ObjectIdentifier>,
@@ -79,6 +83,7 @@ pub(crate) struct Interpreter<'f, 'a> {
     content: Content,
     state: State,
     saved: Vec<State>,
+    path: Path,
     matrix: Matrix,
     line: Matrix,
     /// Whether each open marked content hides what is inside, and what it replaces it with.
@@ -114,6 +119,7 @@ pub(crate) fn page<'a>(
         content,
         state,
         saved: Vec::new(),
+        path: Path::default(),
         matrix: Matrix::IDENTITY,
         line: Matrix::IDENTITY,
         marks: Vec::new(),
@@ -151,66 +157,6 @@ impl<'a> Interpreter<'_, 'a> {
         all
     }
 
-    /// Texts of filled fields and of notes that are drawn on the page.
-    fn annotations(&mut self, page: &Page<'a>) {
-        let Some(all) = page.raw().get::<Array<'_>>(b"Annots") else { return };
-        for annotation in all.iter::<Dict<'_>>().take(5000) {
-            let flags = annotation.get::<u32>(b"F").unwrap_or(0);
-            let is_hidden = flags & (1 << 1 | 1 << 5) != 0;
-            let kind = annotation.get::<Name<'_>>(b"Subtype");
-            let kind = kind.as_ref().map_or(b"".as_slice(), |name| name.as_ref());
-            if is_hidden || !matches!(kind, b"Widget" | b"FreeText" | b"Stamp") {
-                continue;
-            }
-            let Some(looks) = annotation.get::<Dict<'_>>(b"AP") else {
-                self.field(page, &annotation);
-                continue;
-            };
-            let form = looks.get::<Stream<'_>>(b"N").or_else(|| {
-                let states = looks.get::<Dict<'_>>(b"N")?;
-                let state = annotation.get::<Name<'_>>(b"AS")?;
-                states.get::<Stream<'_>>(state.as_ref())
-            });
-            let (Some(form), Some(rect)) = (form, annotation.get::<[f64; 4]>(b"Rect")) else {
-                continue;
-            };
-            let bbox = form.dict().get::<[f64; 4]>(b"BBox").unwrap_or([0.0, 0.0, 1.0, 1.0]);
-            let matrix = form.dict().get::<[f64; 6]>(b"Matrix").map_or(Matrix::IDENTITY, Matrix);
-            let corners =
-                [(0, 1), (0, 3), (2, 1), (2, 3)].map(|(x, y)| matrix.apply(bbox[x], bbox[y]));
-            let left = corners.iter().map(|corner| corner.0).fold(f64::INFINITY, f64::min);
-            let bottom = corners.iter().map(|corner| corner.1).fold(f64::INFINITY, f64::min);
-            let shift =
-                Matrix::translation(rect[0].min(rect[2]) - left, rect[1].min(rect[3]) - bottom);
-            let state = self.state.clone();
-            self.state.ctm = shift.then(&Matrix(page.initial_transform(true).as_coeffs()));
-            self.form(&form, page.resources(), &mut Vec::new());
-            self.state = state;
-        }
-    }
-
-    /// The value of a text field that has no looks yet: viewers draw it.
-    fn field(&mut self, page: &Page<'a>, field: &Dict<'a>) {
-        let text = [Some(field.clone()), field.get::<Dict<'_>>(b"Parent")]
-            .into_iter()
-            .flatten()
-            .find_map(|field| field.get::<hayro_syntax::object::String<'_>>(b"V"))
-            .map(|value| crate::strings::decode(value.as_bytes()));
-        let (Some(text), Some(rect)) = (text, field.get::<[f64; 4]>(b"Rect")) else { return };
-        let text = text.trim();
-        let height = (rect[3] - rect[1]).abs();
-        if text.is_empty() || text.len() > 100_000 || !(0.1..1e5).contains(&height) {
-            return;
-        }
-        let text = self.fonts.texts.add(text);
-        let whole = Matrix([1.0, 0.0, 0.0, 1.0, rect[0].min(rect[2]), rect[1].min(rect[3])])
-            .then(&Matrix(page.initial_transform(true).as_coeffs()));
-        let state = self.state.clone();
-        self.state.size = (height * 0.7).min(10.0);
-        self.place(Some(text), &whole, ((rect[2] - rect[0]).abs(), 0.0), false, 1.0);
-        self.state = state;
-    }
-
     fn form(&mut self, form: &Stream<'a>, outer: &Resources<'a>, open: &mut Vec<ObjectIdentifier>) {
         let id = form.obj_id();
         *self.operators += COST_OF_FORM;
@@ -239,34 +185,6 @@ impl<'a> Interpreter<'_, 'a> {
         self.saved = saved;
         self.state = state;
         (self.matrix, self.line) = (matrix, line);
-    }
-
-    /// Whether optional content is off in the document's default view.
-    fn is_off(&self, id: Option<ObjectIdentifier>, dict: Option<&Dict<'_>>) -> bool {
-        if self.hidden.is_empty() {
-            return false;
-        }
-        if id.is_some_and(|id| self.hidden.contains(&id)) {
-            return true;
-        }
-        // A membership: visible when any of its groups is, unless it says otherwise.
-        let Some(dict) = dict else { return false };
-        if dict.get_ref(b"OCGs").is_some_and(|group| self.hidden.contains(&group.into())) {
-            return true;
-        }
-        let Some(groups) = dict.get::<Array<'_>>(b"OCGs") else { return false };
-        let off: Vec<bool> = groups
-            .raw_iter()
-            .filter_map(|group| group.as_obj_ref())
-            .map(|group| self.hidden.contains(&group.into()))
-            .collect();
-        let policy = dict.get::<Name<'_>>(b"P");
-        match policy.as_ref().map_or(b"AnyOn".as_slice(), |name| name.as_ref()) {
-            b"AllOn" => off.contains(&true),
-            b"AnyOff" => !off.contains(&true) && !off.is_empty(),
-            b"AllOff" => off.contains(&false),
-            _ => !off.is_empty() && !off.contains(&false),
-        }
     }
 
     fn run(&mut self, data: &[u8], resources: &Resources<'a>, open: &mut Vec<ObjectIdentifier>) {
@@ -308,8 +226,7 @@ impl<'a> Interpreter<'_, 'a> {
                 b"Tf" => {
                     let mut operands = instruction.operands();
                     if let Some(Object::Name(name)) = operands.next() {
-                        let dict = resources.get_font(name);
-                        self.state.font = dict.and_then(|dict| self.fonts.load(&dict));
+                        self.state.font = self.fonts.named(&resources.fonts, name);
                     }
                     [self.state.size] = numbers(operands);
                 }
@@ -366,6 +283,10 @@ impl<'a> Interpreter<'_, 'a> {
                 }
                 b"BMC" => self.marks.push((false, None)),
                 b"EMC" => self.end_mark(depth_of_marks),
+                b"m" | b"l" | b"c" | b"v" | b"y" | b"re" | b"h" | b"S" | b"s" | b"f" | b"F"
+                | b"f*" | b"B" | b"B*" | b"b" | b"b*" | b"n" => {
+                    self.follow(operator, instruction.operands());
+                }
                 _ => {}
             }
         }
@@ -405,57 +326,6 @@ impl<'a> Interpreter<'_, 'a> {
         if let Some(dict) = items.next::<Dict<'a>>() {
             self.state.font = self.fonts.load(&dict);
             self.state.size = items.next::<f64>().unwrap_or(self.state.size);
-        }
-    }
-
-    fn begin_mark(
-        &mut self,
-        tag: Option<&Object<'_>>,
-        properties: Option<&Object<'_>>,
-        resources: &Resources<'a>,
-    ) {
-        let is = |tag: Option<&Object<'_>>, name: &[u8]| matches!(tag, Some(Object::Name(tag)) if tag.as_ref() == name);
-        let mut hides = false;
-        let mut replacement = None;
-        let from_resources;
-        let dict = match properties {
-            Some(Object::Name(name)) => {
-                from_resources = resources.properties.get::<Dict<'_>>(name.as_ref());
-                if is(tag, b"OC") {
-                    let id = resources.properties.get_ref(name.as_ref()).map(Into::into);
-                    hides = self.is_off(id, from_resources.as_ref());
-                }
-                from_resources.as_ref()
-            }
-            Some(Object::Dict(dict)) => Some(dict),
-            _ => None,
-        };
-        if let Some(text) =
-            dict.and_then(|dict| dict.get::<hayro_syntax::object::String<'_>>(b"ActualText"))
-        {
-            let text = crate::strings::decode(text.as_bytes());
-            replacement = Some(Replacement { text, first: None });
-        }
-        self.hiding += usize::from(hides);
-        self.replacing += usize::from(replacement.is_some());
-        self.marks.push((hides, replacement));
-        if self.marks.len() > 10_000 {
-            self.end_mark(0);
-        }
-    }
-
-    fn end_mark(&mut self, depth: usize) {
-        if self.marks.len() <= depth {
-            return;
-        }
-        let Some((hides, replacement)) = self.marks.pop() else { return };
-        self.hiding -= usize::from(hides);
-        let Some(replacement) = replacement else { return };
-        self.replacing -= 1;
-        let text = replacement.text.trim_matches(|c: char| c.is_control());
-        if let (Some(mut glyph), 0, false) = (replacement.first, self.replacing, text.is_empty()) {
-            glyph.text = self.fonts.texts.add(text);
-            self.content.glyphs.push(glyph);
         }
     }
 

@@ -6,6 +6,7 @@ use crate::bidi;
 use crate::font::{Font, Fonts, Texts};
 use crate::geometry::Direction;
 use crate::interpret::Glyph;
+use crate::tables::Table;
 
 /// Share of the em that divides words.
 const WORD_GAP: f32 = 0.16;
@@ -34,6 +35,9 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// Whether most of it runs from right to left.
     pub(crate) is_rtl: bool,
+    /// How far it reaches below its type: for a table, which is in the place of a line.
+    pub(crate) depth: f32,
+    pub(crate) table: Option<Box<Table>>,
 }
 
 impl Line {
@@ -49,7 +53,42 @@ impl Line {
             order,
             text: String::new(),
             is_rtl: false,
+            depth: 0.0,
+            table: None,
             glyphs: vec![glyph],
+        }
+    }
+
+    /// A line of some glyphs of one; nothing when they are blank.
+    pub(crate) fn part(glyphs: &[Glyph], order: usize, fonts: &Fonts<'_>) -> Option<Self> {
+        let is_blank = |glyph: &&Glyph| glyph.text.character().is_some_and(is_space);
+        let mut glyphs = glyphs.iter().skip_while(is_blank);
+        let mut line = Self::new(*glyphs.next()?, order);
+        for glyph in glyphs {
+            line.add(*glyph);
+        }
+        line.finish(&fonts.texts);
+        line.bold = line.is_bold(&fonts.all);
+        Some(line).filter(|line| !line.text.is_empty())
+    }
+
+    /// A table in the place of the lines that it was made of.
+    pub(crate) fn of_table(
+        table: Table,
+        [left, top, right, bottom]: [f32; 4],
+        like: &Self,
+    ) -> Self {
+        let cells = table.rows.iter().flatten().filter(|cell| !cell.is_empty());
+        Self {
+            text: cells.map(String::as_str).collect::<Vec<_>>().join(" "),
+            left,
+            right,
+            y: top + like.size * 0.8,
+            depth: (bottom - top - like.size * 1.02).max(0.0),
+            bold: false,
+            table: Some(Box::new(table)),
+            glyphs: Vec::new(),
+            ..like.clone()
         }
     }
 
@@ -90,7 +129,7 @@ impl Line {
     }
 
     pub(crate) fn bottom(&self) -> f32 {
-        self.y + self.size * 0.22
+        self.y + self.size * 0.22 + self.depth
     }
 
     pub(crate) fn width(&self) -> f32 {
