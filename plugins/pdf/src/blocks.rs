@@ -65,6 +65,10 @@ impl Block {
         if line.direction != self.direction || line.table.is_some() || last.table.is_some() {
             return false;
         }
+        // Tags that are sound say what a paragraph is.
+        if line.element != 0 && last.element != 0 {
+            return line.element == last.element;
+        }
         let size = last.size.max(line.size);
         let down = line.y - last.y;
         // The next piece of the same line.

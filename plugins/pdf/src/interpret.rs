@@ -4,7 +4,7 @@ mod annotations;
 mod marks;
 mod paths;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hayro_syntax::content::UntypedIter;
 use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
@@ -14,7 +14,7 @@ use crate::font::{Fonts, Text};
 use crate::geometry::{Direction, Matrix};
 use crate::stream;
 
-use marks::Replacement;
+use marks::Mark;
 use paths::Path;
 pub(crate) use paths::{Rule, dividing};
 
@@ -43,6 +43,8 @@ pub(crate) struct Glyph {
     pub(crate) size: f32,
     pub(crate) font: u16,
     pub(crate) direction: Direction,
+    /// The element of the structure tree that it belongs to; 0 for none.
+    pub(crate) element: u32,
 }
 
 /// What is on a page.
@@ -86,8 +88,11 @@ pub(crate) struct Interpreter<'f, 'a> {
     path: Path,
     matrix: Matrix,
     line: Matrix,
-    /// Whether each open marked content hides what is inside, and what it replaces it with.
-    marks: Vec<(bool, Option<Replacement>)>,
+    marks: Vec<Mark>,
+    /// Elements of the page's marked contents.
+    elements: Option<&'f HashMap<u32, u32>>,
+    /// The element inside which the content is.
+    element: u32,
     hiding: usize,
     replacing: usize,
 }
@@ -97,6 +102,7 @@ pub(crate) fn page<'a>(
     page: &Page<'a>,
     fonts: &mut Fonts<'a>,
     hidden: &HashSet<ObjectIdentifier>,
+    elements: Option<&HashMap<u32, u32>>,
     operators: &mut u64,
 ) -> Content {
     let transform = page.initial_transform(true).as_coeffs();
@@ -123,6 +129,8 @@ pub(crate) fn page<'a>(
         matrix: Matrix::IDENTITY,
         line: Matrix::IDENTITY,
         marks: Vec::new(),
+        elements,
+        element: 0,
         hiding: 0,
         replacing: 0,
     };
@@ -180,7 +188,10 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let saved = std::mem::take(&mut self.saved);
         open.push(id);
+        // Marks of a form are numbered by themselves.
+        let elements = self.elements.take();
         self.run(&data, resources, open);
+        self.elements = elements;
         open.pop();
         self.saved = saved;
         self.state = state;
@@ -281,7 +292,7 @@ impl<'a> Interpreter<'_, 'a> {
                     let tag = operands.next();
                     self.begin_mark(tag, operands.next(), resources);
                 }
-                b"BMC" => self.marks.push((false, None)),
+                b"BMC" => self.marks.push(Mark { element: self.element, ..Mark::default() }),
                 b"EMC" => self.end_mark(depth_of_marks),
                 b"m" | b"l" | b"c" | b"v" | b"y" | b"re" | b"h" | b"S" | b"s" | b"f" | b"F"
                 | b"f*" | b"B" | b"B*" | b"b" | b"b*" | b"n" => {
@@ -425,10 +436,11 @@ impl<'a> Interpreter<'_, 'a> {
             size: size as f32,
             font: u16::try_from(self.state.font.unwrap_or(0)).unwrap_or(u16::MAX),
             direction,
+            element: self.element,
         };
         if self.replacing > 0 {
-            for (_, replacement) in &mut self.marks {
-                let Some(replacement) = replacement else { continue };
+            for mark in &mut self.marks {
+                let Some(replacement) = &mut mark.replacement else { continue };
                 match &mut replacement.first {
                     Some(first) if first.direction == direction => {
                         let end = (first.x + first.width).max(glyph.x + glyph.width);

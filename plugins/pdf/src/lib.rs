@@ -26,6 +26,7 @@ mod stream;
 mod strings;
 mod structure;
 mod tables;
+mod tags;
 
 use carrel_pdk::document::Document;
 use carrel_pdk::{Error, Host, Manifest, Plugin};

@@ -38,6 +38,8 @@ pub(crate) struct Line {
     /// How far it reaches below its type: for a table, which is in the place of a line.
     pub(crate) depth: f32,
     pub(crate) table: Option<Box<Table>>,
+    /// The element of the structure tree that it belongs to; 0 for none.
+    pub(crate) element: u32,
 }
 
 impl Line {
@@ -55,6 +57,7 @@ impl Line {
             is_rtl: false,
             depth: 0.0,
             table: None,
+            element: glyph.element,
             glyphs: vec![glyph],
         }
     }
@@ -87,6 +90,7 @@ impl Line {
             depth: (bottom - top - like.size * 1.02).max(0.0),
             bold: false,
             table: Some(Box::new(table)),
+            element: 0,
             glyphs: Vec::new(),
             ..like.clone()
         }
@@ -138,7 +142,7 @@ impl Line {
 
     /// Whether a glyph that is drawn next belongs to the line.
     fn takes(&self, glyph: &Glyph) -> bool {
-        if glyph.direction != self.direction {
+        if glyph.direction != self.direction || differ(glyph.element, self.element) {
             return false;
         }
         let size = self.size.max(glyph.size);
@@ -193,6 +197,11 @@ impl Line {
     }
 }
 
+/// Whether two elements are known and not the same.
+pub(crate) fn differ(one: u32, other: u32) -> bool {
+    one != other && one != 0 && other != 0
+}
+
 /// Gathers a page's glyphs into lines, in the order of drawing.
 pub(crate) fn gather(glyphs: &[Glyph], fonts: &Fonts<'_>) -> Vec<Line> {
     let texts = &fonts.texts;
@@ -238,6 +247,7 @@ fn join(mut lines: Vec<Line>) -> Vec<Line> {
                 break;
             }
             if gone.get(*second).copied().unwrap_or(true)
+                || differ(a.element, b.element)
                 || a.size / b.size > 1.3
                 || b.size / a.size > 1.3
             {

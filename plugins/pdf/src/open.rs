@@ -12,6 +12,7 @@ use crate::blocks::{self, Block};
 use crate::font::{Font, Fonts};
 use crate::interpret::{self, Content};
 use crate::options::Options;
+use crate::tags::{self, Tags};
 use crate::{bomb, lines, metadata, structure, tables};
 
 /// Share of a page that its images cover when it is a scan.
@@ -21,6 +22,8 @@ const SCANNED: f64 = 0.25;
 pub(crate) struct PageText {
     /// From 1.
     pub(crate) number: u64,
+    /// What the page's figures show, as the file says.
+    pub(crate) alternatives: Vec<String>,
     pub(crate) height: f32,
     pub(crate) blocks: Vec<Block>,
 }
@@ -45,6 +48,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
     let wanted = options.pages(count)?;
     let mut document = Document { pages: Some(count), ..Document::default() };
     let hidden = hidden_groups(&pdf);
+    let tags = Tags::read(&pdf);
     let mut fonts = Fonts::new();
     let mut operators = 0;
     let mut tally = Tally { truncated: !has_end(bytes), ..Tally::default() };
@@ -53,19 +57,24 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
         if !wanted.contains(&number) {
             continue;
         }
-        let content = interpret::page(page, &mut fonts, &hidden, &mut operators);
+        let id = page.raw().obj_id();
+        let elements = tags.of_page(id);
+        let mut content = interpret::page(page, &mut fonts, &hidden, elements, &mut operators);
+        tags::check(&mut content.glyphs);
         tally.add(number, &content, &mut document);
         let height = content.height;
         let lines = lines::gather(&content.glyphs, &fonts);
-        let lines = tables::take(lines, interpret::dividing(&content.rules), &fonts);
-        pages.push(PageText { number, height, blocks: blocks::gather(lines, &fonts.all) });
+        let lines = tables::take(lines, interpret::dividing(&content.rules), &tags, &fonts);
+        let alternatives = tags.alternatives(id);
+        let blocks = blocks::gather(lines, &fonts.all);
+        pages.push(PageText { number, alternatives, height, blocks });
         if operators > interpret::MOST_OPERATORS {
             break;
         }
     }
     metadata::read(&pdf, &mut document);
     let whole = wanted.len() as u64 == count;
-    structure::fill(pages, &fonts.all as &[Font<'_>], whole, &mut document);
+    structure::fill(pages, &fonts.all as &[Font<'_>], &tags, whole, &mut document);
     document.finish();
     tally.judge(&mut document);
     Ok(document)

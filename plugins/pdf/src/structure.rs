@@ -13,6 +13,7 @@ use crate::geometry::Direction;
 use crate::open::PageText;
 use crate::prose::{self, Words};
 use crate::tables::Table;
+use crate::tags::{Role, Tags};
 use crate::{identifiers, metadata, references};
 
 use running::drop_running;
@@ -23,6 +24,7 @@ use style::{Style, is_known};
 pub(crate) fn fill(
     mut pages: Vec<PageText>,
     fonts: &[Font<'_>],
+    tags: &Tags,
     whole: bool,
     document: &mut Document,
 ) {
@@ -46,6 +48,7 @@ pub(crate) fn fill(
         style: &style,
         words: &words,
         fonts,
+        tags,
         sections: Vec::new(),
         references: Vec::new(),
         in_references: false,
@@ -60,6 +63,9 @@ pub(crate) fn fill(
             if !is_title {
                 writer.block(block, page);
             }
+        }
+        for text in &page.alternatives {
+            writer.push(document::Block::new(Kind::Figure, text), page);
         }
     }
     let (sections, list) = (writer.sections, writer.references);
@@ -135,6 +141,7 @@ struct Writer<'s> {
     style: &'s Style,
     words: &'s Words,
     fonts: &'s [Font<'s>],
+    tags: &'s Tags,
     sections: Vec<Section>,
     references: Vec<Block>,
     in_references: bool,
@@ -155,7 +162,19 @@ impl Writer<'_> {
         if text.is_empty() {
             return;
         }
-        if let Some((label, heading, level)) = self.style.heading(block, &text) {
+        let role = block.lines.first().and_then(|line| self.tags.role(line.element));
+        let heading = match role {
+            Some(Role::Heading(level)) if text.chars().count() <= 300 => {
+                let (label, rest) = match prose::numbered(&text) {
+                    Some((label, rest)) => (Some(label.to_owned()), rest),
+                    None => (None, text.as_str()),
+                };
+                Some((label, rest.to_owned(), level))
+            }
+            Some(_) if self.tags.has_headings => None,
+            _ => self.style.heading(block, &text),
+        };
+        if let Some((label, heading, level)) = heading {
             let is_list = references::is_heading(&text);
             let looks_cited =
                 self.in_references && label.is_some() && identifiers::year(&heading).is_some();
@@ -225,7 +244,7 @@ impl Writer<'_> {
             self.references.push(block.clone());
             return;
         }
-        if let Some(rest) = prose::bullet(&text) {
+        if let Some(rest) = prose::bullet(&text).or((role == Some(Role::Item)).then_some(&text)) {
             self.item(rest, page);
             return;
         }

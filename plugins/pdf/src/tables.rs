@@ -1,16 +1,19 @@
 //! Tables: text between ruling lines that make cells, or in columns between rules that run across.
 //!
-//! What is not surely a table stays lines: [`ruled`] asks for a grid of lines, [`open`] for three rules of one
+//! A file that is tagged says itself what its cells are. What is not surely a table stays lines: [`ruled`] asks for a grid of lines, [`open`] for three rules of one
 //! width with columns that no word crosses.
 
 mod open;
 mod ruled;
+
+use std::collections::BTreeMap;
 
 use crate::font::Fonts;
 use crate::geometry::Direction;
 use crate::interpret::{Glyph, Rule};
 use crate::lines::{Line, is_space};
 use crate::prose::Words;
+use crate::tags::{Role, Tags};
 
 /// Space between columns, in ems: more than between words.
 const COLUMN_GAP: f32 = 0.75;
@@ -31,7 +34,8 @@ pub(crate) struct Table {
 type Cells = Vec<Vec<Vec<Line>>>;
 
 /// Puts tables in the place of the lines that they are made of.
-pub(crate) fn take(lines: Vec<Line>, rules: &[Rule], fonts: &Fonts<'_>) -> Vec<Line> {
+pub(crate) fn take(lines: Vec<Line>, rules: &[Rule], tags: &Tags, fonts: &Fonts<'_>) -> Vec<Line> {
+    let lines = tagged(lines, tags);
     if rules.len() < 3 || lines.len() < 4 {
         return lines;
     }
@@ -39,6 +43,60 @@ pub(crate) fn take(lines: Vec<Line>, rules: &[Rule], fonts: &Fonts<'_>) -> Vec<L
         merged(rules).into_iter().partition(|rule| !rule.is_vertical);
     let lines = ruled::take(lines, &across, &down, fonts);
     open::take(lines, &across, fonts)
+}
+
+/// Puts tables in the place of lines that are cells by the structure tree.
+fn tagged(lines: Vec<Line>, tags: &Tags) -> Vec<Line> {
+    let mut tables: BTreeMap<u32, Vec<Line>> = BTreeMap::new();
+    let mut rest = Vec::with_capacity(lines.len());
+    for line in lines {
+        match tags.role(line.element) {
+            Some(Role::Cell(table, ..)) => tables.entry(table).or_default().push(line),
+            _ => rest.push(line),
+        }
+    }
+    for lines in tables.into_values() {
+        let places = lines.iter().filter_map(|line| match tags.role(line.element)? {
+            Role::Cell(_, row, column, is_header) => Some((row, column as usize, is_header)),
+            _ => None,
+        });
+        let places: Vec<(u32, usize, bool)> = places.collect();
+        let mut rows: Vec<u32> = places.iter().map(|place| place.0).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let width = places.iter().map(|place| place.1 + 1).max().unwrap_or(0);
+        let mut found = None;
+        if rows.len() <= MOST && width <= MOST {
+            let mut cells: Cells = vec![vec![Vec::new(); width]; rows.len()];
+            let is_head = |row: &&u32| places.iter().all(|place| place.0 != **row || place.2);
+            let heads = rows.iter().take(10).take_while(is_head).count();
+            for (line, (row, column, _)) in lines.iter().zip(&places) {
+                let row = rows.binary_search(row).ok().and_then(|row| cells.get_mut(row));
+                if let Some(cell) = row.and_then(|row| row.get_mut(*column)) {
+                    cell.push(line.clone());
+                }
+            }
+            found = table(cells, heads);
+        }
+        let first = lines.iter().min_by_key(|line| line.order).cloned();
+        match (found, first) {
+            (Some(found), Some(first)) => {
+                let edge = |of: fn(&Line) -> f32, pick: fn(f32, f32) -> f32| {
+                    lines.iter().map(of).reduce(pick).unwrap_or_default()
+                };
+                let frame = [
+                    edge(|line| line.left, f32::min),
+                    edge(Line::top, f32::min),
+                    edge(|line| line.right, f32::max),
+                    edge(Line::bottom, f32::max),
+                ];
+                insert(found, frame, &first, &mut rest);
+            }
+            _ => rest.extend(lines),
+        }
+    }
+    rest.sort_by_key(|line| line.order);
+    rest
 }
 
 /// Rules with those that continue or repeat each other made one.

@@ -11,6 +11,16 @@ pub(super) struct Replacement {
     pub(super) first: Option<Glyph>,
 }
 
+/// An open marked content.
+#[derive(Default)]
+pub(super) struct Mark {
+    pub(super) hides: bool,
+    /// What stands for the text inside.
+    pub(super) replacement: Option<Replacement>,
+    /// The element of the content around it.
+    pub(super) element: u32,
+}
+
 impl<'a> Interpreter<'_, 'a> {
     /// Whether optional content is off in the document's default view.
     pub(super) fn is_off(&self, id: Option<ObjectIdentifier>, dict: Option<&Dict<'_>>) -> bool {
@@ -70,7 +80,11 @@ impl<'a> Interpreter<'_, 'a> {
         }
         self.hiding += usize::from(hides);
         self.replacing += usize::from(replacement.is_some());
-        self.marks.push((hides, replacement));
+        self.marks.push(Mark { hides, replacement, element: self.element });
+        let mark = dict.and_then(|dict| dict.get::<u32>(b"MCID"));
+        if let (Some(elements), Some(mark)) = (self.elements, mark) {
+            self.element = elements.get(&mark).copied().unwrap_or(0);
+        }
         if self.marks.len() > 10_000 {
             self.end_mark(0);
         }
@@ -80,7 +94,8 @@ impl<'a> Interpreter<'_, 'a> {
         if self.marks.len() <= depth {
             return;
         }
-        let Some((hides, replacement)) = self.marks.pop() else { return };
+        let Some(Mark { hides, replacement, element }) = self.marks.pop() else { return };
+        self.element = element;
         self.hiding -= usize::from(hides);
         let Some(replacement) = replacement else { return };
         self.replacing -= 1;
