@@ -1,6 +1,6 @@
 //! The structure tree of tagged files: which element each marked content belongs to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use carrel_pdk::text::collapse;
 use hayro_syntax::Pdf;
@@ -9,7 +9,7 @@ use hayro_syntax::object::{Dict, Name, Object, ObjectIdentifier, String as PdfSt
 use crate::interpret::Glyph;
 use crate::strings;
 
-/// Nodes of a tree that are read, and how deep.
+/// Nodes of a tree that are read, and how deep: a loop ends at either.
 const MOST_NODES: usize = 100_000;
 const DEEPEST: usize = 40;
 /// Share of a page's glyphs that belong to elements, where tags are sound.
@@ -50,7 +50,6 @@ impl Tags {
         let mut reader = Reader {
             tags: Self::default(),
             map: tree.get::<Dict<'_>>(b"RoleMap").unwrap_or_default(),
-            seen: HashSet::new(),
             nodes: 0,
             table: (0, 0, 0),
         };
@@ -100,7 +99,6 @@ struct Place {
 struct Reader<'a> {
     tags: Tags,
     map: Dict<'a>,
-    seen: HashSet<ObjectIdentifier>,
     nodes: usize,
     /// The last table, its row, its column.
     table: (u32, u32, u32),
@@ -146,9 +144,6 @@ impl<'a> Reader<'a> {
     }
 
     fn element(&mut self, node: &Dict<'a>, place: Place, depth: usize) {
-        if node.obj_id().is_some_and(|id| !self.seen.insert(id)) {
-            return;
-        }
         let Some(name) = self.name(node) else { return };
         let role = |role| Some(role);
         let inside = self.tags.role(place.element);
