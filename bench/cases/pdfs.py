@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.measure import Bar, Figure, Row
-from bench.pdf_scores import Score, mean, score, text_of, text_of_tei
+from bench.pdf_scores import Score, mean, score, text_of, text_of_tei, words
 from bench.workbench import Workbench
 
 #: Outside the repository; its files are not copied.
@@ -182,13 +182,20 @@ def _score_rows(
 
 
 def _files_rows(reads: Mapping[str, _Read]) -> Sequence[Row]:
-    def share(read: _Read) -> float:
-        return sum(text is not None for text in read.texts.values()) / len(read.texts)
+    # One rule for all: of the files in which any program finds a word, those where this one does.
+    with_words = {
+        name: {path for path, text in read.texts.items() if text and words(text)}
+        for name, read in reads.items()
+    }
+    readable = set().union(*with_words.values())
 
-    what = "share of files read: ours : pdftotext"
+    def share(name: str) -> float:
+        return len(with_words[name]) / max(1, len(readable))
+
+    what = "share of files with words that are read: ours : pdftotext"
     if "pdftotext" not in reads:
         return [Row("pdf-read", what, missing=_NO_PEER)]
-    ours, theirs = share(reads["carrel"]), share(reads["pdftotext"])
+    ours, theirs = share("carrel"), share("pdftotext")
     return [Row("pdf-read", what, Figure((ours,), "F1"), Figure((theirs,), "F1"), floor=theirs)]
 
 

@@ -141,6 +141,37 @@ def _multiplying_forms() -> bytes:
     return file.save()
 
 
+def _many_rules() -> bytes:
+    file = PdfFile()
+    rules = "".join(f"{x} 0 m {x} 792 l S 0 {x} m 612 {x} l S\n" for x in range(0, 600, 3))
+    texts = "".join(lines("F1", 2, x, 700, ["x"] * 200) for x in range(10, 600, 30))
+    file.add_page(rules + texts)
+    file.add_page("0 0 9 9 re S\n" * 200_000)
+    return file.save()
+
+
+def _structure_loop() -> bytes:
+    file = PdfFile()
+    page = file.add_page("/P << /MCID 0 >> BDC\n" + lines("F1", 10, 72, 700, ["words"]) + "EMC")
+    # Each element has the next one many times over, and the last one has the first.
+    first = len(file.objects) + 6
+    for number in range(first, first + 30):
+        following = first if number == first + 29 else number + 1
+        file.add(f"<< /S /P /Pg {page} 0 R /K [0 {f'{following} 0 R ' * 50}] >>")
+    file.catalogue = f"/MarkInfo << /Marked true >> /StructTreeRoot << /K {first} 0 R >>"
+    return file.save()
+
+
+def _deep_page_tree() -> bytes:
+    file = PdfFile()
+    data = file.add_page(lines("F1", 10, 72, 700, ["words"]))
+    kid = data
+    for _ in range(5000):
+        kid = file.add(f"<< /Type /Pages /Kids [{kid} 0 R {kid} 0 R] /Count 2 >>")
+    file.pages = [kid]
+    return file.save()
+
+
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "empty": lambda: b"",
     "header-only": lambda: b"%PDF-1.7\n",
@@ -151,6 +182,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "objects": _many_objects,
     "loop": _loop,
     "forms": _multiplying_forms,
+    "rules": _many_rules,
+    "structure-loop": _structure_loop,
+    "page-tree": _deep_page_tree,
 }
 
 

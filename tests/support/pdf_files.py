@@ -237,6 +237,106 @@ def _unread() -> bytes:
     return _one_page(encrypted=True).replace(b"/O <", b"/O <00", 1).replace(b"> /U", b"> /U", 1)
 
 
+_ROWS = (
+    ("Room", "Desks", "Light"),
+    ("North", "14", "even"),
+    ("South", "9", "bright"),
+    ("Cellar", "2", "none"),
+)
+
+
+def _cells(xs: Sequence[int]) -> str:
+    return "".join(
+        lines("F1", 10, x, 700 - row * 20, [text])
+        for row, texts in enumerate(_ROWS)
+        for x, text in zip(xs, texts, strict=True)
+    )
+
+
+def _ruled_table() -> bytes:
+    file = PdfFile()
+    across = "".join(f"72 {715 - row * 20} m 372 {715 - row * 20} l S\n" for row in range(5))
+    down = "".join(f"{x} 635 0.5 80 re f\n" for x in (72, 172, 272, 372))
+    caption = lines("F1", 10, 72, 745, ["Table 1: Rooms and their light."])
+    below = lines("F1", 10, 72, 600, _BODY)
+    file.add_page(caption + across + down + _cells((80, 180, 280)) + below)
+    return file.save()
+
+
+def _open_table() -> bytes:
+    file = PdfFile()
+    rules = "".join(f"72 {y} m 372 {y} l S\n" for y in (715, 694, 632))
+    above = lines("F1", 10, 72, 790, _BODY[:3])
+    caption = lines("F1", 10, 72, 610, ["Table 2: The same rooms, without upright lines."])
+    file.add_page(above + rules + _cells((76, 200, 300)) + caption)
+    return file.save()
+
+
+def _tagged() -> bytes:
+    """Headings, a list and a table that their type does not show."""
+    file = PdfFile()
+    texts = ("Of rooms", "Rooms have desks.", "oak", "pine", "Room", "Desks", "North", "14")
+    content = "".join(
+        f"/P << /MCID {mark} >> BDC\n{lines('F1', 10, 72 + 90 * (mark in {5, 7}), y, [text])}EMC\n"
+        for mark, (text, y) in enumerate(
+            zip(texts, (700, 688, 676, 664, 652, 652, 640, 640), strict=True)
+        )
+    )
+    page = file.add_page(content)
+    kinds = ["H1", "P", "LI", "LI"]
+    kids = "".join(f"<< /S /{kind} /Pg {page} 0 R /K {mark} >> " for mark, kind in enumerate(kinds))
+    rows = [
+        f"<< /S /TR /K [<< /S /{kind} /Pg {page} 0 R /K {mark} >>"
+        f" << /S /{kind} /Pg {page} 0 R /K {mark + 1} >>] >>"
+        for mark, kind in ((4, "TH"), (6, "Cell"))
+    ]
+    figure = f"<< /S /Figure /Pg {page} 0 R /Alt (A desk below a window.) >>"
+    tree = file.add(
+        "<< /Type /StructTreeRoot /RoleMap << /Cell /TD >>"
+        f" /K [{kids} << /S /Table /K [{' '.join(rows)}] >> {figure}] >>"
+    )
+    file.catalogue = f"/MarkInfo << /Marked true >> /StructTreeRoot {tree} 0 R"
+    return file.save()
+
+
+def _numbers_of_glyphs() -> bytes:
+    """A font of Windows that is not embedded, shown by the numbers of its glyphs."""
+    file = PdfFile()
+    system = "/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
+    inner = file.add(
+        f"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Arial /DW 600 {system}"
+        " /FontDescriptor << /Type /FontDescriptor /FontName /Arial /Flags 32 >> >>"
+    )
+    font = file.add(
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Arial /Encoding /Identity-H"
+        f" /DescendantFonts [{inner} 0 R] >>"
+    )
+    codes = "".join(f"{ord(c) - 29:04X}" for c in "Reading rooms") + "0003" + "023A023B023C"
+    file.add_page(f"BT /F9 12 Tf 72 700 Td <{codes}> Tj ET", fonts=f"/F9 {font} 0 R")
+    return file.save()
+
+
+def _note() -> bytes:
+    file = PdfFile()
+    note = "<< /Subtype /FreeText /Rect [72 690 300 710] /Contents (A note without its looks) >>"
+    file.add_page("", entries=f"/Annots [{note}]")
+    return file.save()
+
+
+def _encrypted_attachments() -> bytes:
+    """A password that is not known, for attachments alone."""
+    file = PdfFile()
+    file.add_page(lines("F1", 10, 72, 700, _BODY))
+    filters = "/CF << /StdCF << /AuthEvent /EFOpen /CFM /AESV2 /Length 16 >> >>"
+    own = f"<{'5a' * 32}>"
+    handler = file.add(
+        f"<< /Filter /Standard /V 4 /R 4 /Length 128 {filters} /EFF /StdCF /StmF /Identity"
+        f" /StrF /Identity /O {own} /U {own} /P -4 >>"
+    )
+    file.trailer = f"/Encrypt {handler} 0 R /ID [<{'00' * 16}> <{'00' * 16}>]"
+    return file.save()
+
+
 #: The reversed text is shown on the page from left to right.
 CASES: Mapping[str, bytes] = {
     "paper": _paper(),
@@ -252,6 +352,12 @@ CASES: Mapping[str, bytes] = {
     "no_cross_references": _one_page(table=False),
     "cut": _one_page()[:900],
     "turned": _turned(),
+    "ruled_table": _ruled_table(),
+    "open_table": _open_table(),
+    "tagged": _tagged(),
+    "glyph_numbers": _numbers_of_glyphs(),
+    "note": _note(),
+    "encrypted_attachments": _encrypted_attachments(),
     "not_pdf": b"<!DOCTYPE html><title>Not found</title>",
 }
 

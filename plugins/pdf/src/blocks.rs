@@ -3,6 +3,7 @@
 use crate::font::Font;
 use crate::geometry::Direction;
 use crate::lines::Line;
+use crate::tables::Table;
 use crate::{order, prose, structure};
 
 /// Lines that belong together.
@@ -49,6 +50,11 @@ impl Block {
         self.right - self.left
     }
 
+    /// The table that the block is.
+    pub(crate) fn table(&self) -> Option<&Table> {
+        self.lines.first()?.table.as_deref()
+    }
+
     fn last(&self) -> Option<&Line> {
         self.lines.last()
     }
@@ -56,8 +62,12 @@ impl Block {
     /// Whether a line that comes next is part of the block.
     fn takes(&self, line: &Line) -> bool {
         let Some(last) = self.last() else { return false };
-        if line.direction != self.direction {
+        if line.direction != self.direction || line.table.is_some() || last.table.is_some() {
             return false;
+        }
+        // Tags that are sound say what a paragraph is.
+        if line.element != 0 && last.element != 0 {
+            return line.element == last.element;
         }
         let size = last.size.max(line.size);
         let down = line.y - last.y;

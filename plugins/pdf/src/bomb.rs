@@ -1,6 +1,7 @@
 //! Streams that hayro-syntax inflates while it opens a file, looked at before.
 
 use carrel_pdk::{Code, Error};
+use memchr::memmem;
 
 use crate::stream;
 
@@ -13,7 +14,7 @@ const LARGEST: usize = 512 << 20;
 pub(crate) fn check(bytes: &[u8]) -> Result<(), Error> {
     let mut whole = 0_usize;
     let mut from = 0;
-    while let Some(found) = find(bytes.get(from..).unwrap_or_default(), b"stream") {
+    while let Some(found) = memmem::find(bytes.get(from..).unwrap_or_default(), b"stream") {
         let at = from + found;
         from = at + 6;
         let before = bytes.get(at.saturating_sub(600)..at).unwrap_or_default();
@@ -24,19 +25,19 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), Error> {
             .windows(4)
             .rposition(|window| window == b" obj")
             .map_or(before, |start| before.get(start..).unwrap_or_default());
-        if find(dict, b"ObjStm").is_none() && find(dict, b"XRef").is_none() {
+        if memmem::find(dict, b"ObjStm").is_none() && memmem::find(dict, b"XRef").is_none() {
             continue;
         }
         let mut data = bytes.get(from..).unwrap_or_default();
         let line = data.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).take(2).count();
         data = data.get(line..).unwrap_or_default();
-        let length = find(data, b"endstream").unwrap_or(data.len());
+        let length = memmem::find(data, b"endstream").unwrap_or(data.len());
         data = data.get(..length).unwrap_or_default();
         from += length;
         // Two filters that both inflate have no honest use for objects.
-        let twice = find(dict, b"FlateDecode").is_some_and(|first| {
+        let twice = memmem::find(dict, b"FlateDecode").is_some_and(|first| {
             let behind = dict.get(first + 11..).unwrap_or_default();
-            find(behind, b"FlateDecode").is_some() || find(behind, b"/Fl").is_some()
+            memmem::find(behind, b"FlateDecode").is_some() || memmem::find(behind, b"/Fl").is_some()
         });
         whole = whole.saturating_add(match (length < SMALL, twice) {
             (true, false) => 0,
@@ -49,17 +50,4 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-pub(crate) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
-    let first = *needle.first()?;
-    let mut from = 0;
-    while let Some(found) = bytes.get(from..)?.iter().position(|byte| *byte == first) {
-        let at = from + found;
-        if bytes.get(at..)?.starts_with(needle) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
-    None
 }

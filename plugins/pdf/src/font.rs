@@ -1,63 +1,23 @@
 //! Fonts: from the bytes of a shown string to characters and advances.
 
+mod glyphs;
+mod order;
+mod table;
+mod texts;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use hayro_cmap::{BfString, CMap, CMapName, CidFamily};
 use hayro_font::{CMapResolverFn, Font as Program, FontCache, FontGlyph, FontResolverFn};
-use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
+use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
 
 use crate::stream;
 
-/// What a glyph stands for: a character, or a text of the document's [`Texts`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Text(u32);
-
-const FIRST_TEXT: u32 = 0x11_0000;
-
-/// Texts of several characters that single glyphs stand for.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    all: Vec<String>,
-    numbers: HashMap<String, u32>,
-}
-
-impl Texts {
-    /// The glyph's text for a string.
-    pub(crate) fn add(&mut self, text: &str) -> Text {
-        let mut characters = text.chars();
-        if let (Some(only), None) = (characters.next(), characters.next()) {
-            return Text(only.into());
-        }
-        if let Some(number) = self.numbers.get(text) {
-            return Text(*number);
-        }
-        let number = FIRST_TEXT.saturating_add(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        Text(number)
-    }
-
-    /// Adds a glyph's characters to a string.
-    pub(crate) fn push(&self, text: Text, to: &mut String) {
-        match char::from_u32(text.0) {
-            Some(character) => to.push(character),
-            None => to.push_str(self.of(text)),
-        }
-    }
-
-    fn of(&self, text: Text) -> &str {
-        let index = text.0.saturating_sub(FIRST_TEXT) as usize;
-        self.all.get(index).map_or("", String::as_str)
-    }
-}
-
-impl Text {
-    /// The character, where it is one.
-    pub(crate) fn character(self) -> Option<char> {
-        char::from_u32(self.0)
-    }
-}
+use glyphs::{characters, differences, hex_name, number_in};
+use order::GlyphOrder;
+use table::{is_no_text, table_entries};
+pub(crate) use texts::{Text, Texts};
 
 /// What a code of a font is.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +39,11 @@ pub(crate) struct Font<'a> {
     /// Height of the font's em in its own size; 1 but for fonts of type 3.
     pub(crate) em: f32,
     composite: bool,
+    /// What codes are, once they were met: those of one byte, and others.
+    bytes: Vec<Option<Code>>,
     codes: HashMap<u32, Code>,
+    /// Whether it is a font of Windows that is not embedded and shown by the numbers of its glyphs.
+    order: Option<GlyphOrder>,
     differences: HashMap<u32, String>,
     names_are_hex: bool,
     collection: Option<Collection>,
@@ -106,6 +70,7 @@ pub(crate) struct Fonts<'a> {
     cmaps: CMapResolverFn,
     pub(crate) all: Vec<Font<'a>>,
     numbers: HashMap<FontKey, Option<usize>>,
+    references: HashMap<ObjectIdentifier, Option<usize>>,
     pub(crate) texts: Texts,
 }
 
@@ -126,8 +91,22 @@ impl<'a> Fonts<'a> {
             cmaps: Arc::new(hayro_cmap::load_embedded),
             all: Vec::new(),
             numbers: HashMap::new(),
+            references: HashMap::new(),
             texts: Texts::default(),
         }
+    }
+
+    /// The number of the font that resources have under a name.
+    pub(crate) fn named(&mut self, fonts: &Dict<'a>, name: &Name<'_>) -> Option<usize> {
+        let id: Option<ObjectIdentifier> = fonts.get_ref(name).map(Into::into);
+        if let Some(known) = id.and_then(|id| self.references.get(&id)) {
+            return *known;
+        }
+        let number = fonts.get::<Dict<'a>>(name).and_then(|dict| self.load(&dict));
+        if let Some(id) = id {
+            self.references.insert(id, number);
+        }
+        number
     }
 
     /// The number of the font that a dictionary describes.
@@ -197,7 +176,9 @@ impl<'a> Fonts<'a> {
             program,
 
             composite,
+            bytes: vec![None; 256],
             codes: HashMap::new(),
+            order: if composite { GlyphOrder::of(dict, inner, &descriptor, &lower) } else { None },
             differences,
         })
     }
@@ -256,7 +237,12 @@ impl<'a> Fonts<'a> {
         let (code, length) = font.program.read_code(bytes, at);
         let length = length.max(1);
         let is_space = length == 1 && bytes.get(at) == Some(&b' ');
-        if let Some(known) = font.codes.get(&code) {
+        let slot = if length == 1 { code as usize } else { usize::MAX };
+        let known = match font.bytes.get(slot) {
+            Some(known) => known.as_ref(),
+            None => font.codes.get(&code),
+        };
+        if let Some(known) = known {
             return Some((*known, length, is_space));
         }
         let raw = bytes.get(at..(at + length).min(bytes.len()))?;
@@ -265,7 +251,10 @@ impl<'a> Fonts<'a> {
         let advance = if font.vertical { advance.y } else { advance.x } as f32 / 1000.0;
         let advance = if advance.is_finite() { advance } else { 0.0 };
         let known = Code { text, advance };
-        font.codes.insert(code, known);
+        match font.bytes.get_mut(slot) {
+            Some(slot) => *slot = Some(known),
+            None => drop(font.codes.insert(code, known)),
+        }
         Some((known, length, is_space))
     }
 }
@@ -296,7 +285,7 @@ impl Font<'_> {
             return Some(character.to_string());
         }
         if self.composite {
-            return None;
+            return self.order.as_ref()?.character(code).map(String::from);
         }
         let number = match self.differences.get(&code) {
             Some(name) => number_in(name, self.names_are_hex)?,
@@ -339,97 +328,6 @@ impl Font<'_> {
     }
 }
 
-/// The entries of a broken table of characters: all that stands between the words that begin and end them.
-fn table_entries(data: &[u8]) -> HashMap<u32, String> {
-    let mut entries = HashMap::new();
-    let text = String::from_utf8_lossy(data);
-    let code = |hex: &str| u32::from_str_radix(hex, 16).ok();
-    let units = |hex: &str| -> Vec<u16> {
-        let digits: Vec<char> = hex.chars().collect();
-        digits
-            .chunks(4)
-            .filter_map(|unit| u16::from_str_radix(&unit.iter().collect::<String>(), 16).ok())
-            .collect()
-    };
-    let mut insert = |code: u32, units: &[u16]| {
-        let text = String::from_utf16_lossy(units);
-        if entries.len() < 70_000 && text.chars().any(|c| !is_no_text(c)) {
-            entries.insert(code, text);
-        }
-    };
-    for (begin, end, count) in [("beginbfchar", "endbfchar", 2), ("beginbfrange", "endbfrange", 3)]
-    {
-        for part in text.split(begin).skip(1) {
-            let part = part.split(end).next().unwrap_or_default();
-            let words: Vec<&str> = part
-                .split('<')
-                .skip(1)
-                .filter_map(|word| word.split('>').next())
-                .map(str::trim)
-                .collect();
-            for entry in words.chunks(count) {
-                match entry {
-                    [from, to] => {
-                        if let Some(from) = code(from) {
-                            insert(from, &units(to));
-                        }
-                    }
-                    [from, until, to] => {
-                        let (Some(from), Some(until)) = (code(from), code(until)) else { continue };
-                        let mut to = units(to);
-                        for code in (from..=until).take(70_000) {
-                            insert(code, &to);
-                            if let Some(last) = to.last_mut() {
-                                *last = last.wrapping_add(1);
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-    entries
-}
-
-/// Which character each glyph of a TrueType or OpenType file is.
-fn characters(data: &[u8]) -> HashMap<u32, char> {
-    use skrifa::MetadataProvider;
-    let mut found: HashMap<u32, char> = HashMap::new();
-    let Ok(font) = skrifa::FontRef::new(data) else { return found };
-    for (character, glyph) in font.charmap().mappings().take(70_000) {
-        let Some(character) = char::from_u32(character) else { continue };
-        let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
-        let entry = found.entry(glyph.to_u32()).or_insert(character);
-        // Of several characters with one glyph the plain one.
-        if is_private(*entry) && !is_private(character) {
-            *entry = character;
-        }
-    }
-    // Variants of letters, as Arabic has them, are named after the letter.
-    for (glyph, name) in font.glyph_names().iter().take(70_000) {
-        let name = name.as_str();
-        let base = name.split(['.', '_']).next().unwrap_or_default();
-        let hex = base
-            .strip_prefix("uni")
-            .or_else(|| base.strip_prefix('u'))
-            .filter(|hex| hex.len() >= 4);
-        let named =
-            hex.and_then(|hex| u32::from_str_radix(hex.get(..4.max(hex.len().min(6)))?, 16).ok());
-        if let Some(character) = named.and_then(char::from_u32) {
-            found.entry(glyph.to_u32()).or_insert(character);
-        }
-    }
-    found.retain(|glyph, character| *glyph != 0 && !character.is_control());
-
-    found
-}
-
-/// Whether a table's character says nothing of the text.
-fn is_no_text(character: char) -> bool {
-    matches!(character, '\0'..='\u{8}' | '\u{e}'..='\u{1f}' | '\u{fffd}' | '\u{fffe}' | '\u{ffff}')
-}
-
 /// Whether a font of Computer Modern and its kin is bold.
 fn is_bold_of_tex(lower: &str) -> bool {
     ["cmbx", "cmssbx", "cmb10", "sfbx", "ecbx", "lmbx", "cmbsy"]
@@ -437,50 +335,6 @@ fn is_bold_of_tex(lower: &str) -> bool {
         .any(|name| lower.starts_with(name))
         || lower.ends_with("-bd")
         || lower.ends_with("-medi")
-}
-
-/// Names of glyphs by code, as the encoding of a simple font gives them.
-fn differences(dict: &Dict<'_>) -> HashMap<u32, String> {
-    let mut names = HashMap::new();
-    let differences = dict
-        .get::<Dict<'_>>(b"Encoding")
-        .and_then(|encoding| encoding.get::<Array<'_>>(b"Differences"));
-    let mut code = 0_u32;
-    for item in differences.into_iter().flat_map(|all| all.iter::<Object<'_>>()) {
-        match item {
-            Object::Number(number) => code = u32::try_from(number.as_i64()).unwrap_or(256),
-            Object::Name(name) if code < 256 => {
-                names.insert(code, name.as_str().to_owned());
-                code += 1;
-            }
-            _ => {}
-        }
-    }
-    names
-}
-
-/// The code in a made-up name such as `g65`, `c101` or `uni0041`-like `G41`.
-fn number_in(name: &str, hex: bool) -> Option<u32> {
-    let digits = name
-        .trim_start_matches(|c: char| c.is_ascii_alphabetic() && !(hex && c.is_ascii_hexdigit()));
-    let letters = name.len() - digits.len();
-    if hex && name.len() == 3 {
-        let digits = name.get(1..)?;
-        return u32::from_str_radix(digits, 16).ok();
-    }
-    if letters > 2 || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    digits.parse().ok().filter(|number| (32..256).contains(number))
-}
-
-/// Whether a name is a letter and two hexadecimal digits, one of them above nine.
-fn hex_name(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    bytes.len() == 3
-        && bytes.iter().skip(1).all(u8::is_ascii_hexdigit)
-        && bytes.iter().skip(1).any(u8::is_ascii_alphabetic)
-        && bytes.iter().skip(1).any(u8::is_ascii_digit)
 }
 
 /// Height of a type 3 font's em in text space at size 1.

@@ -1,6 +1,10 @@
 //! The text operators of a page's content: glyphs with their places, in the order they are drawn.
 
-use std::collections::HashSet;
+mod annotations;
+mod marks;
+mod paths;
+
+use std::collections::{HashMap, HashSet};
 
 use hayro_syntax::content::UntypedIter;
 use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
@@ -9,6 +13,10 @@ use hayro_syntax::page::{Page, Resources};
 use crate::font::{Fonts, Text};
 use crate::geometry::{Direction, Matrix};
 use crate::stream;
+
+use marks::Mark;
+use paths::Path;
+pub(crate) use paths::{Rule, dividing};
 
 /// Operators of one document: more than any book has.
 pub(crate) const MOST_OPERATORS: u64 = 30_000_000;
@@ -35,12 +43,16 @@ pub(crate) struct Glyph {
     pub(crate) size: f32,
     pub(crate) font: u16,
     pub(crate) direction: Direction,
+    /// The element of the structure tree that it belongs to; 0 for none.
+    pub(crate) element: u32,
 }
 
 /// What is on a page.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub(crate) glyphs: Vec<Glyph>,
+    /// Lines that may divide the cells of tables.
+    pub(crate) rules: Vec<Rule>,
     /// Glyphs whose font does not say what they stand for.
     pub(crate) unknown: usize,
     /// Images that cover a part of the page worth the name.
@@ -66,12 +78,6 @@ struct State {
     rise: f64,
 }
 
-/// Replacement of the text inside a marked content.
-struct Replacement {
-    text: String,
-    first: Option<Glyph>,
-}
-
 pub(crate) struct Interpreter<'f, 'a> {
     fonts: &'f mut Fonts<'a>,
     hidden: &'f HashSet<ObjectIdentifier>,
@@ -79,10 +85,14 @@ pub(crate) struct Interpreter<'f, 'a> {
     content: Content,
     state: State,
     saved: Vec<State>,
+    path: Path,
     matrix: Matrix,
     line: Matrix,
-    /// Whether each open marked content hides what is inside, and what it replaces it with.
-    marks: Vec<(bool, Option<Replacement>)>,
+    marks: Vec<Mark>,
+    /// Elements of the page's marked contents.
+    elements: Option<&'f HashMap<u32, u32>>,
+    /// The element inside which the content is.
+    element: u32,
     hiding: usize,
     replacing: usize,
 }
@@ -92,6 +102,7 @@ pub(crate) fn page<'a>(
     page: &Page<'a>,
     fonts: &mut Fonts<'a>,
     hidden: &HashSet<ObjectIdentifier>,
+    elements: Option<&HashMap<u32, u32>>,
     operators: &mut u64,
 ) -> Content {
     let transform = page.initial_transform(true).as_coeffs();
@@ -114,9 +125,12 @@ pub(crate) fn page<'a>(
         content,
         state,
         saved: Vec::new(),
+        path: Path::default(),
         matrix: Matrix::IDENTITY,
         line: Matrix::IDENTITY,
         marks: Vec::new(),
+        elements,
+        element: 0,
         hiding: 0,
         replacing: 0,
     };
@@ -151,66 +165,6 @@ impl<'a> Interpreter<'_, 'a> {
         all
     }
 
-    /// Texts of filled fields and of notes that are drawn on the page.
-    fn annotations(&mut self, page: &Page<'a>) {
-        let Some(all) = page.raw().get::<Array<'_>>(b"Annots") else { return };
-        for annotation in all.iter::<Dict<'_>>().take(5000) {
-            let flags = annotation.get::<u32>(b"F").unwrap_or(0);
-            let is_hidden = flags & (1 << 1 | 1 << 5) != 0;
-            let kind = annotation.get::<Name<'_>>(b"Subtype");
-            let kind = kind.as_ref().map_or(b"".as_slice(), |name| name.as_ref());
-            if is_hidden || !matches!(kind, b"Widget" | b"FreeText" | b"Stamp") {
-                continue;
-            }
-            let Some(looks) = annotation.get::<Dict<'_>>(b"AP") else {
-                self.field(page, &annotation);
-                continue;
-            };
-            let form = looks.get::<Stream<'_>>(b"N").or_else(|| {
-                let states = looks.get::<Dict<'_>>(b"N")?;
-                let state = annotation.get::<Name<'_>>(b"AS")?;
-                states.get::<Stream<'_>>(state.as_ref())
-            });
-            let (Some(form), Some(rect)) = (form, annotation.get::<[f64; 4]>(b"Rect")) else {
-                continue;
-            };
-            let bbox = form.dict().get::<[f64; 4]>(b"BBox").unwrap_or([0.0, 0.0, 1.0, 1.0]);
-            let matrix = form.dict().get::<[f64; 6]>(b"Matrix").map_or(Matrix::IDENTITY, Matrix);
-            let corners =
-                [(0, 1), (0, 3), (2, 1), (2, 3)].map(|(x, y)| matrix.apply(bbox[x], bbox[y]));
-            let left = corners.iter().map(|corner| corner.0).fold(f64::INFINITY, f64::min);
-            let bottom = corners.iter().map(|corner| corner.1).fold(f64::INFINITY, f64::min);
-            let shift =
-                Matrix::translation(rect[0].min(rect[2]) - left, rect[1].min(rect[3]) - bottom);
-            let state = self.state.clone();
-            self.state.ctm = shift.then(&Matrix(page.initial_transform(true).as_coeffs()));
-            self.form(&form, page.resources(), &mut Vec::new());
-            self.state = state;
-        }
-    }
-
-    /// The value of a text field that has no looks yet: viewers draw it.
-    fn field(&mut self, page: &Page<'a>, field: &Dict<'a>) {
-        let text = [Some(field.clone()), field.get::<Dict<'_>>(b"Parent")]
-            .into_iter()
-            .flatten()
-            .find_map(|field| field.get::<hayro_syntax::object::String<'_>>(b"V"))
-            .map(|value| crate::strings::decode(value.as_bytes()));
-        let (Some(text), Some(rect)) = (text, field.get::<[f64; 4]>(b"Rect")) else { return };
-        let text = text.trim();
-        let height = (rect[3] - rect[1]).abs();
-        if text.is_empty() || text.len() > 100_000 || !(0.1..1e5).contains(&height) {
-            return;
-        }
-        let text = self.fonts.texts.add(text);
-        let whole = Matrix([1.0, 0.0, 0.0, 1.0, rect[0].min(rect[2]), rect[1].min(rect[3])])
-            .then(&Matrix(page.initial_transform(true).as_coeffs()));
-        let state = self.state.clone();
-        self.state.size = (height * 0.7).min(10.0);
-        self.place(Some(text), &whole, ((rect[2] - rect[0]).abs(), 0.0), false, 1.0);
-        self.state = state;
-    }
-
     fn form(&mut self, form: &Stream<'a>, outer: &Resources<'a>, open: &mut Vec<ObjectIdentifier>) {
         let id = form.obj_id();
         *self.operators += COST_OF_FORM;
@@ -234,39 +188,14 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let saved = std::mem::take(&mut self.saved);
         open.push(id);
+        // Marks of a form are numbered by themselves.
+        let elements = self.elements.take();
         self.run(&data, resources, open);
+        self.elements = elements;
         open.pop();
         self.saved = saved;
         self.state = state;
         (self.matrix, self.line) = (matrix, line);
-    }
-
-    /// Whether optional content is off in the document's default view.
-    fn is_off(&self, id: Option<ObjectIdentifier>, dict: Option<&Dict<'_>>) -> bool {
-        if self.hidden.is_empty() {
-            return false;
-        }
-        if id.is_some_and(|id| self.hidden.contains(&id)) {
-            return true;
-        }
-        // A membership: visible when any of its groups is, unless it says otherwise.
-        let Some(dict) = dict else { return false };
-        if dict.get_ref(b"OCGs").is_some_and(|group| self.hidden.contains(&group.into())) {
-            return true;
-        }
-        let Some(groups) = dict.get::<Array<'_>>(b"OCGs") else { return false };
-        let off: Vec<bool> = groups
-            .raw_iter()
-            .filter_map(|group| group.as_obj_ref())
-            .map(|group| self.hidden.contains(&group.into()))
-            .collect();
-        let policy = dict.get::<Name<'_>>(b"P");
-        match policy.as_ref().map_or(b"AnyOn".as_slice(), |name| name.as_ref()) {
-            b"AllOn" => off.contains(&true),
-            b"AnyOff" => !off.contains(&true) && !off.is_empty(),
-            b"AllOff" => off.contains(&false),
-            _ => !off.is_empty() && !off.contains(&false),
-        }
     }
 
     fn run(&mut self, data: &[u8], resources: &Resources<'a>, open: &mut Vec<ObjectIdentifier>) {
@@ -308,8 +237,7 @@ impl<'a> Interpreter<'_, 'a> {
                 b"Tf" => {
                     let mut operands = instruction.operands();
                     if let Some(Object::Name(name)) = operands.next() {
-                        let dict = resources.get_font(name);
-                        self.state.font = dict.and_then(|dict| self.fonts.load(&dict));
+                        self.state.font = self.fonts.named(&resources.fonts, name);
                     }
                     [self.state.size] = numbers(operands);
                 }
@@ -364,8 +292,12 @@ impl<'a> Interpreter<'_, 'a> {
                     let tag = operands.next();
                     self.begin_mark(tag, operands.next(), resources);
                 }
-                b"BMC" => self.marks.push((false, None)),
+                b"BMC" => self.marks.push(Mark { element: self.element, ..Mark::default() }),
                 b"EMC" => self.end_mark(depth_of_marks),
+                b"m" | b"l" | b"c" | b"v" | b"y" | b"re" | b"h" | b"S" | b"s" | b"f" | b"F"
+                | b"f*" | b"B" | b"B*" | b"b" | b"b*" | b"n" => {
+                    self.follow(operator, instruction.operands());
+                }
                 _ => {}
             }
         }
@@ -405,57 +337,6 @@ impl<'a> Interpreter<'_, 'a> {
         if let Some(dict) = items.next::<Dict<'a>>() {
             self.state.font = self.fonts.load(&dict);
             self.state.size = items.next::<f64>().unwrap_or(self.state.size);
-        }
-    }
-
-    fn begin_mark(
-        &mut self,
-        tag: Option<&Object<'_>>,
-        properties: Option<&Object<'_>>,
-        resources: &Resources<'a>,
-    ) {
-        let is = |tag: Option<&Object<'_>>, name: &[u8]| matches!(tag, Some(Object::Name(tag)) if tag.as_ref() == name);
-        let mut hides = false;
-        let mut replacement = None;
-        let from_resources;
-        let dict = match properties {
-            Some(Object::Name(name)) => {
-                from_resources = resources.properties.get::<Dict<'_>>(name.as_ref());
-                if is(tag, b"OC") {
-                    let id = resources.properties.get_ref(name.as_ref()).map(Into::into);
-                    hides = self.is_off(id, from_resources.as_ref());
-                }
-                from_resources.as_ref()
-            }
-            Some(Object::Dict(dict)) => Some(dict),
-            _ => None,
-        };
-        if let Some(text) =
-            dict.and_then(|dict| dict.get::<hayro_syntax::object::String<'_>>(b"ActualText"))
-        {
-            let text = crate::strings::decode(text.as_bytes());
-            replacement = Some(Replacement { text, first: None });
-        }
-        self.hiding += usize::from(hides);
-        self.replacing += usize::from(replacement.is_some());
-        self.marks.push((hides, replacement));
-        if self.marks.len() > 10_000 {
-            self.end_mark(0);
-        }
-    }
-
-    fn end_mark(&mut self, depth: usize) {
-        if self.marks.len() <= depth {
-            return;
-        }
-        let Some((hides, replacement)) = self.marks.pop() else { return };
-        self.hiding -= usize::from(hides);
-        let Some(replacement) = replacement else { return };
-        self.replacing -= 1;
-        let text = replacement.text.trim_matches(|c: char| c.is_control());
-        if let (Some(mut glyph), 0, false) = (replacement.first, self.replacing, text.is_empty()) {
-            glyph.text = self.fonts.texts.add(text);
-            self.content.glyphs.push(glyph);
         }
     }
 
@@ -555,10 +436,11 @@ impl<'a> Interpreter<'_, 'a> {
             size: size as f32,
             font: u16::try_from(self.state.font.unwrap_or(0)).unwrap_or(u16::MAX),
             direction,
+            element: self.element,
         };
         if self.replacing > 0 {
-            for (_, replacement) in &mut self.marks {
-                let Some(replacement) = replacement else { continue };
+            for mark in &mut self.marks {
+                let Some(replacement) = &mut mark.replacement else { continue };
                 match &mut replacement.first {
                     Some(first) if first.direction == direction => {
                         let end = (first.x + first.width).max(glyph.x + glyph.width);

@@ -2,7 +2,7 @@
 //! `contract/v1/document.schema.json`.
 //!
 //! [`open`] opens a file and goes through its pages. [`interpret`] reads the text operators of a page's
-//! content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`], [`blocks`] and
+//! content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`], [`tables`], [`blocks`] and
 //! [`order`] make lines, reading order and blocks of them; [`structure`] finds what is title, heading,
 //! caption, note, reference, and what repeats on each page; [`metadata`] reads what the file says of itself.
 //! Images are never decoded.
@@ -25,6 +25,8 @@ mod references;
 mod stream;
 mod strings;
 mod structure;
+mod tables;
+mod tags;
 
 use carrel_pdk::document::Document;
 use carrel_pdk::{Error, Host, Manifest, Plugin};

@@ -6,6 +6,7 @@ use crate::bidi;
 use crate::font::{Font, Fonts, Texts};
 use crate::geometry::Direction;
 use crate::interpret::Glyph;
+use crate::tables::Table;
 
 /// Share of the em that divides words.
 const WORD_GAP: f32 = 0.16;
@@ -34,6 +35,11 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// Whether most of it runs from right to left.
     pub(crate) is_rtl: bool,
+    /// How far it reaches below its type: for a table, which is in the place of a line.
+    pub(crate) depth: f32,
+    pub(crate) table: Option<Box<Table>>,
+    /// The element of the structure tree that it belongs to; 0 for none.
+    pub(crate) element: u32,
 }
 
 impl Line {
@@ -49,7 +55,44 @@ impl Line {
             order,
             text: String::new(),
             is_rtl: false,
+            depth: 0.0,
+            table: None,
+            element: glyph.element,
             glyphs: vec![glyph],
+        }
+    }
+
+    /// A line of some glyphs of one; nothing when they are blank.
+    pub(crate) fn part(glyphs: &[Glyph], order: usize, fonts: &Fonts<'_>) -> Option<Self> {
+        let is_blank = |glyph: &&Glyph| glyph.text.character().is_some_and(is_space);
+        let mut glyphs = glyphs.iter().skip_while(is_blank);
+        let mut line = Self::new(*glyphs.next()?, order);
+        for glyph in glyphs {
+            line.add(*glyph);
+        }
+        line.finish(&fonts.texts);
+        line.bold = line.is_bold(&fonts.all);
+        Some(line).filter(|line| !line.text.is_empty())
+    }
+
+    /// A table in the place of the lines that it was made of.
+    pub(crate) fn of_table(
+        table: Table,
+        [left, top, right, bottom]: [f32; 4],
+        like: &Self,
+    ) -> Self {
+        let cells = table.rows.iter().flatten().filter(|cell| !cell.is_empty());
+        Self {
+            text: cells.map(String::as_str).collect::<Vec<_>>().join(" "),
+            left,
+            right,
+            y: top + like.size * 0.8,
+            depth: (bottom - top - like.size * 1.02).max(0.0),
+            bold: false,
+            table: Some(Box::new(table)),
+            element: 0,
+            glyphs: Vec::new(),
+            ..like.clone()
         }
     }
 
@@ -90,7 +133,7 @@ impl Line {
     }
 
     pub(crate) fn bottom(&self) -> f32 {
-        self.y + self.size * 0.22
+        self.y + self.size * 0.22 + self.depth
     }
 
     pub(crate) fn width(&self) -> f32 {
@@ -99,7 +142,7 @@ impl Line {
 
     /// Whether a glyph that is drawn next belongs to the line.
     fn takes(&self, glyph: &Glyph) -> bool {
-        if glyph.direction != self.direction {
+        if glyph.direction != self.direction || differ(glyph.element, self.element) {
             return false;
         }
         let size = self.size.max(glyph.size);
@@ -154,6 +197,11 @@ impl Line {
     }
 }
 
+/// Whether two elements are known and not the same.
+pub(crate) fn differ(one: u32, other: u32) -> bool {
+    one != other && one != 0 && other != 0
+}
+
 /// Gathers a page's glyphs into lines, in the order of drawing.
 pub(crate) fn gather(glyphs: &[Glyph], fonts: &Fonts<'_>) -> Vec<Line> {
     let texts = &fonts.texts;
@@ -199,6 +247,7 @@ fn join(mut lines: Vec<Line>) -> Vec<Line> {
                 break;
             }
             if gone.get(*second).copied().unwrap_or(true)
+                || differ(a.element, b.element)
                 || a.size / b.size > 1.3
                 || b.size / a.size > 1.3
             {

@@ -6,12 +6,14 @@ use carrel_pdk::document::{Document, Quality, Reason};
 use carrel_pdk::{Code, Error};
 use hayro_syntax::object::{Array, Dict, ObjectIdentifier};
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+use memchr::memmem;
 
 use crate::blocks::{self, Block};
 use crate::font::{Font, Fonts};
 use crate::interpret::{self, Content};
 use crate::options::Options;
-use crate::{bomb, lines, metadata, structure};
+use crate::tags::{self, Tags};
+use crate::{bomb, lines, metadata, structure, tables};
 
 /// Share of a page that its images cover when it is a scan.
 const SCANNED: f64 = 0.25;
@@ -20,6 +22,8 @@ const SCANNED: f64 = 0.25;
 pub(crate) struct PageText {
     /// From 1.
     pub(crate) number: u64,
+    /// What the page's figures show, as the file says.
+    pub(crate) alternatives: Vec<String>,
     pub(crate) height: f32,
     pub(crate) blocks: Vec<Block>,
 }
@@ -34,13 +38,17 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
     bomb::check(bytes)?;
     let pdf = match Pdf::new(bytes.to_vec()) {
         Ok(pdf) => pdf,
-        Err(LoadPdfError::Decryption(error)) => return encrypted(error),
+        Err(LoadPdfError::Decryption(error)) => match without_encryption(bytes).map(Pdf::new) {
+            Some(Ok(pdf)) => pdf,
+            _ => return encrypted(error),
+        },
         Err(LoadPdfError::Invalid) => return unreadable(bytes),
     };
     let count = pdf.pages().len() as u64;
     let wanted = options.pages(count)?;
     let mut document = Document { pages: Some(count), ..Document::default() };
     let hidden = hidden_groups(&pdf);
+    let tags = Tags::read(&pdf);
     let mut fonts = Fonts::new();
     let mut operators = 0;
     let mut tally = Tally { truncated: !has_end(bytes), ..Tally::default() };
@@ -49,18 +57,24 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
         if !wanted.contains(&number) {
             continue;
         }
-        let content = interpret::page(page, &mut fonts, &hidden, &mut operators);
+        let id = page.raw().obj_id();
+        let elements = tags.of_page(id);
+        let mut content = interpret::page(page, &mut fonts, &hidden, elements, &mut operators);
+        tags::check(&mut content.glyphs);
         tally.add(number, &content, &mut document);
         let height = content.height;
         let lines = lines::gather(&content.glyphs, &fonts);
-        pages.push(PageText { number, height, blocks: blocks::gather(lines, &fonts.all) });
+        let lines = tables::take(lines, interpret::dividing(&content.rules), &tags, &fonts);
+        let alternatives = tags.alternatives(id);
+        let blocks = blocks::gather(lines, &fonts.all);
+        pages.push(PageText { number, alternatives, height, blocks });
         if operators > interpret::MOST_OPERATORS {
             break;
         }
     }
     metadata::read(&pdf, &mut document);
     let whole = wanted.len() as u64 == count;
-    structure::fill(pages, &fonts.all as &[Font<'_>], whole, &mut document);
+    structure::fill(pages, &fonts.all as &[Font<'_>], &tags, whole, &mut document);
     document.finish();
     tally.judge(&mut document);
     Ok(document)
@@ -69,11 +83,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
 /// Where the file starts: some have other bytes in front of the header, and one cut at its start has none.
 fn start_of(bytes: &[u8]) -> Option<usize> {
     let find = |needle: &[u8], until: usize| {
-        bytes
-            .get(..until.min(bytes.len()))
-            .unwrap_or_default()
-            .windows(needle.len())
-            .position(|w| w == needle)
+        memmem::find(bytes.get(..until.min(bytes.len())).unwrap_or_default(), needle)
     };
     if let Some(at) = find(b"%PDF", 4096) {
         // Offsets count from the header, unless the producer counted what is in front of it.
@@ -88,7 +98,7 @@ fn start_of(bytes: &[u8]) -> Option<usize> {
 fn offset_of_table_fits(bytes: &[u8], start: usize) -> bool {
     let tail = bytes.len().saturating_sub(2048);
     let tail = bytes.get(tail..).unwrap_or_default();
-    let Some(at) = tail.windows(9).rposition(|window| window == b"startxref") else { return false };
+    let Some(at) = memmem::rfind(tail, b"startxref") else { return false };
     let digits: String = tail
         .get(at + 9..)
         .unwrap_or_default()
@@ -100,6 +110,31 @@ fn offset_of_table_fits(bytes: &[u8], start: usize) -> bool {
     let Ok(offset) = digits.parse::<usize>() else { return false };
     let there = bytes.get(start.saturating_add(offset)..).unwrap_or_default();
     there.starts_with(b"xref") || there.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// The file without its encryption, where that is for attachments alone: streams and strings are plain.
+fn without_encryption(bytes: &[u8]) -> Option<Vec<u8>> {
+    let at = memmem::find_iter(bytes, b"/Standard").find(|at| {
+        let from = at.saturating_sub(2000);
+        let start = memmem::rfind(bytes.get(from..*at).unwrap_or_default(), b" obj");
+        let dict = bytes.get(from + start.unwrap_or(0)..).unwrap_or_default();
+        let dict = dict.get(..memmem::find(dict, b"endobj").unwrap_or(0)).unwrap_or_default();
+        [b"/StmF".as_slice(), b"/StrF"].iter().all(|key| {
+            memmem::find(dict, key).is_some_and(|at| {
+                let value = dict.get(at + key.len()..).unwrap_or_default();
+                value.trim_ascii_start().starts_with(b"/Identity")
+            })
+        })
+    });
+    at?;
+    let mut plain = bytes.to_vec();
+    for at in memmem::find_iter(bytes, b"/Encrypt") {
+        let is_name = bytes.get(at + 8).is_some_and(|next| !next.is_ascii_alphanumeric());
+        if let Some(letter) = plain.get_mut(at + 7).filter(|_| is_name) {
+            *letter = b'_';
+        }
+    }
+    Some(plain)
 }
 
 /// A document whose text nobody can read without its password.
@@ -124,7 +159,7 @@ fn encrypted(error: DecryptionError) -> Result<Document, Error> {
 
 /// A file that starts as PDF and has no pages that can be found.
 fn unreadable(bytes: &[u8]) -> Result<Document, Error> {
-    let has = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
+    let has = |needle: &[u8]| memmem::find(bytes, needle).is_some();
     if !has(b" obj") {
         return Err(Error::invalid_document("the PDF file has no objects", bytes.len() as u64, ""));
     }
@@ -143,7 +178,7 @@ fn unreadable(bytes: &[u8]) -> Result<Document, Error> {
 
 /// Whether a file has the marks of its end.
 fn has_end(bytes: &[u8]) -> bool {
-    let has = |needle: &[u8]| bytes.windows(needle.len()).rev().any(|window| window == needle);
+    let has = |needle: &[u8]| memmem::rfind(bytes, needle).is_some();
     has(b"%%EOF") || has(b"startxref")
 }
 
