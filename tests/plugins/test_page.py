@@ -152,6 +152,32 @@ def test_hidden_text_is_left_out_and_counted(api: Carrel) -> None:
     assert [one["code"] for one in found["warnings"]] == ["hidden_text"]
 
 
+ARTICLE = '<meta property="og:type" content="article"><title>A walk</title><article>'
+SENTENCE = "We walked along the river, past the mill, and came home late in the evening. "
+
+
+def test_a_form_for_comments_below_a_short_text_is_left_out(api: Carrel) -> None:
+    form = "<div id=respond><p>Your address is not published. Fields with a star must be filled."
+    page = f"{ARTICLE}<p>{SENTENCE * 3}</p>{form}</div></article>"
+    found = json.dumps(api.parse("page", "html", page.encode())["sections"])
+    assert "past the mill" in found
+    assert "Fields with a star" not in found
+
+
+def test_a_short_paragraph_behind_the_last_one_is_kept(api: Carrel) -> None:
+    page = f"{ARTICLE}<p>{SENTENCE * 5}</p><p>{SENTENCE * 5}</p><p>Yours, Ada</p></article>"
+    assert "Yours, Ada" in json.dumps(api.parse("page", "html", page.encode())["sections"])
+
+
+def test_a_formula_of_mathjax_with_its_menu_is_kept(api: Carrel) -> None:
+    formula = (
+        '<mjx-container class="MathJax CtxtMenu_Attached_0"><math><mi>a</mi><mo>=</mo><mn>3</mn>'
+        "</math></mjx-container>"
+    )
+    page = f"{ARTICLE}<p>{SENTENCE * 5}</p><p>Here {formula} holds.</p><p>{SENTENCE * 5}</p>"
+    assert "a=3" in json.dumps(api.parse("page", "html", page.encode())["sections"])
+
+
 def test_the_component_is_small() -> None:
     assert (COMPONENTS / "page.wasm").stat().st_size <= 6_000_000
 

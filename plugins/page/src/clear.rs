@@ -4,6 +4,7 @@
 use crate::article::Selection;
 use crate::dom::Id;
 use crate::measure::{Measured, Stat};
+use crate::needles::Needles;
 
 /// Leaves out what surrounds the content; with `comments` those of readers stay.
 pub(crate) fn clear(measured: &Measured<'_>, gone: &[bool], comments: bool) -> Option<Selection> {
@@ -34,11 +35,12 @@ pub(crate) fn trim(measured: &Measured<'_>, selection: &mut Selection, is_articl
     trim_ends(measured, &mut trimmed, is_article);
     let stats = measured.stats(&trimmed.gone);
     trimmed.chars = trimmed.roots.iter().map(|&root| stats[root].chars as usize).sum();
-    if trimmed.chars * 10 >= selection.chars * 6 {
+    if trimmed.chars * 5 >= selection.chars {
         *selection = trimmed;
     }
 }
 
+/// Leaves out what is named like something beside the text.
 fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
     let tree = measured.tree;
     let stats = measured.stats(&selection.gone);
@@ -53,6 +55,11 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
             let stat = &stats[at];
             let hint = measured.hints.of(at);
             let name = tree.name(at);
+            if matches!(name, "math" | "mjx-container") {
+                // Formulas have names of their own.
+                at = tree.end(at);
+                continue;
+            }
             let text = matches!(
                 name,
                 "main"
@@ -68,9 +75,11 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
                     | "a"
                     | ""
             );
+            // Below a short text there may be more of a form for comments than of the text.
+            let most = if hint.comment { total / 2 } else { total / 4 };
             let names = (hint.boilerplate || hint.comment || hint.share || hint.about)
                 && !text
-                && stat.chars * 4 < total
+                && stat.chars < most
                 && (stat.chars < 400 || stat.link_density() > 0.3);
             let line = matches!(name, "time") && tree.elements(tree.parent(at)).nth(2).is_none();
             let byline = hint.byline
@@ -88,7 +97,7 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
 }
 
 /// Beginnings of lines that lead elsewhere.
-const LEADS: &[&str] = &[
+static LEADS: Needles = Needles::new(&[
     "related",
     "you may also",
     "you might also",
@@ -146,16 +155,13 @@ const LEADS: &[&str] = &[
     "schlagw",
     "comments",
     "kommentare",
-];
+]);
 
 /// Whether an element is a short line that leads elsewhere, or links behind one.
 fn announces(measured: &Measured<'_>, id: Id, stats: &[Stat]) -> bool {
     let tree = measured.tree;
     let short = |id: Id| stats[id].chars > 0 && stats[id].chars < 120;
-    let leads = |id: Id| {
-        let text = tree.all_text(id).to_lowercase();
-        LEADS.iter().any(|one| text.starts_with(one))
-    };
+    let leads = |id: Id| LEADS.begin(&tree.all_text(id).to_lowercase());
     let name = tree.name(id);
     let line = matches!(name, "p" | "h2" | "h3" | "h4" | "h5" | "h6" | "div" | "strong");
     if line && short(id) && (stats[id].link_density() > 0.3 || stats[id].chars < 45) && leads(id) {
@@ -212,6 +218,9 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: boo
                 || (is_article
                     && matches!(name, "p" | "div")
                     && (1..70).contains(&stats[at].chars)
+                    // A short last paragraph beside the others: a greeting, a name.
+                    && !(name == "p" && density == 0.0 && tree.parent(at) == tree.parent(end))
+                    && tree.find(at, "math").is_none()
                     && !tree
                         .all_text(at)
                         .ends_with(['.', '!', '?', '"', '”', '“', '»', '…', ':', ')']))

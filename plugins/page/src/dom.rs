@@ -1,36 +1,12 @@
-//! The page as a tree: html5ever's parser filling a list of nodes in document order.
+//! The page as a tree: a list of nodes in document order, which [`crate::parser`] makes.
 //!
-//! A node's descendants are the nodes between it and its `end`, so every walk is a loop. html5ever looks
-//! through all open elements at some tags, which is quadratic in their depth; a page that nests deeper
-//! than [`DEEPEST`] is therefore given up, and [`crate::flat`] reads it without a tree.
+//! A node's descendants are the nodes between it and its `end`, so every walk is a loop.
 
-use std::borrow::Cow;
-use std::cell::{Cell, Ref, RefCell};
-
-use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
-use html5ever::tendril::{StrTendril, TendrilSink};
-use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{Attribute, ParseOpts, QualName, parse_document};
-
-/// Elements inside each other.
-const DEEPEST: u32 = 512;
-/// Nodes of a page: elements and texts.
-pub(crate) const MAX_NODES: usize = 2_000_000;
-/// Bytes that the parser is given at once; between them the limits are checked.
-const STEP: usize = 8 << 10;
-const NONE: u32 = u32::MAX;
+use html5ever::QualName;
+use html5ever::tendril::StrTendril;
 
 /// Position of a node in its [`Tree`].
 pub(crate) type Id = usize;
-
-/// Why there is no tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unread {
-    /// Elements nest too deep.
-    TooDeep,
-    /// There are too many nodes.
-    TooMany,
-}
 
 /// A node of a [`Tree`].
 pub(crate) struct Node {
@@ -38,53 +14,27 @@ pub(crate) struct Node {
     pub(crate) parent: u32,
     /// The position behind its last descendant.
     pub(crate) end: u32,
-    data: Data,
+    pub(crate) data: Data,
 }
 
-enum Data {
+/// What a node is.
+pub(crate) enum Data {
+    /// The document itself.
     Document,
-    Element { name: QualName, attributes: Vec<Attribute> },
+    /// An element, with the attributes that somebody asks for.
+    Element { name: QualName, attributes: Vec<(&'static str, StrTendril)> },
+    /// A text.
     Text(StrTendril),
+    /// A comment, and what was moved elsewhere.
     Other,
 }
 
 /// A page: its nodes in document order, the document first.
 pub(crate) struct Tree {
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
 }
 
 impl Tree {
-    /// Parses a page.
-    pub(crate) fn parse(page: &str) -> Result<Self, Unread> {
-        let options = ParseOpts {
-            tree_builder: TreeBuilderOpts { scripting_enabled: false, ..Default::default() },
-            ..Default::default()
-        };
-        let mut parser = parse_document(Sink::default(), options);
-        let mut rest = page;
-        while !rest.is_empty() {
-            let mut cut = rest.len().min(STEP);
-            while !rest.is_char_boundary(cut) {
-                cut += 1;
-            }
-            let (step, behind) = rest.split_at(cut);
-            parser.process(StrTendril::from_slice(step));
-            rest = behind;
-            let sink = &parser.tokenizer.sink.sink;
-            if sink.deepest.get() > DEEPEST {
-                return Err(Unread::TooDeep);
-            }
-            if sink.nodes.borrow().len() > MAX_NODES {
-                return Err(Unread::TooMany);
-            }
-        }
-        let sink = parser.finish();
-        if sink.deepest.get() > DEEPEST {
-            return Err(Unread::TooDeep);
-        }
-        Ok(sink.in_order())
-    }
-
     /// Number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -125,8 +75,8 @@ impl Tree {
     pub(crate) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
         match self.nodes.get(id).map(|node| &node.data) {
             Some(Data::Element { attributes, .. }) => {
-                let found = attributes.iter().find(|one| &*one.name.local == wanted)?;
-                Some(&found.value)
+                let found = attributes.iter().find(|one| one.0 == wanted)?;
+                Some(&found.1)
             }
             _ => None,
         }
@@ -283,231 +233,4 @@ pub(crate) fn is_inline(name: &str) -> bool {
             | "mjx-container"
             | "annotation"
     ) || name.starts_with("mjx-")
-}
-
-/// A node while html5ever moves nodes about.
-struct Raw {
-    parent: u32,
-    first: u32,
-    last: u32,
-    before: u32,
-    next: u32,
-    depth: u32,
-    data: Data,
-}
-
-/// What html5ever fills.
-struct Sink {
-    nodes: RefCell<Vec<Raw>>,
-    deepest: Cell<u32>,
-}
-
-impl Default for Sink {
-    fn default() -> Self {
-        let sink = Self { nodes: RefCell::new(Vec::new()), deepest: Cell::new(0) };
-        sink.add(Data::Document);
-        sink
-    }
-}
-
-impl Sink {
-    fn add(&self, data: Data) -> u32 {
-        let mut nodes = self.nodes.borrow_mut();
-        let id = u32::try_from(nodes.len()).unwrap_or(NONE);
-        let (parent, first, last, before, next) = (NONE, NONE, NONE, NONE, NONE);
-        nodes.push(Raw { parent, first, last, before, next, depth: 0, data });
-        id
-    }
-
-    fn detach(nodes: &mut [Raw], id: u32) {
-        let Raw { parent, before, next, .. } = nodes[id as usize];
-        if parent == NONE {
-            return;
-        }
-        match before {
-            NONE => nodes[parent as usize].first = next,
-            before => nodes[before as usize].next = next,
-        }
-        match next {
-            NONE => nodes[parent as usize].last = before,
-            next => nodes[next as usize].before = before,
-        }
-        let node = &mut nodes[id as usize];
-        (node.parent, node.before, node.next) = (NONE, NONE, NONE);
-    }
-
-    /// Puts a node into a parent, in front of a sibling or last.
-    fn insert(&self, parent: u32, before: u32, id: u32) {
-        let mut nodes = self.nodes.borrow_mut();
-        Self::detach(&mut nodes, id);
-        let previous = match before {
-            NONE => nodes[parent as usize].last,
-            before => nodes[before as usize].before,
-        };
-        let depth = nodes[parent as usize].depth + 1;
-        self.deepest.set(self.deepest.get().max(depth));
-        let node = &mut nodes[id as usize];
-        (node.parent, node.before, node.next, node.depth) = (parent, previous, before, depth);
-        match previous {
-            NONE => nodes[parent as usize].first = id,
-            previous => nodes[previous as usize].next = id,
-        }
-        match before {
-            NONE => nodes[parent as usize].last = id,
-            before => nodes[before as usize].before = id,
-        }
-    }
-
-    fn insert_either(&self, parent: u32, before: u32, child: NodeOrText<u32>) {
-        match child {
-            NodeOrText::AppendNode(id) => self.insert(parent, before, id),
-            NodeOrText::AppendText(text) => {
-                let mut nodes = self.nodes.borrow_mut();
-                let previous = match before {
-                    NONE => nodes[parent as usize].last,
-                    before => nodes[before as usize].before,
-                };
-                if previous != NONE
-                    && let Data::Text(present) = &mut nodes[previous as usize].data
-                {
-                    present.push_tendril(&text);
-                    return;
-                }
-                drop(nodes);
-                let id = self.add(Data::Text(text));
-                self.insert(parent, before, id);
-            }
-        }
-    }
-
-    /// The nodes that are in the document, in its order.
-    fn in_order(self) -> Tree {
-        let mut raw = self.nodes.into_inner();
-        let mut nodes: Vec<Node> = Vec::with_capacity(raw.len());
-        let mut at = 0_u32;
-        let mut parent = 0_u32;
-        loop {
-            let data = std::mem::replace(&mut raw[at as usize].data, Data::Other);
-            let id = u32::try_from(nodes.len()).unwrap_or(NONE);
-            nodes.push(Node { parent, end: id + 1, data });
-            if raw[at as usize].first != NONE {
-                parent = id;
-                at = raw[at as usize].first;
-                continue;
-            }
-            // Up to the next element that has a sibling behind it.
-            loop {
-                if at == 0 {
-                    return Tree { nodes };
-                }
-                let next = raw[at as usize].next;
-                if next != NONE {
-                    at = next;
-                    break;
-                }
-                at = raw[at as usize].parent;
-                if at == NONE {
-                    return Tree { nodes };
-                }
-                let end = u32::try_from(nodes.len()).unwrap_or(NONE);
-                nodes[parent as usize].end = end;
-                if at != 0 {
-                    parent = nodes[parent as usize].parent;
-                }
-            }
-        }
-    }
-}
-
-impl TreeSink for Sink {
-    type Handle = u32;
-    type Output = Self;
-    type ElemName<'a> = Ref<'a, QualName>;
-
-    fn finish(self) -> Self {
-        self
-    }
-
-    fn parse_error(&self, _: Cow<'static, str>) {}
-
-    fn get_document(&self) -> u32 {
-        0
-    }
-
-    #[allow(clippy::panic, reason = "html5ever asks for the names of elements only")]
-    fn elem_name<'a>(&'a self, target: &'a u32) -> Ref<'a, QualName> {
-        Ref::map(self.nodes.borrow(), |nodes| match &nodes[*target as usize].data {
-            Data::Element { name, .. } => name,
-            _ => panic!("not an element"),
-        })
-    }
-
-    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> u32 {
-        self.add(Data::Element { name, attributes })
-    }
-
-    fn create_comment(&self, _: StrTendril) -> u32 {
-        self.add(Data::Other)
-    }
-
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> u32 {
-        self.add(Data::Other)
-    }
-
-    fn append(&self, parent: &u32, child: NodeOrText<u32>) {
-        self.insert_either(*parent, NONE, child);
-    }
-
-    fn append_based_on_parent_node(&self, element: &u32, previous: &u32, child: NodeOrText<u32>) {
-        let parent = self.nodes.borrow()[*element as usize].parent;
-        match parent {
-            NONE => self.insert_either(*previous, NONE, child),
-            parent => self.insert_either(parent, *element, child),
-        }
-    }
-
-    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
-
-    fn get_template_contents(&self, target: &u32) -> u32 {
-        *target
-    }
-
-    fn same_node(&self, one: &u32, other: &u32) -> bool {
-        one == other
-    }
-
-    fn set_quirks_mode(&self, _: QuirksMode) {}
-
-    fn append_before_sibling(&self, sibling: &u32, child: NodeOrText<u32>) {
-        let parent = self.nodes.borrow()[*sibling as usize].parent;
-        if parent != NONE {
-            self.insert_either(parent, *sibling, child);
-        }
-    }
-
-    fn add_attrs_if_missing(&self, target: &u32, more: Vec<Attribute>) {
-        if let Data::Element { attributes, .. } =
-            &mut self.nodes.borrow_mut()[*target as usize].data
-        {
-            for one in more {
-                if attributes.iter().all(|present| present.name != one.name) {
-                    attributes.push(one);
-                }
-            }
-        }
-    }
-
-    fn remove_from_parent(&self, target: &u32) {
-        Self::detach(&mut self.nodes.borrow_mut(), *target);
-    }
-
-    fn reparent_children(&self, node: &u32, parent: &u32) {
-        loop {
-            let child = self.nodes.borrow()[*node as usize].first;
-            if child == NONE {
-                return;
-            }
-            self.insert(*parent, NONE, child);
-        }
-    }
 }

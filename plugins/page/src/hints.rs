@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::dom::{Id, Tree};
+use crate::needles::Needles;
 
 /// Hints of one element.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +27,7 @@ pub(crate) struct Hint {
     pub(crate) comment: bool,
 }
 
-const UNLIKELY: &[&str] = &[
+static UNLIKELY: Needles = Needles::new(&[
     "-ad-",
     "ai2html",
     "banner",
@@ -58,10 +59,10 @@ const UNLIKELY: &[&str] = &[
     "pager",
     "popup",
     "yom-remote",
-];
-const LIKELY: &[&str] =
-    &["and", "article", "body", "column", "content", "main", "mathjax", "shadow"];
-const POSITIVE: &[&str] = &[
+]);
+static LIKELY: Needles =
+    Needles::new(&["and", "article", "body", "column", "content", "main", "mathjax", "shadow"]);
+static POSITIVE: Needles = Needles::new(&[
     "article",
     "body",
     "content",
@@ -73,8 +74,8 @@ const POSITIVE: &[&str] = &[
     "text",
     "blog",
     "story",
-];
-const NEGATIVE: &[&str] = &[
+]);
+static NEGATIVE: Needles = Needles::new(&[
     "-ad-",
     "hidden",
     "banner",
@@ -99,9 +100,9 @@ const NEGATIVE: &[&str] = &[
     "shopping",
     "tags",
     "widget",
-];
+]);
 /// Parts of a name, between signs and where capitals begin, that name what is never the page's text.
-const BOILERPLATE: &[&str] = &[
+static BOILERPLATE: Needles = Needles::new(&[
     "breadcrumb",
     "breadcrumbs",
     "nav",
@@ -154,8 +155,9 @@ const BOILERPLATE: &[&str] = &[
     "signin",
     "tags",
     "tagcloud",
-];
-const OVERLAYS: &[&str] = &[
+    "paywall",
+]);
+static OVERLAYS: Needles = Needles::new(&[
     "cookie",
     "cookies",
     "consent",
@@ -168,8 +170,8 @@ const OVERLAYS: &[&str] = &[
     "onetrust",
     "cookiebanner",
     "cookieconsent",
-];
-const ABOUT: &[&str] = &[
+]);
+static ABOUT: Needles = Needles::new(&[
     "meta",
     "metadata",
     "date",
@@ -184,8 +186,12 @@ const ABOUT: &[&str] = &[
     "disclaimer",
     "credit",
     "copyright",
-];
-const COMMENTS: &[&str] = &["comment", "comments", "commentlist", "disqus", "respond", "replies"];
+]);
+static COMMENTS: Needles =
+    Needles::new(&["comment", "comments", "commentlist", "disqus", "respond", "replies"]);
+
+static BYLINES: Needles = Needles::new(&["byline", "author", "dateline", "writtenby", "p-author"]);
+static SHARES: Needles = Needles::new(&["share", "sharedaddy"]);
 
 /// Hints by element.
 pub(crate) struct Hints {
@@ -218,27 +224,25 @@ impl Hints {
 
 fn read(class: &str, id: &str) -> Hint {
     let parts = words(class).chain(words(id)).collect::<Vec<_>>();
-    let (class, id) = (class.to_ascii_lowercase(), id.to_ascii_lowercase());
-    let both = format!("{class} {id}");
-    let any = |text: &str, list: &[&str]| list.iter().any(|one| text.contains(one));
+    let any = |list: &Needles| list.any(class) || list.any(id);
     let weight = |text: &str| {
         if text.is_empty() {
             return 0;
         }
-        let hid = text.split(' ').any(|one| one == "hid");
-        let minus = if hid || any(text, NEGATIVE) { -25 } else { 0 };
-        minus + if any(text, POSITIVE) { 25 } else { 0 }
+        let hid = text.split(' ').any(|one| one.eq_ignore_ascii_case("hid"));
+        let minus = if hid || NEGATIVE.any(text) { -25 } else { 0 };
+        minus + if POSITIVE.any(text) { 25 } else { 0 }
     };
-    let named = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
+    let named = |list: &Needles| parts.iter().any(|part| list.has(part));
     Hint {
-        unlikely: any(&both, UNLIKELY) && !any(&both, LIKELY),
-        weight: weight(&class) + weight(&id),
-        byline: any(&both, &["byline", "author", "dateline", "writtenby", "p-author"]),
-        share: named(&["share", "sharedaddy"]),
-        boilerplate: named(BOILERPLATE),
-        overlay: named(OVERLAYS),
-        about: named(ABOUT),
-        comment: named(COMMENTS),
+        unlikely: any(&UNLIKELY) && !any(&LIKELY),
+        weight: weight(class) + weight(id),
+        byline: any(&BYLINES),
+        share: named(&SHARES),
+        boilerplate: named(&BOILERPLATE),
+        overlay: named(&OVERLAYS),
+        about: named(&ABOUT),
+        comment: named(&COMMENTS),
     }
 }
 
@@ -319,10 +323,18 @@ fn text_chars(tree: &Tree, id: Id) -> usize {
             continue;
         }
         let text = tree.text(at).unwrap_or_default();
-        chars += text.chars().filter(|one| !one.is_whitespace()).count();
+        chars += visible(text);
         at += 1;
     }
     chars
+}
+
+/// Characters of a text that are no whitespace.
+pub(crate) fn visible(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.bytes().filter(|one| !matches!(one, b'\t'..=b'\r' | b' ')).count();
+    }
+    text.chars().filter(|one| !one.is_whitespace()).count()
 }
 
 /// Elements whose content is for programs.
@@ -343,12 +355,15 @@ pub(crate) fn is_math_script(tree: &Tree, id: Id) -> bool {
         && tree.attribute(id, "type").is_some_and(|kind| kind.trim().starts_with("math/tex"))
 }
 
+/// Properties by which a style hides an element.
+static HIDING: Needles = Needles::new(&["display", "visibility"]);
+
 /// Whether an element hides itself and what is inside; formulas for screen readers are not hidden.
 fn is_hidden(tree: &Tree, id: Id) -> bool {
     if !tree.is_element(id) || matches!(tree.name(id), "html" | "body" | "") {
         return false;
     }
-    let style = tree.attribute(id, "style").map(|style| {
+    let style = tree.attribute(id, "style").filter(|style| HIDING.any(style)).map(|style| {
         style.chars().filter(|one| !one.is_whitespace()).collect::<String>().to_ascii_lowercase()
     });
     let styled = style.is_some_and(|style| {

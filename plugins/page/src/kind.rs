@@ -1,9 +1,10 @@
 //! What kind of page it is: first whether it is the page at all, or a challenge, a login, a wall.
 
 use crate::dom::{Id, Tree};
-use crate::hints::Shown;
+use crate::hints::{Shown, visible};
 use crate::measure::Stat;
 use crate::meta::Meta;
+use crate::needles::Needles;
 
 /// Pages that stand in the way of another one, and why one cannot read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,12 +93,10 @@ impl View {
                 view.head.push('\n');
             }
             if let Some(text) = tree.text(at) {
-                let chars = text.chars().filter(|one| !one.is_whitespace()).count();
+                let chars = visible(text);
                 view.chars += chars;
                 if chars > 60 && view.other < 5_000 {
-                    let lower = text.to_lowercase();
-                    let consents = CONSENT.iter().any(|word| lower.contains(word));
-                    view.other += if consents { 0 } else { chars };
+                    view.other += if CONSENTS.any(text) { 0 } else { chars };
                 }
                 if chars > 0 && raw.len() < LOOK {
                     raw.push_str(text);
@@ -115,21 +114,21 @@ impl View {
         self.chars == 0
     }
 
-    fn heads(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.head.contains(word))
+    fn heads(&self, words: &Needles) -> bool {
+        words.any(&self.head)
     }
 
-    fn says(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.text.contains(word))
+    fn says(&self, words: &Needles) -> bool {
+        words.any(&self.text)
     }
 
-    fn count(&self, words: &[&str]) -> usize {
-        words.iter().filter(|word| self.text.contains(*word)).count()
+    fn count(&self, words: &Needles) -> usize {
+        words.count(&self.text)
     }
 }
 
 /// Marks in the page's source of those who set challenges.
-const CHALLENGERS: &[&str] = &[
+static CHALLENGERS: Needles = Needles::new(&[
     "_cf_chl_opt",
     "cf-browser-verification",
     "cf_chl_",
@@ -154,8 +153,8 @@ const CHALLENGERS: &[&str] = &[
     "ddos-guard",
     "anubis_challenge",
     "cf-error-details",
-];
-const CHALLENGES: &[&str] = &[
+]);
+static CHALLENGES: Needles = Needles::new(&[
     "just a moment",
     "attention required",
     "checking your browser",
@@ -182,8 +181,8 @@ const CHALLENGES: &[&str] = &[
     "please stand by, while we are checking",
     "complete the captcha",
     "captcha",
-];
-const NOT_FOUND: &[&str] = &[
+]);
+static NOT_FOUND: Needles = Needles::new(&[
     "404",
     "page not found",
     "not found",
@@ -220,7 +219,7 @@ const NOT_FOUND: &[&str] = &[
     "ページが見つかりません",
     "页面不存在",
     "页面未找到",
-];
+]);
 const CONSENT: &[&str] = &[
     "cookie",
     "consent",
@@ -247,7 +246,13 @@ const CONSENT: &[&str] = &[
     "accetta",
     "akkoord",
 ];
-const PAYWALL: &[&str] = &[
+static CONSENTS: Needles = Needles::new(CONSENT);
+/// Words without which nothing is a question about consent.
+static TOPICS: Needles = Needles::new(&["cookie", "consent", "privacy", "datenschutz"]);
+/// Names of walls in a page's source.
+static WALLS: Needles =
+    Needles::new(&["paywall", "regwall", "metered-content", "subscription-wall"]);
+static PAYWALL: Needles = Needles::new(&[
     "subscribe to continue",
     "subscribe to read",
     "subscribe to keep reading",
@@ -287,8 +292,8 @@ const PAYWALL: &[&str] = &[
     "contenido exclusivo",
     "riservato agli abbonati",
     "abbonati per",
-];
-const LOGIN: &[&str] = &[
+]);
+static LOGIN: Needles = Needles::new(&[
     "log in",
     "login",
     "sign in",
@@ -303,12 +308,12 @@ const LOGIN: &[&str] = &[
     "password",
     "passwort",
     "mot de passe",
-];
+]);
 
 /// Whether a text offers the rest to subscribers.
 pub(crate) fn offers(text: &str) -> bool {
     let text = text.to_lowercase();
-    PAYWALL.iter().any(|one| text.contains(one))
+    PAYWALL.any(&text)
 }
 
 /// Whether the page stands in the way of another one.
@@ -316,19 +321,18 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     // Whoever writes about walls writes more than a wall does.
     let (short, small) = (view.chars < 700, view.chars < 1800);
     if small {
-        let marked = contains_any(page, CHALLENGERS);
-        if (marked && (view.heads(CHALLENGES) || view.says(CHALLENGES) || view.chars < 60))
-            || (short && (view.heads(CHALLENGES) || view.count(CHALLENGES) > 1))
+        let marked = contains_any(page, &CHALLENGERS);
+        if (marked && (view.heads(&CHALLENGES) || view.says(&CHALLENGES) || view.chars < 60))
+            || (short && (view.heads(&CHALLENGES) || view.count(&CHALLENGES) > 1))
         {
             return Some(Wall::Challenge);
         }
     }
     let article = meta.is_a(ARTICLES) && view.chars >= 700;
-    if small && !article && view.heads(NOT_FOUND) && (short || is_mostly_said(view, NOT_FOUND)) {
+    if small && !article && view.heads(&NOT_FOUND) && (short || is_mostly_said(view, &NOT_FOUND)) {
         return Some(Wall::NotFound);
     }
-    let topics = ["cookie", "consent", "privacy", "datenschutz"];
-    if view.chars < 3000 && view.other < 200 && view.count(CONSENT) >= 3 && view.says(&topics) {
+    if view.chars < 3000 && view.other < 200 && view.count(&CONSENTS) >= 3 && view.says(&TOPICS) {
         let hits: usize =
             CONSENT.iter().map(|word| view.text.matches(word).count() * word.len()).sum();
         if hits * 25 >= view.chars || short {
@@ -337,16 +341,14 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     }
     if small
         && view.passwords > 0
-        && (view.heads(LOGIN) || (short && view.count(LOGIN) > 1))
+        && (view.heads(&LOGIN) || (short && view.count(&LOGIN) > 1))
         && !article
     {
         return Some(Wall::Login);
     }
-    let offers = view.count(PAYWALL);
+    let offers = view.count(&PAYWALL);
     if (meta.not_free && view.chars < 6000 && offers > 0)
-        || (view.chars < 6000
-            && offers > 1
-            && contains_any(page, &["paywall", "regwall", "metered-content", "subscription-wall"]))
+        || (view.chars < 6000 && offers > 1 && contains_any(page, &WALLS))
         || (view.chars < 2500 && offers > 1)
     {
         return Some(Wall::Paywall);
@@ -354,15 +356,13 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     None
 }
 
-fn is_mostly_said(view: &View, words: &[&str]) -> bool {
+fn is_mostly_said(view: &View, words: &Needles) -> bool {
     // A 404 page has its title, a sentence or two, and the site's navigation around them.
-    view.count(words) > 1
-        || view.head.lines().next().is_some_and(|title| words.iter().any(|one| title.contains(one)))
+    view.count(words) > 1 || view.head.lines().next().is_some_and(|title| words.any(title))
 }
 
-fn contains_any(page: &str, words: &[&str]) -> bool {
-    let page = page.get(..page.len().min(400_000)).unwrap_or(page).to_ascii_lowercase();
-    words.iter().any(|word| page.contains(word))
+fn contains_any(page: &str, words: &Needles) -> bool {
+    words.any(page.get(..page.len().min(400_000)).unwrap_or(page))
 }
 
 /// Types of things whose page is one text.

@@ -1,9 +1,10 @@
 //! Carrel's reader of web pages, Markdown and plain text, without tools or network, as documents of
 //! `contract/v1/document.schema.json`.
 //!
-//! A page is decoded ([`charset`]), parsed ([`dom`]) and classified ([`kind`]). Its text is looked for in
+//! A page is decoded ([`charset`]), parsed ([`tokenizer`], [`parser`], [`dom`]) and classified ([`kind`]). Its text is looked for in
 //! several ways ([`article`], [`clear`], [`posts`]) of which [`content`] chooses one, and written as blocks
-//! ([`blocks`], [`inline`], [`table`], [`math`]). [`meta`] reads what its tags say.
+//! ([`blocks`], [`inline`], [`table`], [`math`]). [`meta`] reads what its tags say,
+//! by the names of [`vocabulary`].
 
 mod article;
 mod blocks;
@@ -22,10 +23,15 @@ mod markdown;
 mod math;
 mod measure;
 mod meta;
+mod needles;
 mod page;
+mod parser;
 mod plain;
 mod posts;
+mod references;
 mod table;
+mod tokenizer;
+mod vocabulary;
 
 use carrel_pdk::document::{Document, Metadatum};
 use carrel_pdk::{Error, Host, Manifest, Plugin, arguments};

@@ -55,11 +55,48 @@ impl Stat {
     }
 }
 
+/// What an element counts as in the elements around it.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    Other,
+    /// A link, and what its characters count.
+    Link(f32),
+    Heading,
+    List,
+    Item,
+    Paragraph,
+    Textish,
+    Image,
+    Input,
+    Embed,
+}
+
+impl Role {
+    fn of(tree: &Tree, id: Id) -> Self {
+        match tree.name(id) {
+            "a" => {
+                let here = tree.attribute(id, "href").is_some_and(|href| href.starts_with('#'));
+                Self::Link(if here { 0.3 } else { 1.0 })
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Self::Heading,
+            "ul" | "ol" => Self::List,
+            "li" => Self::Item,
+            "p" => Self::Paragraph,
+            "span" | "td" | "blockquote" | "dl" | "div" | "pre" | "table" => Self::Textish,
+            "img" => Self::Image,
+            "input" => Self::Input,
+            "iframe" | "object" | "embed" => Self::Embed,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// What does not change between attempts.
 pub(crate) struct Measured<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) hints: &'t Hints,
     texts: Vec<(u32, u32)>,
+    roles: Vec<Role>,
     /// Runs of text directly in an element, which are paragraphs without a tag.
     pub(crate) runs: Vec<Vec<(u32, u32)>>,
     /// Elements that are nothing but one such run.
@@ -69,15 +106,11 @@ pub(crate) struct Measured<'t> {
 impl<'t> Measured<'t> {
     /// Measures a page's texts.
     pub(crate) fn new(tree: &'t Tree, hints: &'t Hints, gone: &[bool]) -> Self {
-        let mut texts = vec![(0, 0); tree.len()];
-        for (id, one) in texts.iter_mut().enumerate() {
-            if let Some(text) = tree.text(id) {
-                *one = measure(text);
-            }
-        }
-        let mut measured =
-            Self { tree, hints, texts, runs: vec![Vec::new(); tree.len()], as_paragraph: vec![] };
-        measured.as_paragraph = vec![false; tree.len()];
+        let of_text = |id| if gone[id] { None } else { tree.text(id) };
+        let texts = (0..tree.len()).map(|id| of_text(id).map_or((0, 0), measure)).collect();
+        let roles = (0..tree.len()).map(|id| Role::of(tree, id)).collect();
+        let (runs, as_paragraph) = (vec![Vec::new(); tree.len()], vec![false; tree.len()]);
+        let mut measured = Self { tree, hints, texts, roles, runs, as_paragraph };
         let stats = measured.stats(gone);
         let mut at = 0;
         while at < tree.len() {
@@ -187,23 +220,19 @@ impl<'t> Measured<'t> {
     /// What an element's figures add to those of the element around it.
     fn as_seen_outside(&self, id: Id, stat: &Stat) -> Stat {
         let mut outer = *stat;
-        match self.tree.name(id) {
-            "a" => {
-                let here =
-                    self.tree.attribute(id, "href").is_some_and(|href| href.starts_with('#'));
-                outer.link = stat.chars as f32 * if here { 0.3 } else { 1.0 };
+        match self.roles[id] {
+            Role::Other => {}
+            Role::Link(weight) => outer.link = stat.chars as f32 * weight,
+            Role::Heading => outer.heading = stat.chars,
+            Role::List => (outer.list, outer.textish) = (stat.chars, stat.chars),
+            Role::Item => (outer.textish, outer.items) = (stat.chars, stat.items + 1),
+            Role::Paragraph => {
+                (outer.textish, outer.paragraphs) = (stat.chars, stat.paragraphs + 1)
             }
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => outer.heading = stat.chars,
-            "ul" | "ol" => (outer.list, outer.textish) = (stat.chars, stat.chars),
-            "li" => (outer.textish, outer.items) = (stat.chars, stat.items + 1),
-            "p" => (outer.textish, outer.paragraphs) = (stat.chars, stat.paragraphs + 1),
-            "span" | "td" | "blockquote" | "dl" | "div" | "pre" | "table" => {
-                outer.textish = stat.chars;
-            }
-            "img" => outer.images += 1,
-            "input" => outer.inputs += 1,
-            "iframe" | "object" | "embed" => outer.embeds += 1,
-            _ => {}
+            Role::Textish => outer.textish = stat.chars,
+            Role::Image => outer.images += 1,
+            Role::Input => outer.inputs += 1,
+            Role::Embed => outer.embeds += 1,
         }
         outer
     }
@@ -239,26 +268,31 @@ impl<'t> Measured<'t> {
 /// Characters with whitespace collapsed, and commas.
 fn measure(text: &str) -> (u32, u32) {
     let (mut chars, mut commas, mut space) = (0, 0, true);
-    for one in text.chars() {
-        if one.is_whitespace() {
-            chars += u32::from(!space);
-            space = true;
-        } else {
-            chars += 1;
-            space = false;
-            commas += u32::from(matches!(
-                one,
-                ',' | '\u{60c}'
-                    | '\u{fe50}'
-                    | '\u{fe10}'
-                    | '\u{fe11}'
-                    | '\u{2e41}'
-                    | '\u{2e34}'
-                    | '\u{2e32}'
-                    | '\u{ff0c}'
-            ));
-        }
+    let mut count = |is_space: bool, is_comma: bool| {
+        // Only the first whitespace of a run counts.
+        chars += u32::from(!(is_space && space));
+        commas += u32::from(is_comma);
+        space = is_space;
+    };
+    if text.is_ascii() {
+        text.bytes().for_each(|one| count(matches!(one, b'\t'..=b'\r' | b' '), one == b','));
+    } else {
+        text.chars().for_each(|one| count(one.is_whitespace(), is_comma(one)));
     }
     // A text of whitespace alone is nothing.
     (if chars == 1 && space { 0 } else { chars }, commas)
+}
+
+fn is_comma(one: char) -> bool {
+    matches!(
+        one,
+        ',' | '\u{60c}'
+            | '\u{fe50}'
+            | '\u{fe10}'
+            | '\u{fe11}'
+            | '\u{2e41}'
+            | '\u{2e34}'
+            | '\u{2e32}'
+            | '\u{ff0c}'
+    )
 }

@@ -6,23 +6,12 @@ use carrel_pdk::id::{ArxivId, Doi, Pmcid, Pmid};
 
 use crate::dom::{Id, Tree};
 use crate::json::{self, Json};
+use crate::vocabulary::{Source, known, normalise, snake};
 
 /// Statements that are kept.
 const MOST: usize = 2000;
 /// Characters of one statement.
 const LONGEST: usize = 20_000;
-
-/// Whose word it is; the first is preferred.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
-    Citation,
-    JsonLd,
-    Prism,
-    DublinCore,
-    OpenGraph,
-    Microdata,
-    Other,
-}
 
 struct Statement {
     source: Source,
@@ -470,128 +459,4 @@ fn person(name: &str) -> Person {
         }
         _ => Person { literal: Some(name.to_owned()), ..Person::default() },
     }
-}
-
-/// What a tag states and whose word that is; nothing for tags that say nothing of the page's content.
-fn normalise(tag: &str) -> Option<(Source, String)> {
-    if let Some(name) = tag.strip_prefix("citation_").or(tag.strip_prefix("bepress_citation_")) {
-        return Some((Source::Citation, known(name)));
-    }
-    for prefix in ["prism.", "prism:"] {
-        if let Some(name) = tag.strip_prefix(prefix) {
-            return Some((Source::Prism, known(name)));
-        }
-    }
-    for prefix in ["dc.", "dc:", "dcterms.", "dcterms:", "dct:", "eprints."] {
-        if let Some(name) = tag.strip_prefix(prefix) {
-            return Some((Source::DublinCore, known(name)));
-        }
-    }
-    for prefix in ["og:", "article:", "book:", "product:", "profile:", "video:", "music:"] {
-        if let Some(name) = tag.strip_prefix(prefix) {
-            let name = known(name);
-            // The author of a page is not that of a thing on it.
-            return Some((Source::OpenGraph, name));
-        }
-    }
-    if let Some(name) = tag.strip_prefix("twitter:") {
-        let says = matches!(name, "title" | "description" | "image" | "creator" | "image:alt");
-        return says.then(|| {
-            (
-                Source::Other,
-                if name == "creator" { "twitter_creator".to_owned() } else { known(name) },
-            )
-        });
-    }
-    let says = matches!(
-        tag,
-        "author"
-            | "description"
-            | "keywords"
-            | "news_keywords"
-            | "date"
-            | "doi"
-            | "language"
-            | "content-language"
-            | "publisher"
-            | "copyright"
-            | "generator"
-            | "title"
-            | "abstract"
-            | "last-modified"
-            | "revised"
-            | "subject"
-            | "parsely-author"
-            | "parsely-title"
-            | "parsely-pub-date"
-            | "sailthru.author"
-            | "sailthru.date"
-            | "sailthru.title"
-            | "pubdate"
-            | "article.published"
-            | "article.updated"
-            | "ncbi_pmid"
-            | "ncbi_pmcid"
-            | "evt-doipage"
-            | "robots"
-            | "application-name"
-            | "byl"
-    );
-    let tag = tag
-        .trim_start_matches("parsely-")
-        .trim_start_matches("sailthru.")
-        .trim_start_matches("ncbi_");
-    (says && tag != "robots").then(|| (Source::Other, known(tag)))
-}
-
-/// The name that all vocabularies' words for one thing have here.
-fn known(name: &str) -> String {
-    let lower = name.to_ascii_lowercase().replace([':', '.', '-', ' '], "_");
-    let name = match lower.as_str() {
-        "headline" | "parsely_title" => "title",
-        "creator" | "authors" | "contributor_author" | "creator_personalname" | "byl" => "author",
-        "journal_title" | "publicationname" | "ispartof" => "journal",
-        "journal_abbrev" => "journal_abbreviation",
-        "conference_title" | "conference" => "conference",
-        "inbook_title" | "book_title" => "book_title",
-        "publication_date" | "date" | "publicationdate" | "date_issued" | "issued" | "created"
-        | "published_time" | "datepublished" | "pub_date" | "pubdate" | "published"
-        | "article_published" | "cover_date" | "release_date" => "published",
-        "online_date" | "available" => "published_online",
-        "modified_time" | "datemodified" | "modified" | "updated_time" | "last_modified"
-        | "revised" | "article_updated" => "modified",
-        "datecreated" => "created",
-        "firstpage" | "startingpage" | "pagestart" => "first_page",
-        "lastpage" | "endingpage" | "pageend" => "last_page",
-        "issuenumber" | "number" => "issue",
-        "volumenumber" => "volume",
-        "arxiv_id" => "arxiv",
-        "eissn" | "e_issn" => "eissn",
-        "keywords" | "keyword" | "news_keywords" | "tag" | "subject" => "keyword",
-        "rights" | "license" | "copyright" | "licence" => "licence",
-        "abstract" => "abstract",
-        "inlanguage" | "language" | "content_language" | "locale" => "language",
-        "evt_doipage" | "identifier_doi" => "doi",
-        "@id" => "id",
-        "fulltext_html_url" | "full_html_url" => "html_url",
-        _ => return snake(&lower),
-    };
-    name.to_owned()
-}
-
-fn snake(name: &str) -> String {
-    let mut out = String::new();
-    for one in name.chars() {
-        if one.is_ascii_uppercase() {
-            if !out.is_empty() && !out.ends_with('_') {
-                out.push('_');
-            }
-            out.push(one.to_ascii_lowercase());
-        } else if one.is_alphanumeric() {
-            out.push(one);
-        } else if !out.is_empty() && !out.ends_with('_') {
-            out.push('_');
-        }
-    }
-    out.trim_end_matches('_').to_owned()
 }

@@ -5,17 +5,18 @@ use carrel_pdk::{Code, Error};
 
 use crate::blocks::{self, Blocks, Piece};
 use crate::content;
-use crate::dom::{MAX_NODES, Tree, Unread};
+use crate::dom::Tree;
 use crate::flat;
 use crate::hints;
 use crate::kind::{self, View, Wall};
 use crate::latexml;
 use crate::meta::{self, Meta};
+use crate::parser::{self, MAX_NODES, Unread};
 
 /// Reads a page.
 pub(crate) fn read(page: &str) -> Result<Document, Error> {
     let mut document = Document::default();
-    let tree = match Tree::parse(page) {
+    let tree = match parser::parse(page) {
         Ok(tree) => tree,
         Err(Unread::TooDeep) => {
             let mut document = flat::read(page);

@@ -3,6 +3,7 @@
 use crate::article::Selection;
 use crate::dom::{Id, Tree};
 use crate::measure::{Measured, Stat};
+use crate::needles::Needles;
 
 /// Finds the contributions of a discussion: items of schema.org's types, or elements built alike whose
 /// names say so.
@@ -22,9 +23,8 @@ pub(crate) fn find(measured: &Measured<'_>, gone: &[bool], stats: &[Stat]) -> Ve
         }
         let classes = tree.attribute(id, "class").unwrap_or_default();
         for class in classes.split_ascii_whitespace() {
-            let class = class.to_ascii_lowercase();
-            if is_name(&class) {
-                let same = named.entry(class).or_default();
+            if NAMES.has(class) {
+                let same = named.entry(class.to_ascii_lowercase()).or_default();
                 if same.last().is_none_or(|&last| id >= tree.end(last)) {
                     same.push(id);
                 }
@@ -54,35 +54,32 @@ fn is_item(tree: &Tree, id: Id) -> bool {
 }
 
 /// Names of contributions that forums' software gives.
-fn is_name(class: &str) -> bool {
-    matches!(
-        class,
-        "post"
-            | "postbit"
-            | "postcontainer"
-            | "post-container"
-            | "post_container"
-            | "topic-post"
-            | "forum-post"
-            | "forumpost"
-            | "message"
-            | "message--post"
-            | "cpost"
-            | "crawler-post"
-            | "topic-body"
-            | "post-stream-item"
-            | "question"
-            | "answer"
-            | "comtr"
-            | "postbody"
-            | "post_body"
-            | "post-wrapper"
-            | "reply"
-            | "ipscomment"
-            | "kpost"
-            | "postbitlegacy"
-    )
-}
+static NAMES: Needles = Needles::new(&[
+    "post",
+    "postbit",
+    "postcontainer",
+    "post-container",
+    "post_container",
+    "topic-post",
+    "forum-post",
+    "forumpost",
+    "message",
+    "message--post",
+    "cpost",
+    "crawler-post",
+    "topic-body",
+    "post-stream-item",
+    "question",
+    "answer",
+    "comtr",
+    "postbody",
+    "post_body",
+    "post-wrapper",
+    "reply",
+    "ipscomment",
+    "kpost",
+    "postbitlegacy",
+]);
 
 /// The contributions as the page's text.
 pub(crate) fn select(measured: &Measured<'_>, gone: &[bool], posts: &[Id]) -> Option<Selection> {
@@ -104,34 +101,34 @@ pub(crate) fn select(measured: &Measured<'_>, gone: &[bool], posts: &[Id]) -> Op
     Some(Selection { roots: posts.to_vec(), gone, chars })
 }
 
+/// Parts of names of what stands in a contribution beside its text.
+static BESIDE: Needles = Needles::new(&[
+    "signature",
+    "post-buttons",
+    "postbuttons",
+    "post-menu",
+    "post-controls",
+    "post-actions",
+    "js-post-menu",
+    "votecell",
+    "vote-",
+    "badge",
+    "share",
+    "likes",
+    "reactions",
+    "profile",
+    "message-attribution-opposite",
+    "message-userextras",
+    "user-stats",
+    "postfoot",
+    "post-links",
+]);
+
 /// Signatures, buttons, what the software says of the writer.
 fn is_beside(measured: &Measured<'_>, id: Id) -> bool {
     let tree = measured.tree;
     if matches!(tree.name(id), "button" | "form" | "nav" | "footer" | "aside") {
         return !tree.has_class(id, "quote");
     }
-    let class = tree.attribute(id, "class").unwrap_or_default().to_ascii_lowercase();
-    [
-        "signature",
-        "post-buttons",
-        "postbuttons",
-        "post-menu",
-        "post-controls",
-        "post-actions",
-        "js-post-menu",
-        "votecell",
-        "vote-",
-        "badge",
-        "share",
-        "likes",
-        "reactions",
-        "profile",
-        "message-attribution-opposite",
-        "message-userextras",
-        "user-stats",
-        "postfoot",
-        "post-links",
-    ]
-    .iter()
-    .any(|one| class.contains(one))
+    tree.attribute(id, "class").is_some_and(|class| BESIDE.any(class))
 }

@@ -1,0 +1,121 @@
+//! Lists of words that are looked for in a text all at once, in one pass over it.
+
+/// At most 64 words of at least two bytes, in lower case. ASCII letters are found in either case.
+pub(crate) struct Needles {
+    words: &'static [&'static str],
+    /// Which words may have a byte in their first, second and third place: one bit for each word.
+    places: [[u64; 256]; 3],
+}
+
+impl Needles {
+    /// Makes tables of the words, when the program is compiled.
+    pub(crate) const fn new(words: &'static [&'static str]) -> Self {
+        assert!(words.len() <= 64, "one bit for each word");
+        let mut places = [[0; 256]; 3];
+        let mut at = 0;
+        while at < words.len() {
+            let word = words[at].as_bytes();
+            assert!(word.len() > 1, "a word has two bytes");
+            let mut place = 0;
+            while place < 3 {
+                let mut byte = 0;
+                while byte < 256 {
+                    if place >= word.len() || (byte as u8).to_ascii_lowercase() == word[place] {
+                        places[place][byte] |= 1 << at;
+                    }
+                    byte += 1;
+                }
+                place += 1;
+            }
+            at += 1;
+        }
+        Self { words, places }
+    }
+
+    /// Whether a text has one of the words.
+    pub(crate) fn any(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        (0..text.len()).any(|at| self.at(text, at, 0) != 0)
+    }
+
+    /// How many of the words a text has.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        let text = text.as_bytes();
+        let found = (0..text.len()).fold(0, |found, at| found | self.at(text, at, found));
+        found.count_ones() as usize
+    }
+
+    /// Whether a text begins with one of the words.
+    pub(crate) fn begin(&self, text: &str) -> bool {
+        self.at(text.as_bytes(), 0, 0) != 0
+    }
+
+    /// Whether a text is one of the words.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        self.get(text).is_some()
+    }
+
+    /// The word that a text is.
+    pub(crate) fn get(&self, text: &str) -> Option<&'static str> {
+        let mut left = self.candidates(text.as_bytes(), 0);
+        while left != 0 {
+            let word = self.words[left.trailing_zeros() as usize];
+            if word.eq_ignore_ascii_case(text) {
+                return Some(word);
+            }
+            left &= left - 1;
+        }
+        None
+    }
+
+    /// The words that are at a place of a text, without those that are `known`.
+    fn at(&self, text: &[u8], at: usize, known: u64) -> u64 {
+        let mut left = self.candidates(text, at) & !known;
+        let mut found = 0;
+        while left != 0 {
+            let word = self.words[left.trailing_zeros() as usize].as_bytes();
+            let here = text.get(at..at + word.len());
+            if here.is_some_and(|here| here.eq_ignore_ascii_case(word)) {
+                found |= left & left.wrapping_neg();
+            }
+            left &= left - 1;
+        }
+        found
+    }
+
+    /// The words whose first three bytes are at a place of a text.
+    #[inline]
+    fn candidates(&self, text: &[u8], at: usize) -> u64 {
+        let byte = |place: usize| usize::from(text.get(at + place).copied().unwrap_or_default());
+        self.places[0][byte(0)] & self.places[1][byte(1)] & self.places[2][byte(2)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static WORDS: Needles = Needles::new(&["ad", "header", "head", "café"]);
+
+    #[test]
+    fn words_are_found_wherever_they_are_in_either_case() {
+        assert!(
+            WORDS.any("a-head") && WORDS.any("HEADER") && WORDS.any("the café") && WORDS.any("ad")
+        );
+        assert!(!WORDS.any("") && !WORDS.any("a") && !WORDS.any("hea") && !WORDS.any("caf"));
+    }
+
+    #[test]
+    fn each_word_counts_once() {
+        assert_eq!(WORDS.count("header, header, head"), 3);
+        assert_eq!(WORDS.count("nothing"), 0);
+    }
+
+    #[test]
+    fn beginnings_and_whole_words_are_told_from_parts() {
+        assert!(WORDS.begin("headline") && !WORDS.begin("the head"));
+        assert!(
+            WORDS.has("Head") && WORDS.has("ad") && !WORDS.has("headline") && !WORDS.has("hea")
+        );
+    }
+}

@@ -1,0 +1,448 @@
+//! Parsing: tokens of [`crate::tokenizer`] to html5ever's tree construction, which fills a list of nodes.
+//!
+//! html5ever looks through all open elements at some tags, which is quadratic in their depth; a page that
+//! nests deeper than [`DEEPEST`] is therefore given up, and [`crate::flat`] reads it without a tree.
+
+use std::borrow::Cow;
+use std::cell::{Cell, Ref, RefCell};
+
+use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{Attribute, QualName};
+
+use crate::dom::{Data, Node, Tree};
+use crate::tokenizer::{KEPT, Tokenizer};
+
+/// Elements inside each other.
+const DEEPEST: u32 = 512;
+/// Nodes of a page: elements and texts.
+pub(crate) const MAX_NODES: usize = 2_000_000;
+const NONE: u32 = u32::MAX;
+
+/// Why there is no tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// Elements nest too deep.
+    TooDeep,
+    /// There are too many nodes.
+    TooMany,
+}
+
+/// Parses a page.
+pub(crate) fn parse(page: &str) -> Result<Tree, Unread> {
+    let page = without_carriage_returns(page);
+    let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
+    let builder = TreeBuilder::new(Sink::default(), options);
+    let mut tokenizer = Tokenizer::new(&page, &builder);
+    while tokenizer.step() {
+        if builder.sink.deepest.get() > DEEPEST {
+            return Err(Unread::TooDeep);
+        }
+        if builder.sink.nodes.borrow().len() > MAX_NODES {
+            return Err(Unread::TooMany);
+        }
+    }
+    if builder.sink.deepest.get() > DEEPEST {
+        return Err(Unread::TooDeep);
+    }
+    Ok(builder.sink.in_order())
+}
+
+/// An attribute, if somebody asks for it.
+fn kept(attribute: Attribute) -> Option<(&'static str, StrTendril)> {
+    Some((KEPT.get(&attribute.name.local)?, attribute.value))
+}
+
+/// Line ends as the standard has them: line feeds.
+fn without_carriage_returns(page: &str) -> Cow<'_, str> {
+    match memchr::memchr(b'\r', page.as_bytes()) {
+        Some(_) => Cow::Owned(page.replace("\r\n", "\n").replace('\r', "\n")),
+        None => Cow::Borrowed(page),
+    }
+}
+
+/// A node while html5ever moves nodes about.
+struct Raw {
+    parent: u32,
+    first: u32,
+    last: u32,
+    before: u32,
+    next: u32,
+    depth: u32,
+    data: Data,
+}
+
+/// What html5ever fills.
+struct Sink {
+    nodes: RefCell<Vec<Raw>>,
+    deepest: Cell<u32>,
+}
+
+impl Default for Sink {
+    fn default() -> Self {
+        let sink = Self { nodes: RefCell::new(Vec::new()), deepest: Cell::new(0) };
+        sink.add(Data::Document);
+        sink
+    }
+}
+
+impl Sink {
+    fn add(&self, data: Data) -> u32 {
+        let mut nodes = self.nodes.borrow_mut();
+        let id = u32::try_from(nodes.len()).unwrap_or(NONE);
+        let (parent, first, last, before, next) = (NONE, NONE, NONE, NONE, NONE);
+        nodes.push(Raw { parent, first, last, before, next, depth: 0, data });
+        id
+    }
+
+    fn detach(nodes: &mut [Raw], id: u32) {
+        let Raw { parent, before, next, .. } = nodes[id as usize];
+        if parent == NONE {
+            return;
+        }
+        match before {
+            NONE => nodes[parent as usize].first = next,
+            before => nodes[before as usize].next = next,
+        }
+        match next {
+            NONE => nodes[parent as usize].last = before,
+            next => nodes[next as usize].before = before,
+        }
+        let node = &mut nodes[id as usize];
+        (node.parent, node.before, node.next) = (NONE, NONE, NONE);
+    }
+
+    /// Puts a node into a parent, in front of a sibling or last.
+    fn insert(&self, parent: u32, before: u32, id: u32) {
+        let mut nodes = self.nodes.borrow_mut();
+        Self::detach(&mut nodes, id);
+        let previous = match before {
+            NONE => nodes[parent as usize].last,
+            before => nodes[before as usize].before,
+        };
+        let depth = nodes[parent as usize].depth + 1;
+        self.deepest.set(self.deepest.get().max(depth));
+        let node = &mut nodes[id as usize];
+        (node.parent, node.before, node.next, node.depth) = (parent, previous, before, depth);
+        match previous {
+            NONE => nodes[parent as usize].first = id,
+            previous => nodes[previous as usize].next = id,
+        }
+        match before {
+            NONE => nodes[parent as usize].last = id,
+            before => nodes[before as usize].before = id,
+        }
+    }
+
+    fn insert_either(&self, parent: u32, before: u32, child: NodeOrText<u32>) {
+        match child {
+            NodeOrText::AppendNode(id) => self.insert(parent, before, id),
+            NodeOrText::AppendText(text) => {
+                let mut nodes = self.nodes.borrow_mut();
+                let previous = match before {
+                    NONE => nodes[parent as usize].last,
+                    before => nodes[before as usize].before,
+                };
+                if previous != NONE
+                    && let Data::Text(present) = &mut nodes[previous as usize].data
+                {
+                    present.push_tendril(&text);
+                    return;
+                }
+                drop(nodes);
+                let id = self.add(Data::Text(text));
+                self.insert(parent, before, id);
+            }
+        }
+    }
+
+    /// The nodes that are in the document, in its order.
+    fn in_order(self) -> Tree {
+        let mut raw = self.nodes.into_inner();
+        let mut nodes: Vec<Node> = Vec::with_capacity(raw.len());
+        let mut at = 0_u32;
+        let mut parent = 0_u32;
+        loop {
+            let data = std::mem::replace(&mut raw[at as usize].data, Data::Other);
+            let id = u32::try_from(nodes.len()).unwrap_or(NONE);
+            nodes.push(Node { parent, end: id + 1, data });
+            if raw[at as usize].first != NONE {
+                parent = id;
+                at = raw[at as usize].first;
+                continue;
+            }
+            // Up to the next element that has a sibling behind it.
+            loop {
+                if at == 0 {
+                    return Tree { nodes };
+                }
+                let next = raw[at as usize].next;
+                if next != NONE {
+                    at = next;
+                    break;
+                }
+                at = raw[at as usize].parent;
+                if at == NONE {
+                    return Tree { nodes };
+                }
+                let end = u32::try_from(nodes.len()).unwrap_or(NONE);
+                nodes[parent as usize].end = end;
+                if at != 0 {
+                    parent = nodes[parent as usize].parent;
+                }
+            }
+        }
+    }
+}
+
+impl TreeSink for Sink {
+    type Handle = u32;
+    type Output = Self;
+    type ElemName<'a> = Ref<'a, QualName>;
+
+    fn finish(self) -> Self {
+        self
+    }
+
+    fn parse_error(&self, _: Cow<'static, str>) {}
+
+    fn get_document(&self) -> u32 {
+        0
+    }
+
+    #[allow(clippy::panic, reason = "html5ever asks for the names of elements only")]
+    fn elem_name<'a>(&'a self, target: &'a u32) -> Ref<'a, QualName> {
+        Ref::map(self.nodes.borrow(), |nodes| match &nodes[*target as usize].data {
+            Data::Element { name, .. } => name,
+            _ => panic!("not an element"),
+        })
+    }
+
+    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> u32 {
+        self.add(Data::Element {
+            name,
+            attributes: attributes.into_iter().filter_map(kept).collect(),
+        })
+    }
+
+    fn create_comment(&self, _: StrTendril) -> u32 {
+        self.add(Data::Other)
+    }
+
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> u32 {
+        self.add(Data::Other)
+    }
+
+    fn append(&self, parent: &u32, child: NodeOrText<u32>) {
+        self.insert_either(*parent, NONE, child);
+    }
+
+    fn append_based_on_parent_node(&self, element: &u32, previous: &u32, child: NodeOrText<u32>) {
+        let parent = self.nodes.borrow()[*element as usize].parent;
+        match parent {
+            NONE => self.insert_either(*previous, NONE, child),
+            parent => self.insert_either(parent, *element, child),
+        }
+    }
+
+    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
+
+    fn get_template_contents(&self, target: &u32) -> u32 {
+        *target
+    }
+
+    fn same_node(&self, one: &u32, other: &u32) -> bool {
+        one == other
+    }
+
+    fn set_quirks_mode(&self, _: QuirksMode) {}
+
+    fn append_before_sibling(&self, sibling: &u32, child: NodeOrText<u32>) {
+        let parent = self.nodes.borrow()[*sibling as usize].parent;
+        if parent != NONE {
+            self.insert_either(parent, *sibling, child);
+        }
+    }
+
+    fn add_attrs_if_missing(&self, target: &u32, more: Vec<Attribute>) {
+        if let Data::Element { attributes, .. } =
+            &mut self.nodes.borrow_mut()[*target as usize].data
+        {
+            for one in more.into_iter().filter_map(kept) {
+                if attributes.iter().all(|present| present.0 != one.0) {
+                    attributes.push(one);
+                }
+            }
+        }
+    }
+
+    fn remove_from_parent(&self, target: &u32) {
+        Self::detach(&mut self.nodes.borrow_mut(), *target);
+    }
+
+    fn reparent_children(&self, node: &u32, parent: &u32) {
+        loop {
+            let child = self.nodes.borrow()[*node as usize].first;
+            if child == NONE {
+                return;
+            }
+            self.insert(*parent, NONE, child);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use html5ever::tendril::TendrilSink;
+    use html5ever::{ParseOpts, parse_document};
+    use proptest::prelude::*;
+
+    /// A tree as lines, with the attributes that are kept.
+    fn lines(tree: &Tree) -> Vec<String> {
+        let line = |node: &Node| match &node.data {
+            Data::Element { name, attributes } => {
+                let mut line = format!("{}-{} {} {}", node.parent, node.end, &*name.ns, name.local);
+                for (name, value) in attributes {
+                    line += &format!(" {name}={:?}", &**value);
+                }
+                line
+            }
+            Data::Text(text) => format!("{}-{} {:?}", node.parent, node.end, &**text),
+            Data::Document | Data::Other => format!("{}-{}", node.parent, node.end),
+        };
+        tree.nodes.iter().map(line).collect()
+    }
+
+    /// The tree that html5ever's own tokenizer leads to.
+    fn theirs(page: &str) -> Vec<String> {
+        let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
+        let options = ParseOpts { tree_builder, ..Default::default() };
+        lines(&parse_document(Sink::default(), options).one(page).in_order())
+    }
+
+    fn same(page: &str) {
+        let ours = parse(page).map(|tree| lines(&tree));
+        assert_eq!(ours.as_deref(), Ok(&theirs(page)[..]), "{page:?}");
+    }
+
+    /// Pieces of pages with which tokenizers differ.
+    const PIECES: &[&str] = &[
+        "<",
+        ">",
+        "/",
+        "</",
+        "<!",
+        "<?",
+        "!",
+        "-",
+        "--",
+        "-->",
+        "--!>",
+        "<!--",
+        "<!-->",
+        "<!--->",
+        "=",
+        "\"",
+        "'",
+        " ",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "\0",
+        "a",
+        "word",
+        "é",
+        "&",
+        "&amp;",
+        "&amp",
+        "&not",
+        "&notin;",
+        "&#x41;",
+        "&#65",
+        "&#0;",
+        "&#128;",
+        ";",
+        "<p>",
+        "<p ",
+        "</p>",
+        "<P CLASS=A>",
+        "<a href=",
+        "<a href='x'class=y>",
+        "<a href=a&copy=b>",
+        "<br/>",
+        "<br / id=x>",
+        "<b>",
+        "</b>",
+        "<i id=1 id=2>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</table>",
+        "<script>",
+        "</script>",
+        "</script ",
+        "<!--<script>",
+        "<title>",
+        "</title>",
+        "<style>",
+        "</style>",
+        "<textarea>",
+        "</textarea>",
+        "<pre>",
+        "<plaintext>",
+        "<svg>",
+        "</svg>",
+        "<math>",
+        "<![CDATA[",
+        "]]>",
+        "<xmp>",
+        "</xmp>",
+        "<iframe>",
+        "</iframe>",
+        "<noscript>",
+        "</noscript>",
+        "<!doctype html>",
+        "<!DOCTYPE html PUBLIC '-//W3C//DTD HTML 3.2//EN'>",
+        "<!doctype",
+        "<!doctype html system \"about:legacy-compat\">",
+        "<!doctype html public \"a\" 'b' c>",
+        "</>",
+        "</1>",
+        "<1>",
+        "<p\0q>",
+        "<template>",
+        "</template>",
+        "<select>",
+        "<option>",
+        "<body class=x>",
+        "<head>",
+        "<form>",
+        "<li>",
+        "<ul>",
+        "<h1>",
+        "\u{feff}",
+    ];
+
+    #[test]
+    fn every_two_pieces_give_the_tree_of_html5ever() {
+        for one in PIECES {
+            same(one);
+            for other in PIECES {
+                same(&format!("{one}{other}x"));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn any_pieces_give_the_tree_of_html5ever(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..24)
+        ) {
+            same(&pieces.concat());
+        }
+    }
+}
