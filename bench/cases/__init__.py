@@ -7,7 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from bench.measure import Row
 from bench.workbench import Workbench
 
-from . import calls, memory, pages, parsing, pdfs, processes, scaling, sources, startup, strangers
+from . import (
+    calls,
+    memory,
+    offices,
+    pages,
+    parsing,
+    pdfs,
+    processes,
+    readers,
+    scaling,
+    sources,
+    startup,
+    strangers,
+)
 
 #: A case measures one row or a few that belong together.
 Case = Callable[[Workbench], Sequence[Row]]
@@ -27,6 +40,9 @@ CASES: Mapping[str, Case] = {
     "sources-scaling": sources.against_size,
     "pages": pages.extraction,
     "pdfs": pdfs.texts,
+    "offices": offices.pieces,
+    "readers": readers.first_use,
+    "bytes": readers.crossing,
     "modules": strangers.modules,
     "registry": strangers.from_a_registry,
 }

@@ -11,17 +11,22 @@ import pytest
 
 from carrel.api import Carrel
 from carrel.config import Config, builtin
+from carrel.contract import contract_file
 from carrel.errors import SourceError
+from carrel.plugins.schemas.schema import compile_schema
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: Source folder → (plugin, document format, name of the document). A case that is read in another
-#: format names it in a file `format`.
+#: format names it in a file `format`; the ending of a document of bytes is that format's.
 SOURCES = {
     "arxiv": ("arxiv", "feed", "response.xml"),
     "crossref": ("crossref", "works", "response.json"),
     "eutils": ("eutils", "efetch", "response.xml"),
     "jats": ("jats", "jats", "response.xml"),
+    "office": ("office", "docx", "document.docx"),
     "page": ("page", "html", "document.html"),
+    "pdf": ("pdf", "pdf", "document.pdf"),
+    "tex": ("tex", "tex", "document.tex"),
 }
 CASES = [
     pytest.param(source, path, id=f"{source}-{path.name}")
@@ -120,6 +125,13 @@ def test_the_native_parser_gives_the_same(config: Config, source: str, path: Pat
         assert_matches(found, expected)
     else:
         assert found == expected
+
+
+@pytest.mark.parametrize("source", ["jats", "office", "page", "pdf", "tex"])
+def test_the_expected_documents_conform_to_the_schema(source: str) -> None:
+    schema = compile_schema(json.loads(contract_file("document.schema.json").read_text("utf-8")))
+    expected = [read_case(source, path)[1] for path in (FIXTURES / source).iterdir()]
+    assert [one for one in expected if "error" not in one and not schema.is_valid(one)] == []
 
 
 def test_the_fixtures_are_not_empty_and_listed() -> None:

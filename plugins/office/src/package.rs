@@ -67,8 +67,12 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, bool) {
 
 /// The error of a part's XML, saying which part it is.
 pub(crate) fn within(part: &str, error: &Error) -> Error {
-    let place = error.position.as_ref().map(|at| format!(" at byte {} in {}", at.offset, at.path));
-    let message = format!("{}: {}{}", excerpt(part), error.message, place.unwrap_or_default());
+    let place = match &error.position {
+        Some(at) if at.path.is_empty() => format!(" at byte {}", at.offset),
+        Some(at) => format!(" at byte {} in {}", at.offset, at.path),
+        None => String::new(),
+    };
+    let message = format!("{}: {}{place}", excerpt(part), error.message);
     if error.code == Code::TooLarge {
         return Error::new(Code::TooLarge, message);
     }
