@@ -62,6 +62,8 @@ pub(crate) struct Engine<'f> {
     pub(crate) people: People,
     pub(crate) in_body: bool,
     pub(crate) done: bool,
+    /// The main file begins a document and does not end it.
+    pub(crate) cut: bool,
     depth: u32,
     inputs: u32,
     /// Marks in the text of authors mean something else.
@@ -102,6 +104,7 @@ impl<'f> Engine<'f> {
             people: People::default(),
             in_body: false,
             done: false,
+            cut: false,
             depth: 0,
             inputs: 0,
             in_author: false,
@@ -128,10 +131,12 @@ impl<'f> Engine<'f> {
     pub(crate) fn read_main(&mut self, main: &File) {
         self.charset = charset::stated(&main.bytes);
         let text = self.decode(main);
-        self.in_body = !text.contains("\\begin{document}");
+        let began = text.contains("\\begin{document}");
+        self.in_body = !began;
         self.main = main.path.as_str().into();
         self.stack.push(Input::File(Source::new(text, &main.path)));
         self.run();
+        self.cut = began && !self.done;
         self.close_frames(1);
         self.flush();
     }

@@ -116,6 +116,12 @@ impl Engine<'_> {
                     if matches!(name, "keywords" | "keyword" | "kwd") { "keyword" } else { name };
                 self.aside(kind, &text);
             }
+            // Notes to the title and the authors, printed under the first page.
+            "fntext" | "cortext" | "tnotetext" | "nonumnote" => {
+                self.optional();
+                let text = self.argument_text().unwrap_or_default();
+                self.state("author_note", &text, &format!("\\{name}"));
+            }
             "sep" => self.text(", "),
             "date" | "journal" | "volume" | "dedicated" | "conference" | "journalname" | "note"
             | "dateline" => {
@@ -819,7 +825,7 @@ impl Engine<'_> {
 }
 
 /// Author and year of a label such as `Doe et al.(2019)`.
-fn author_year(label: Option<&str>) -> Option<(&str, &str)> {
+pub(crate) fn author_year(label: Option<&str>) -> Option<(&str, &str)> {
     let (author, rest) = label?.split_once('(')?;
     let (year, _) = rest.split_once(')')?;
     (year.starts_with(|one: char| one.is_ascii_digit()) && !author.is_empty())

@@ -27,6 +27,7 @@ use serde::Deserialize;
 
 use archive::{Archive, File};
 use engine::Engine;
+use front::author_year;
 
 /// The plugin.
 #[derive(Debug)]
@@ -83,6 +84,7 @@ pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     };
     let mut engine = Engine::new(&archive.files);
     engine.read_main(main);
+    let cut = engine.cut;
     let mut document = finish(engine);
     if archive.files.len() > 1 {
         let from = "the e-print's files".to_owned();
@@ -95,6 +97,12 @@ pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     }
     if archive.damaged {
         document.warn("truncated_archive", "the archive ends too early or is broken", None);
+    }
+    if cut {
+        let message = "the document has no \\end{document}: its end is missing";
+        document.warn("truncated_source", message, Some(main.path.clone()));
+    }
+    if archive.damaged || cut {
         document.quality = Quality::Partial;
         document.quality_reason = Some(Reason::Truncated);
     }
@@ -125,6 +133,8 @@ fn finish(mut engine: Engine<'_>) -> Document {
     let mut document = std::mem::take(&mut engine.document);
     for (reference, text) in document.references.iter_mut().zip(texts) {
         reference.text = text;
+        // natbib prints no label of author and year in front of a reference.
+        reference.label = reference.label.take().filter(|one| author_year(Some(one)).is_none());
     }
     document.links = links;
     document.metadata = metadata;

@@ -468,7 +468,12 @@ impl Engine<'_> {
                     _ => false,
                 }
             }
-            "ifodd" | "ifeof" | "ifcase" | "ifundefined" | "iffirstpage" => {
+            // No file is open for reading: a loop over its lines ends at once.
+            "ifeof" => {
+                self.argument();
+                true
+            }
+            "ifodd" | "ifcase" | "ifundefined" | "iffirstpage" => {
                 if name == "ifcase" || name == "ifodd" {
                     self.argument();
                 }

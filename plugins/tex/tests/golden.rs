@@ -1,7 +1,7 @@
 //! Every fixture natively; `tests/plugins/test_golden.py` runs the same ones through the component.
 
-use carrel_tex::Tex;
 use carrel_pdk::Plugin;
+use carrel_tex::Tex;
 
 mod support;
 
