@@ -10,13 +10,22 @@ mod archive;
 mod bib;
 mod builder;
 mod charset;
+mod citations;
 mod commands;
+mod conditions;
+mod definitions;
 mod engine;
+mod environments;
+mod floats;
+mod formulas;
 mod front;
+mod headings;
+mod inputs;
 mod macros;
 mod main_file;
 mod manifest;
 mod people;
+mod references;
 mod signs;
 mod structure;
 mod token;
@@ -26,8 +35,8 @@ use carrel_pdk::{Error, Host, Manifest, Plugin, arguments};
 use serde::Deserialize;
 
 use archive::{Archive, File};
+use citations::author_year;
 use engine::Engine;
-use front::author_year;
 
 /// The plugin.
 #[derive(Debug)]
