@@ -83,6 +83,7 @@ class Row:
         faster: whether the ratio is counterpart by ours, as for a bar with `at_least`.
         bar: None for a row that is only informative.
         floor: the minimum of ours, if figures are scores.
+        ceiling: seconds that ours may take, where a promise is in seconds.
         missing: why it could not be measured; in place of figures.
     """
 
@@ -94,6 +95,7 @@ class Row:
     faster: bool = False
     missing: str = ""
     floor: float | None = None
+    ceiling: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -106,12 +108,19 @@ class Row:
         return self._ratio(lambda figure: figure.best)
 
     @property
+    def promised(self) -> bool:
+        """Whether it has a bar of any kind."""
+        return self.bar is not None or self.floor is not None or self.ceiling is not None
+
+    @property
     def verdict(self) -> str:
         """Whether the bar is met, as a word."""
         if self.ratio is None:
             return "not measured"
         if self.floor is not None and self.ours is not None:
             return "met" if self.ours.median >= self.floor else "missed"
+        if self.ceiling is not None and self.ours is not None:
+            return "met" if self.ours.median <= self.ceiling else "missed"
         if self.bar is None:
             return "no bar"
         return "met" if self.bar.met(self.ratio) else "missed"

@@ -86,6 +86,7 @@ def _row_as_json(row: Row) -> dict[str, Any]:
         "ratio_of_best": row.best_ratio,
         "bar": asdict(row.bar) if row.bar else None,
         "floor": row.floor,
+        "ceiling": row.ceiling,
         "verdict": row.verdict,
         "missing": row.missing,
     }
@@ -106,6 +107,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     bar = str(row.bar) if row.bar else "-"
     if row.floor is not None:
         bar = f"≥ {row.floor:.3f}"
+    if row.ceiling is not None:
+        bar = f"≤ {Figure((row.ceiling,)).shown()}"
     if row.ours is None or row.counterpart is None:
         return (row.case, f"{row.what}: {row.missing}", "-", "-", "-", "-", bar, row.verdict)
     return (

@@ -10,11 +10,13 @@ from bench.workbench import Workbench
 from . import (
     calls,
     memory,
+    offices,
     pages,
     papers,
     parsing,
     pdfs,
     processes,
+    readers,
     scaling,
     sources,
     startup,
@@ -40,6 +42,9 @@ CASES: Mapping[str, Case] = {
     "pages": pages.extraction,
     "pdfs": pdfs.texts,
     "papers": papers.local_search,
+    "offices": offices.pieces,
+    "readers": readers.first_use,
+    "bytes": readers.crossing,
     "modules": strangers.modules,
     "registry": strangers.from_a_registry,
 }

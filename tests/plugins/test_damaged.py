@@ -1,23 +1,32 @@
 """Tests that damaged documents have the same result in the sandbox and in native code.
 
 The two builds differ: the component scans sixteen bytes at a time, native code byte by byte.
+Documents of every reader are damaged as bytes (`tests/support/damage.py`): each gives a document or
+one typed error, and memory does not grow.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from carrel.api import Carrel
 from carrel.config import Config, builtin
+from carrel.contract import contract_file
 from carrel.errors import SourceError
+from carrel.plugins.schemas.schema import compile_schema
 from carrel.text.printable import printable
+from support.damage import READERS
+from support.damage import damaged as damaged_documents
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: Longer documents take long and contain no further constructs.
@@ -143,3 +152,92 @@ def test_every_piece_is_read_alike_in_every_place(
 ) -> None:
     for at in range(len(SMALL)):
         assert_read_alike(api, native, "arxiv", "feed", SMALL[:at] + piece + SMALL[at:])
+
+
+SCHEMA = compile_schema(json.loads(contract_file("document.schema.json").read_text("utf-8")))
+#: What a reader may say of a document that it cannot read.
+REFUSALS = {"invalid_document", "too_large"}
+#: Of each format in every run, and with `--all`.
+SAMPLE, ALL = 40, 2000
+#: Bytes that the process may hold more after all documents than after the first quarter.
+GROWTH = 24 << 20
+
+
+@pytest.fixture(scope="module")
+def readers(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
+    plugins = tuple(builtin(name) for name in sorted(set(READERS.values())))
+    data = tmp_path_factory.mktemp("data")
+    with Carrel(Config(cache_dir=code_folder, data_dir=data, plugins=plugins)) as opened:
+        yield opened
+
+
+def outcome(readers: Carrel, document_format: str, document: bytes) -> dict[str, Any]:
+    """The document, or the error that its reader reports; a limit of the sandbox raises."""
+    try:
+        return readers.parse(READERS[document_format], document_format, document)
+    except SourceError as error:
+        return {"error": error.to_dict()}
+
+
+def natively(native: ModuleType, document_format: str, document: bytes) -> dict[str, Any]:
+    plugin = READERS[document_format]
+    try:
+        if plugin == "jats":
+            # The host decodes a format of text.
+            read = native.parse(plugin, document_format, document.decode("utf-8"))
+        else:
+            read = native.parse_bytes(plugin, document_format, document)
+        found: dict[str, Any] = json.loads(read)
+    except ValueError as error:
+        return {"error": json.loads(str(error))}
+    return found
+
+
+def assert_in_order(found: dict[str, Any]) -> None:
+    if "error" in found:
+        assert found["error"]["code"] in REFUSALS, found
+        assert found["error"]["message"]
+    else:
+        assert SCHEMA.is_valid(found)
+
+
+@pytest.mark.parametrize("document_format", READERS)
+def test_a_sample_of_mutated_documents_is_read_alike_in_the_sandbox_and_natively(
+    readers: Carrel, native: ModuleType, document_format: str
+) -> None:
+    for document in damaged_documents(document_format, SAMPLE):
+        found = outcome(readers, document_format, document)
+        assert_in_order(found)
+        if READERS[document_format] == "jats" and not is_utf8(document):
+            continue
+        expected = natively(native, document_format, document)
+        if "error" in expected:
+            assert found["error"]["code"] == expected["error"]["code"]
+        else:
+            assert found == expected
+
+
+def is_utf8(document: bytes) -> bool:
+    try:
+        document.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@pytest.mark.long("flood")
+@pytest.mark.parametrize("document_format", READERS)
+def test_two_thousand_mutated_documents_are_documents_or_one_typed_error_without_growth(
+    readers: Carrel, document_format: str
+) -> None:
+    held, documents = 0, 0
+    for count, document in enumerate(damaged_documents(document_format, ALL)):
+        found = outcome(readers, document_format, document)
+        assert_in_order(found)
+        documents += "error" not in found
+        if count == ALL // 4:
+            gc.collect()
+            held = psutil.Process().memory_info().rss
+    gc.collect()
+    assert 0 < documents < ALL
+    assert psutil.Process().memory_info().rss - held < GROWTH

@@ -11,19 +11,24 @@ import pytest
 
 from carrel.api import Carrel
 from carrel.config import Config, builtin
+from carrel.contract import contract_file
 from carrel.errors import SourceError
+from carrel.plugins.schemas.schema import compile_schema
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: Source folder → (plugin, document format, name of the document). A case with another format names
-#: it in a file `format`.
+#: it in a file `format`; the ending of a binary document is that format's.
 SOURCES = {
     "arxiv": ("arxiv", "feed", "response.xml"),
     "crossref": ("crossref", "works", "response.json"),
     "eutils": ("eutils", "efetch", "response.xml"),
     "jats": ("jats", "jats", "response.xml"),
+    "office": ("office", "docx", "document.docx"),
     "openalex": ("openalex", "works", "response.json"),
     "page": ("page", "html", "document.html"),
+    "pdf": ("pdf", "pdf", "document.pdf"),
     "semanticscholar": ("semanticscholar", "papers", "response.json"),
+    "tex": ("tex", "tex", "document.tex"),
     "unpaywall": ("unpaywall", "record", "response.json"),
 }
 CASES = [
@@ -123,6 +128,13 @@ def test_the_native_parser_returns_the_same(config: Config, source: str, path: P
         assert_matches(found, expected)
     else:
         assert found == expected
+
+
+@pytest.mark.parametrize("source", ["jats", "office", "page", "pdf", "tex"])
+def test_the_expected_documents_conform_to_the_schema(source: str) -> None:
+    schema = compile_schema(json.loads(contract_file("document.schema.json").read_text("utf-8")))
+    expected = [read_case(source, path)[1] for path in (FIXTURES / source).iterdir()]
+    assert [one for one in expected if "error" not in one and not schema.is_valid(one)] == []
 
 
 def test_the_fixtures_are_not_empty_and_listed() -> None:

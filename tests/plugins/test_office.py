@@ -324,6 +324,15 @@ def test_a_hostile_document_is_one_typed_error(desk: Carrel, name: str) -> None:
     assert desk.parse("office", "docx", docx(paragraph("still here")))["quality"] == "complete"
 
 
+def test_a_picture_is_not_inflated(desk: Carrel) -> None:
+    """Pictures are no text: one of 300 MB costs nothing."""
+    picture = '<w:p><w:r><w:drawing><a:blip r:embed="r1"/></w:drawing></w:r></w:p>'
+    links = relations(("r1", "image", "media/picture.png"))
+    data = docx(paragraph("words") + picture, links, **{"word_media/picture_png": bytes(300 << 20)})
+    document = read(desk, "docx", data)
+    assert texts(document) == ["words"]
+
+
 @pytest.mark.parametrize(
     ("before", "behind"),
     [

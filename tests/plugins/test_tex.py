@@ -175,11 +175,8 @@ def test_the_bbl_is_preferred_and_names_its_authors_and_years(desk: Carrel) -> N
     document = read(desk, "tar", eprint({"ms.tex": main, "ms.bbl": bbl}))
     assert blocks(document)[0]["text"] == "Doe (2019) and (Doe, 2019, p. 3)"
     (reference,) = document["references"]
-    assert (reference["label"], reference["doi"], reference["year"]) == (
-        "Doe(2019)",
-        "10.5555/x",
-        "2019",
-    )
+    assert (reference["doi"], reference["year"]) == ("10.5555/x", "2019")
+    assert "label" not in reference, "natbib prints none"
     assert reference["text"] == "Jane Doe. Title. Journal, 2019."
 
 
@@ -224,6 +221,30 @@ def test_a_hostile_e_print_is_one_typed_error(desk: Carrel, name: str) -> None:
 def test_macros_that_never_end_are_bounded(desk: Carrel, source: str) -> None:
     document = read(desk, "tex", f"words {source}".encode())
     assert "expansion_limit" in {one["code"] for one in document["warnings"]}
+
+
+def test_notes_to_the_authors_are_no_text(desk: Carrel) -> None:
+    source = (
+        "\\documentclass{elsarticle}\\begin{document}\\begin{frontmatter}\\title{A}\\author{B\\fnref{f}}"
+        "\\fntext[f]{Institute of Nowhere}\\cortext[c]{Corresponding author}\\end{frontmatter}"
+        "Words.\\end{document}"
+    )
+    document = read(desk, "tex", source.encode())
+    assert [block["text"] for block in blocks(document)] == ["Words."]
+    notes = [one["value"] for one in document["metadata"] if one["name"] == "author_note"]
+    assert notes == ["Institute of Nowhere", "Corresponding author"]
+
+
+def test_a_document_without_an_end_is_truncated(desk: Carrel) -> None:
+    document = read(desk, "tex", b"\\documentclass{article}\\begin{document}Half of")
+    assert (document["quality"], document["quality_reason"]) == ("partial", "truncated")
+    assert document["warnings"][0]["code"] == "truncated_source"
+
+
+def test_a_loop_over_the_lines_of_a_file_ends(desk: Carrel) -> None:
+    """A file that TeX would open for reading is at its end: no line is read for ever."""
+    loop = "\\def\\next{\\ifeof\\file end\\else\\read\\file to \\line line \\next\\fi}"
+    assert texts(desk, f"{loop}\\openin\\file=gone \\next") == ["end"]
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,64 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, bool) {
     (String::from_utf8_lossy(bytes), true)
 }
 
+/// The main part that a format must have.
+pub(crate) struct MainPart {
+    /// Where it is when the archive does not say.
+    pub(crate) usual: &'static str,
+    /// The document in words, with and without an article.
+    pub(crate) what: &'static str,
+    pub(crate) this: &'static str,
+    /// The name of its outermost element.
+    pub(crate) root: &'static str,
+    /// The outermost element of the format that it is mistaken for, and that format.
+    pub(crate) mistaken: (&'static str, &'static str),
+}
+
+impl MainPart {
+    /// Its path and text; `None` when it is encrypted.
+    pub(crate) fn find(
+        &self,
+        package: &Package<'_>,
+        root: &Relations,
+    ) -> Result<Option<(String, String)>, Error> {
+        let main = target(root, "officeDocument").unwrap_or(self.usual).to_owned();
+        if package.zip.is_encrypted(&main) {
+            return Ok(None);
+        }
+        match package.text(&main)? {
+            Some(text) => Ok(Some((main, text))),
+            None => {
+                let message = format!("expected {} but the archive has no {main}", self.what);
+                Err(Error::invalid_document(message, 0, main))
+            }
+        }
+    }
+
+    /// Reads it as XML and checks its outermost element.
+    pub(crate) fn tree<'t>(&self, main: &str, text: &'t str) -> Result<Tree<'t>, Error> {
+        let read = tree(main, text, self.what)?;
+        let found = read.name(read.root());
+        if found != self.root {
+            let hint = if found == self.mistaken.0 {
+                format!(": read it as {}", self.mistaken.1)
+            } else {
+                String::new()
+            };
+            let message = format!("expected <{}> in {main} but found <{found}>{hint}", self.root);
+            return Err(Error::invalid_document(message, 0, main));
+        }
+        Ok(read)
+    }
+}
+
 /// The error of a part's XML, saying which part it is.
 pub(crate) fn within(part: &str, error: &Error) -> Error {
-    let place = error.position.as_ref().map(|at| format!(" at byte {} in {}", at.offset, at.path));
-    let message = format!("{}: {}{}", excerpt(part), error.message, place.unwrap_or_default());
+    let place = match &error.position {
+        Some(at) if at.path.is_empty() => format!(" at byte {}", at.offset),
+        Some(at) => format!(" at byte {} in {}", at.offset, at.path),
+        None => String::new(),
+    };
+    let message = format!("{}: {}{place}", excerpt(part), error.message);
     if error.code == Code::TooLarge {
         return Error::new(Code::TooLarge, message);
     }

@@ -6,11 +6,22 @@ use carrel_pdk::Error;
 use carrel_pdk::document::{Block, Document, Item, Kind, Section};
 use carrel_pdk::xml::tree::{Node, Tree};
 
-use crate::outline::{LINE, Outline, boxed, lines, one_line};
-use crate::package::{Package, Relations, target, tree};
+use crate::outline::{LINE, Outline, lines, one_line};
+use crate::package::{MainPart, Package, Relations, target, tree};
 use crate::zip::Zip;
 use crate::{DEEPEST, drawing, omml, properties, sealed};
-use carrel_pdk::document::grid::{Cell, place};
+use bullets::{bullet, levels};
+
+mod bullets;
+mod frames;
+
+const MAIN: MainPart = MainPart {
+    usual: "ppt/presentation.xml",
+    what: "a presentation",
+    this: "the presentation",
+    root: "presentation",
+    mistaken: ("document", "docx"),
+};
 
 /// Slides of one presentation.
 const MAX_SLIDES: usize = 10_000;
@@ -44,21 +55,10 @@ struct Reader<'p, 'd> {
 pub(crate) fn read(zip: Zip<'_>) -> Result<Document, Error> {
     let package = Package::new(zip);
     let root = package.relations("");
-    let main = target(&root, "officeDocument").unwrap_or("ppt/presentation.xml").to_owned();
-    if package.zip.is_encrypted(&main) {
-        return Ok(sealed::encrypted("the presentation"));
-    }
-    let Some(text) = package.text(&main)? else {
-        let message = format!("expected a presentation but the archive has no {main}");
-        return Err(Error::invalid_document(message, 0, main));
+    let Some((main, text)) = MAIN.find(&package, &root)? else {
+        return Ok(sealed::encrypted(MAIN.this));
     };
-    let presentation = tree(&main, &text, "a presentation")?;
-    if presentation.name(presentation.root()) != "presentation" {
-        let found = presentation.name(presentation.root());
-        let hint = if found == "document" { ": read it as docx" } else { "" };
-        let message = format!("expected <presentation> in {main} but found <{found}>{hint}");
-        return Err(Error::invalid_document(message, 0, main));
-    }
+    let presentation = MAIN.tree(&main, &text)?;
     let relations = package.relations(&main);
     let mut reader = Reader {
         package: &package,
@@ -284,38 +284,6 @@ impl Reader<'_, '_> {
         outline.close_lists();
     }
 
-    /// Which levels of a placeholder have bullets by the layout and the master.
-    fn inherited(&mut self, layout: Option<&str>, place: &(String, String)) -> [Option<bool>; 9] {
-        let mut out = [None; 9];
-        let mut part = layout.map(str::to_owned);
-        for step in 0..2 {
-            let Some(name) = part.take() else { break };
-            let package = self.package;
-            let known =
-                self.bullets.entry(name.clone()).or_insert_with(|| layout_of(package, &name));
-            let (bullets, next) = (&known.0, known.1.clone());
-            let found = bullets.places.get(place).or_else(|| {
-                let same = |one: &&(String, String)| {
-                    if step == 0 {
-                        one.1 == place.1
-                    } else {
-                        body_like(&one.0) == body_like(&place.0)
-                    }
-                };
-                let mut keys: Vec<_> = bullets.places.keys().filter(same).collect();
-                keys.sort();
-                bullets.places.get(*keys.first()?)
-            });
-            let body = [None; 9];
-            let body = if body_like(&place.0) { &bullets.body } else { &body };
-            for (at, out) in out.iter_mut().enumerate() {
-                *out = out.or(found.and_then(|found| found[at])).or(body[at]);
-            }
-            part = next;
-        }
-        out
-    }
-
     /// The words of a paragraph.
     fn words(&mut self, source: Source<'_, '_>, paragraph: Node) -> String {
         let tree = source.tree;
@@ -351,143 +319,6 @@ impl Reader<'_, '_> {
         }
         text
     }
-
-    fn picture(&mut self, source: Source<'_, '_>, shape: Node, outline: &mut Outline) {
-        let tree = source.tree;
-        let said = tree.find(shape, "cNvPr").and_then(|node| tree.attribute(node, "descr"));
-        let blip = tree.find(shape, "blip");
-        let id = blip.and_then(|blip| {
-            tree.prefixed_attribute(blip, "embed").or_else(|| tree.prefixed_attribute(blip, "link"))
-        });
-        let href =
-            id.and_then(|id| source.relations.get(id.as_ref())).map(|one| one.target.clone());
-        let text = said.and_then(|said| one_line(&said));
-        if href.is_some() || text.is_some() {
-            outline.push(Block { href, text, ..Block::empty(Kind::Figure) });
-        }
-    }
-
-    fn frame(&mut self, source: Source<'_, '_>, frame: Node, outline: &mut Outline) {
-        let tree = source.tree;
-        let Some(data) = tree.find(frame, "graphicData") else { return };
-        let part = |node: Option<Node>, name: &str| {
-            let id = tree.prefixed_attribute(node?, name)?;
-            let relation = source.relations.get(id.as_ref()).filter(|one| !one.external)?;
-            Some(relation.target.clone())
-        };
-        if let Some(table) = tree.find(data, "tbl") {
-            self.table(source, table, outline);
-        } else if let Some(part) = part(tree.find(data, "chart"), "id") {
-            outline.close_lists();
-            if let Some(chart) = drawing::chart(self.package, &part) {
-                outline.push(chart);
-            }
-        } else if let Some(part) = part(tree.find(data, "relIds"), "dm") {
-            if let Some(diagram) = drawing::diagram(self.package, &part) {
-                outline.push(diagram);
-            }
-        } else if let Some(object) = tree.find(data, "oleObj") {
-            let what = tree.attribute(object, "progId").unwrap_or_default();
-            let message = format!("an embedded object is not read: {what}");
-            let place = format!("byte {} of {}", tree.offset(object), source.part);
-            self.document.warn("embedded_object", message, Some(place));
-        }
-    }
-
-    fn table(&mut self, source: Source<'_, '_>, table: Node, outline: &mut Outline) {
-        let tree = source.tree;
-        let mut rows = Vec::new();
-        for row in tree.elements(table).filter(|&node| tree.name(node) == "tr") {
-            let mut cells = Vec::new();
-            for cell in tree.elements(row).filter(|&node| tree.name(node) == "tc") {
-                let on = |name: &str| {
-                    matches!(tree.attribute(cell, name).as_deref(), Some("1" | "true"))
-                };
-                let mut text = String::new();
-                if let Some(body) = tree.child(cell, "txBody") {
-                    for paragraph in tree.elements(body).filter(|&node| tree.name(node) == "p") {
-                        text.push_str(&self.words(source, paragraph));
-                        text.push(LINE);
-                    }
-                }
-                let text = lines(&text).unwrap_or_default();
-                if (on("hMerge") || on("vMerge")) && text.is_empty() {
-                    continue;
-                }
-                let number = |name: &str| {
-                    tree.attribute(cell, name).and_then(|number| number.parse().ok()).unwrap_or(1)
-                };
-                cells.push(Cell::new(text, number("rowSpan"), number("gridSpan")));
-            }
-            rows.push(cells);
-        }
-        let properties = tree.child(table, "tblPr");
-        let first = properties.and_then(|node| tree.attribute(node, "firstRow"));
-        let header = matches!(first.as_deref(), Some("1" | "true")) && rows.len() > 1;
-        let mut block = Block { header_rows: u64::from(header), ..Block::empty(Kind::Table) };
-        if !place(rows, &mut block) {
-            let place = format!("byte {} of {}", tree.offset(table), source.part);
-            let message = "cells span more of the table than there is";
-            self.document.warn("table_spans", message, Some(place));
-        }
-        if !block.rows.is_empty() {
-            outline.push(block);
-        }
-    }
-
-    /// The speaker's notes of a slide.
-    fn notes(&mut self, relations: &Relations, number: usize, outline: &mut Outline) {
-        let Some(part) = target(relations, "notesSlide") else { return };
-        let text = match self.package.text(part) {
-            Ok(Some(text)) => text,
-            Ok(None) => return,
-            Err(error) => {
-                return self.document.warn("damaged_part", error.message, Some(part.to_owned()));
-            }
-        };
-        let notes = match tree(part, &text, "notes") {
-            Ok(notes) => notes,
-            Err(error) => {
-                return self.document.warn("damaged_part", error.message, Some(part.to_owned()));
-            }
-        };
-        let own = self.package.relations(part);
-        let source = Source { tree: &notes, relations: &own, part };
-        let Some(shapes) = notes.find(notes.root(), "spTree") else { return };
-        let mut inside = Outline::default();
-        let context = Context { title: None, layout: None, number };
-        self.shapes(source, shapes, &context, &mut inside, 0);
-        let mut blocks = inside.into_blocks();
-        blocks.retain(|block| block.kind != Kind::Figure || block.text.is_some());
-        if let Some(block) = boxed(Kind::Quote, Some("notes"), blocks) {
-            outline.push(Block { label: Some("Notes".to_owned()), ..block });
-        }
-    }
-
-    fn comments(&mut self, relations: &Relations, outline: &mut Outline) {
-        let Some(part) = target(relations, "comments") else { return };
-        let Ok(Some(text)) = self.package.text(part) else { return };
-        let comments = match tree(part, &text, "comments") {
-            Ok(comments) => comments,
-            Err(error) => {
-                return self.document.warn("damaged_part", error.message, Some(part.to_owned()));
-            }
-        };
-        for node in comments.descendants(comments.root()) {
-            if !matches!(comments.name(node), "cm" | "reply") {
-                continue;
-            }
-            let body = comments.child(node, "text").or_else(|| comments.child(node, "txBody"));
-            let Some(body) = body else { continue };
-            let text = drawing::words(&comments, body).or_else(|| comments.text(body));
-            let author = comments.attribute(node, "authorId");
-            let label = author.and_then(|id| self.authors.get(id.as_ref()).cloned());
-            if let Some(text) = text {
-                let role = Some("comment".to_owned());
-                outline.push(Block { role, label, ..Block::new(Kind::Footnote, text) });
-            }
-        }
-    }
 }
 
 /// What a slide's shapes are read with.
@@ -518,44 +349,6 @@ fn title_of(tree: &Tree<'_>, shapes: Node) -> Option<Node> {
 
 fn body_like(kind: &str) -> bool {
     matches!(kind, "body" | "obj" | "tbl" | "chart" | "dgm" | "media" | "clipArt" | "pic")
-}
-
-/// Whether a paragraph's properties, or those of a level, give it a bullet.
-fn bullet(tree: &Tree<'_>, properties: Node) -> Option<bool> {
-    tree.elements(properties).find_map(|node| match tree.name(node) {
-        "buNone" => Some(false),
-        "buChar" | "buAutoNum" | "buBlip" => Some(true),
-        _ => None,
-    })
-}
-
-/// Which levels of a list's style have bullets.
-fn levels(tree: &Tree<'_>, style: Option<Node>) -> [Option<bool>; 9] {
-    let mut out = [None; 9];
-    for node in style.into_iter().flat_map(|style| tree.elements(style)) {
-        let level = tree.name(node).strip_prefix("lvl").and_then(|rest| rest.strip_suffix("pPr"));
-        let level =
-            level.and_then(|level| level.parse::<usize>().ok()).and_then(|at| at.checked_sub(1));
-        if let Some(slot) = level.and_then(|level| out.get_mut(level)) {
-            *slot = bullet(tree, node);
-        }
-    }
-    out
-}
-
-/// A layout's or a master's bullets, and the part that it is based on.
-fn layout_of(package: &Package<'_>, part: &str) -> (Bullets, Option<String>) {
-    let mut bullets = Bullets::default();
-    let Ok(Some(text)) = package.text(part) else { return (bullets, None) };
-    let Ok(tree) = Tree::read(&text, "a layout") else { return (bullets, None) };
-    for shape in tree.descendants(tree.root()).filter(|&node| tree.name(node) == "sp") {
-        let Some(place) = placeholder(&tree, shape) else { continue };
-        let style = tree.child(shape, "txBody").and_then(|body| tree.child(body, "lstStyle"));
-        bullets.places.insert(place, levels(&tree, style));
-    }
-    bullets.body = levels(&tree, tree.find(tree.root(), "bodyStyle"));
-    let relations = package.relations(part);
-    (bullets, target(&relations, "slideMaster").map(str::to_owned))
 }
 
 /// The TeX of a paragraph that is a formula and nothing else.

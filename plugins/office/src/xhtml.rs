@@ -1,12 +1,16 @@
 //! XHTML of a book's chapters → sections and blocks.
 
 use carrel_pdk::document::{Block, Item, Kind, Reference, Section};
-use carrel_pdk::text::{Script, write_script};
+use carrel_pdk::text::Script;
 use carrel_pdk::xml::tree::{Node, Piece, Tree};
 
 use crate::DEEPEST;
-use crate::outline::{LINE, Outline, boxed, lines, one_line};
-use carrel_pdk::document::grid::{Cell, place};
+use crate::outline::{Outline, boxed, lines, one_line};
+
+mod tables;
+pub(crate) mod words;
+
+use words::formula;
 
 /// What a chapter gives beside its blocks.
 #[derive(Debug, Default)]
@@ -203,7 +207,7 @@ impl<'t, 'd> Chapter<'t, 'd> {
             let entry = self.kind(child);
             if bibliography || entry.contains("biblioentry") {
                 let mut text = String::new();
-                crate::docx::flatten(blocks, &mut text, &mut Vec::new());
+                crate::docx::tables::flatten(blocks, &mut text, &mut Vec::new());
                 if let Some(text) = one_line(&text) {
                     self.found.references.push(Reference::of_text(text));
                 }
@@ -255,200 +259,6 @@ impl<'t, 'd> Chapter<'t, 'd> {
             outline.push(Block { role, items, ..Block::empty(Kind::List) });
         }
     }
-
-    fn figure(&mut self, node: Node, outline: &mut Outline, depth: u32) {
-        let tree = self.tree;
-        let mut inside = Outline::default();
-        let mut caption = None;
-        for child in tree.elements(node) {
-            if tree.name(child) == "figcaption" {
-                caption = self.words(child).and_then(|text| lines(&text)).or(caption);
-            } else {
-                let name = tree.name(child);
-                if is_block(name) || self.holds_blocks(child) {
-                    self.block(child, name, &mut inside, depth + 1);
-                } else if let Some(text) = self.words(child).and_then(|text| lines(&text)) {
-                    inside.push(Block::new(Kind::Paragraph, text));
-                }
-            }
-        }
-        let mut blocks = inside.into_blocks();
-        match blocks.first_mut() {
-            Some(first) if matches!(first.kind, Kind::Figure | Kind::Table | Kind::Code) => {
-                first.caption = caption.or(first.caption.take());
-            }
-            _ => blocks.insert(0, Block { caption, ..Block::empty(Kind::Figure) }),
-        }
-        for block in blocks {
-            if block != Block::empty(Kind::Figure) {
-                outline.push(block);
-            }
-        }
-    }
-
-    /// Adds the pictures inside a paragraph behind it.
-    fn pictures(&mut self, node: Node, outline: &mut Outline) {
-        let pictures = self.tree.descendants(node);
-        for inner in pictures.filter(|&inner| matches!(self.tree.name(inner), "img" | "image")) {
-            self.picture(inner, outline);
-        }
-    }
-
-    fn picture(&mut self, node: Node, outline: &mut Outline) {
-        let tree = self.tree;
-        let source = |node: Node| {
-            let value = |name: &str| tree.attribute(node, name).map(|value| value.into_owned());
-            value("src").or_else(|| value("href")).or_else(|| value("data"))
-        };
-        let href = source(node).or_else(|| tree.find(node, "image").and_then(source));
-        let words = tree.attribute(node, "alt").or_else(|| tree.attribute(node, "title"));
-        let inside = (tree.name(node) == "svg").then(|| tree.text(node)).flatten();
-        let text = words.and_then(|words| one_line(&words)).or(inside);
-        if href.as_deref().is_some_and(|href| href.contains("://")) {
-            let message = format!(
-                "a picture outside the book is not read: {}",
-                href.as_deref().unwrap_or_default()
-            );
-            self.found.warnings.push(("external_relation", message));
-        }
-        let href = href.filter(|href| !href.starts_with("data:"));
-        if href.is_some() || text.is_some() {
-            outline.push(Block { href, text, ..Block::empty(Kind::Figure) });
-        }
-    }
-
-    fn table(&mut self, node: Node, outline: &mut Outline, depth: u32) {
-        let tree = self.tree;
-        let mut block = Block::empty(Kind::Table);
-        let mut rows = Vec::new();
-        let mut headers = 0;
-        let mut extra = Vec::new();
-        let mut groups: Vec<(Node, bool)> = Vec::new();
-        for child in tree.elements(node) {
-            match tree.name(child) {
-                "caption" => block.caption = self.words(child).and_then(|text| lines(&text)),
-                "tr" => groups.push((child, false)),
-                "thead" => groups.extend(tree.elements(child).map(|row| (row, true))),
-                "tbody" | "tfoot" => groups.extend(tree.elements(child).map(|row| (row, false))),
-                _ => {}
-            }
-        }
-        for (row, in_head) in groups {
-            let mut cells = Vec::new();
-            let mut heads = true;
-            for cell in tree.elements(row).filter(|&cell| matches!(tree.name(cell), "td" | "th")) {
-                heads &= tree.name(cell) == "th";
-                let mut inside = Outline::default();
-                self.blocks(cell, &mut inside, depth + 1);
-                let mut text = String::new();
-                crate::docx::flatten(inside.into_blocks(), &mut text, &mut extra);
-                let number = |name: &str| {
-                    tree.attribute(cell, name)
-                        .and_then(|number| number.trim().parse().ok())
-                        .unwrap_or(1)
-                };
-                let text = lines(&text).unwrap_or_default();
-                cells.push(Cell::new(text, number("rowspan"), number("colspan")));
-            }
-            if (in_head || (heads && !cells.is_empty())) && headers == rows.len() {
-                headers += 1;
-            }
-            rows.push(cells);
-        }
-        block.header_rows = if headers < rows.len() { headers as u64 } else { 0 };
-        if !place(rows, &mut block) {
-            let message = "cells span more of the table than there is".to_owned();
-            self.found.warnings.push(("table_spans", message));
-        }
-        block.blocks = extra;
-        if !block.rows.is_empty() || block.caption.is_some() || !block.blocks.is_empty() {
-            outline.push(block);
-        }
-    }
-
-    /// The words inside a node; `None` when there are none.
-    fn words(&mut self, node: Node) -> Option<String> {
-        let mut text = String::new();
-        self.inside(node, &mut text);
-        (!text.trim().is_empty()).then_some(text)
-    }
-
-    fn inline(&mut self, node: Node, out: &mut String) {
-        self.walk(node, true, out);
-    }
-
-    fn inside(&mut self, node: Node, out: &mut String) {
-        self.walk(node, false, out);
-    }
-
-    fn walk(&mut self, node: Node, with: bool, out: &mut String) {
-        let tree = self.tree;
-        let mut open: Vec<(Node, Close)> = Vec::new();
-        let mut skipped: Option<Node> = None;
-        for inner in with.then_some(node).into_iter().chain(tree.descendants(node)) {
-            if skipped.is_some_and(|skipped| tree.contains(skipped, inner)) {
-                continue;
-            }
-            while let Some((_, close)) = open.pop_if(|(outer, _)| !tree.contains(*outer, inner)) {
-                self.close(close, out);
-            }
-            let start = out.len();
-            match tree.piece(inner) {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Character(character) => out.push(character),
-                Piece::Element(name) => match name {
-                    "br" => out.push(LINE),
-                    "sub" => open.push((inner, Close::Script(Script::Sub, start))),
-                    "sup" => open.push((inner, Close::Script(Script::Super, start))),
-                    "a" => {
-                        let href = tree.attribute(inner, "href");
-                        if let Some(href) =
-                            href.filter(|href| href.contains("://") || href.starts_with("mailto:"))
-                        {
-                            open.push((inner, Close::Link(href.into_owned(), start)));
-                        }
-                    }
-                    "math" => {
-                        match formula(tree, inner) {
-                            (Some(tex), _) => out.push_str(&format!("${tex}$")),
-                            (None, text) => out.push_str(&text.unwrap_or_default()),
-                        }
-                        skipped = Some(inner);
-                    }
-                    "rp" | "script" | "style" | "svg" | "template" => skipped = Some(inner),
-                    "rt" => {
-                        if let Some(reading) = tree.text(inner) {
-                            out.push_str(&format!("({reading})"));
-                        }
-                        skipped = Some(inner);
-                    }
-                    name if is_block(name) => out.push(LINE),
-                    _ if self.is_hidden(inner) => skipped = Some(inner),
-                    _ => {}
-                },
-            }
-        }
-        while let Some((_, close)) = open.pop() {
-            self.close(close, out);
-        }
-    }
-
-    fn close(&mut self, close: Close, out: &mut String) {
-        match close {
-            Close::Script(script, start) => {
-                let content = out.split_off(start.min(out.len()));
-                let core = content.trim();
-                let lead = content.len() - content.trim_start().len();
-                out.push_str(&content[..lead]);
-                write_script(script, core, out);
-                out.push_str(&content[lead + core.len()..]);
-            }
-            Close::Link(href, start) => {
-                let text = out.get(start..).and_then(one_line);
-                self.found.links.push((href, text));
-            }
-        }
-    }
 }
 
 enum Close {
@@ -462,18 +272,6 @@ fn item(mut blocks: Vec<Block>) -> Option<Item> {
     let plain = first.kind == Kind::Paragraph && first.blocks.is_empty();
     let text = if plain { blocks.remove(0).text } else { None };
     Some(Item { label: None, text, blocks })
-}
-
-/// A formula's TeX, where an annotation or the alternative text has it, and its text.
-pub(crate) fn formula(tree: &Tree<'_>, node: Node) -> (Option<String>, Option<String>) {
-    let annotation = tree.descendants(node).find(|&inner| {
-        tree.name(inner) == "annotation"
-            && tree
-                .attribute(inner, "encoding")
-                .is_some_and(|kind| kind.to_lowercase().contains("tex"))
-    });
-    let tex = annotation.and_then(|annotation| one_line(&tree.verbatim(annotation)));
-    (tex, tree.text(node))
 }
 
 fn is_block(name: &str) -> bool {

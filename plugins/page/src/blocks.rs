@@ -141,7 +141,7 @@ impl<'t> Blocks<'t> {
                     return false;
                 }
                 if let Some(text) = text.or(label.clone()) {
-                    let label = label.filter(|label| *label != text);
+                    let label = label.filter(|label| *label != text).map(latexml::number);
                     out.push(Piece::Heading(u32::from(level), label, text.replace('\n', " ")));
                 }
                 return true;

@@ -126,6 +126,14 @@ fn people(reader: &mut Blocks<'_>, root: Id) -> Vec<Person> {
     people
 }
 
+/// The number of a heading's label: of `Appendix A`, as LaTeXML writes it, what LaTeX prints.
+pub(crate) fn number(label: String) -> String {
+    let number = ["Appendix", "Chapter"]
+        .iter()
+        .find_map(|word| label.strip_prefix(word).filter(|rest| rest.starts_with([' ', '\u{a0}'])));
+    number.map_or(label.clone(), |number| number.trim().to_owned())
+}
+
 fn references(reader: &mut Blocks<'_>, list: Id) -> Vec<Reference> {
     let tree = reader.tree;
     let items: Vec<Id> =
@@ -247,4 +255,16 @@ fn equations(reader: &mut Blocks<'_>, id: Id) -> Option<Vec<Piece>> {
         }
     }
     (!out.is_empty()).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_appendix_has_the_label_that_latex_prints() {
+        assert_eq!(number("Appendix A".to_owned()), "A");
+        assert_eq!(number("3.1".to_owned()), "3.1");
+        assert_eq!(number("Appendix".to_owned()), "Appendix");
+    }
 }

@@ -2,7 +2,6 @@
 
 use carrel_page::Page;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::fixtures::check_listed;
 
 mod support;
 
@@ -10,22 +9,17 @@ use support::fixtures;
 
 #[test]
 fn every_fixture_gives_what_is_expected() {
-    let cases = fixtures();
-    assert!(cases.len() >= 25, "only {} fixtures found", cases.len());
-    for one in cases {
-        one.case.check(Page::parse_bytes(&one.format, &one.document, &one.options));
-    }
+    fixtures().check_outcomes_of_bytes(25, Page::parse_bytes);
 }
 
 #[test]
 fn every_fixture_keeps_what_holds_for_all_documents() {
-    for one in fixtures() {
-        support::check(&one.format, &one.document);
+    for (format, document) in fixtures().bytes() {
+        support::check(&format, &document);
     }
 }
 
 #[test]
 fn every_fixture_is_listed_with_its_reason() {
-    let cases: Vec<_> = fixtures().into_iter().map(|one| one.case).collect();
-    check_listed(support::LIST, &cases);
+    fixtures().check_listed();
 }

@@ -7,6 +7,7 @@ use carrel_pdk::document::{Block, Document, Kind, Section};
 
 use crate::archive::File;
 use crate::builder::{Frame, LINE, Open, flatten, lines, one_line};
+use crate::inputs::Input;
 use crate::macros::Macro;
 use crate::people::People;
 use crate::token::{Source, Token, written};
@@ -14,23 +15,9 @@ use crate::{charset, commands};
 
 /// Arguments that are read inside each other; deeper ones are text as it is.
 const DEEPEST: u32 = 10;
+
 /// Environments inside each other.
 const MAX_FRAMES: usize = 24;
-/// Files that are open inside each other.
-const MAX_OPEN: usize = 20;
-/// Files that one document takes in.
-const MAX_INPUTS: u32 = 2000;
-
-/// Where tokens come from.
-#[derive(Debug)]
-enum Input {
-    File(Source),
-    /// Tokens, the next one last.
-    Tokens(Vec<Token>),
-    /// The end of an argument that is read by itself.
-    Barrier,
-}
-
 /// What a label names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Anchor {
@@ -48,8 +35,8 @@ pub(crate) struct Cited {
 
 /// A document being read.
 pub(crate) struct Engine<'f> {
-    files: &'f [File],
-    stack: Vec<Input>,
+    pub(crate) files: &'f [File],
+    pub(crate) stack: Vec<Input>,
     pub(crate) macros: HashMap<Rc<str>, Rc<Macro>>,
     pub(crate) environments: HashMap<String, (Rc<Macro>, Rc<Macro>)>,
     pub(crate) flags: HashMap<String, bool>,
@@ -62,8 +49,10 @@ pub(crate) struct Engine<'f> {
     pub(crate) people: People,
     pub(crate) in_body: bool,
     pub(crate) done: bool,
+    /// The main file begins a document and does not end it.
+    pub(crate) cut: bool,
     depth: u32,
-    inputs: u32,
+    pub(crate) inputs: u32,
     /// Marks in the text of authors mean something else.
     pub(crate) in_author: bool,
     pub(crate) counters: HashMap<String, u32>,
@@ -81,8 +70,8 @@ pub(crate) struct Engine<'f> {
     /// Entries of databases, of which the cited ones are taken at the end.
     pub(crate) pending: Vec<crate::bib::Entry>,
     pub(crate) reference_index: HashMap<String, usize>,
-    charset: Option<String>,
-    main: Rc<str>,
+    pub(crate) charset: Option<String>,
+    pub(crate) main: Rc<str>,
 }
 
 impl<'f> Engine<'f> {
@@ -102,6 +91,7 @@ impl<'f> Engine<'f> {
             people: People::default(),
             in_body: false,
             done: false,
+            cut: false,
             depth: 0,
             inputs: 0,
             in_author: false,
@@ -128,23 +118,14 @@ impl<'f> Engine<'f> {
     pub(crate) fn read_main(&mut self, main: &File) {
         self.charset = charset::stated(&main.bytes);
         let text = self.decode(main);
-        self.in_body = !text.contains("\\begin{document}");
+        let began = text.contains("\\begin{document}");
+        self.in_body = !began;
         self.main = main.path.as_str().into();
         self.stack.push(Input::File(Source::new(text, &main.path)));
         self.run();
+        self.cut = began && !self.done;
         self.close_frames(1);
         self.flush();
-    }
-
-    fn decode(&mut self, file: &File) -> String {
-        let own = charset::stated(&file.bytes);
-        let stated = own.as_deref().or(self.charset.as_deref()).map(str::to_owned);
-        let (text, unknown) = charset::decode(&file.bytes, stated.as_deref());
-        if let Some(name) = unknown {
-            let message = format!("the charset {name} is not known: read as Windows-1252");
-            self.document.warn("unknown_charset", message, Some(file.path.clone()));
-        }
-        text
     }
 
     pub(crate) fn warn(&mut self, code: &str, message: &str) {
@@ -153,165 +134,6 @@ impl<'f> Engine<'f> {
             _ => None,
         });
         self.document.warn(code, message, place);
-    }
-
-    /// The next token as it is; `None` at the end of the argument or document.
-    pub(crate) fn next(&mut self) -> Option<Token> {
-        loop {
-            if self.done {
-                return None;
-            }
-            match self.stack.last_mut()? {
-                Input::Barrier => return None,
-                Input::Tokens(tokens) => match tokens.pop() {
-                    Some(token) => return Some(token),
-                    None => {
-                        self.stack.pop();
-                    }
-                },
-                Input::File(source) => match source.next() {
-                    Some(token) => return Some(token),
-                    None => {
-                        self.stack.pop();
-                    }
-                },
-            }
-        }
-    }
-
-    pub(crate) fn push_back(&mut self, token: Token) {
-        match self.stack.last_mut() {
-            Some(Input::Tokens(tokens)) => tokens.push(token),
-            _ => self.stack.push(Input::Tokens(vec![token])),
-        }
-    }
-
-    pub(crate) fn push_tokens(&mut self, mut tokens: Vec<Token>) {
-        if tokens.is_empty() {
-            return;
-        }
-        tokens.reverse();
-        match self.stack.last_mut() {
-            // What is left of the list before is short or empty mostly.
-            Some(Input::Tokens(waiting)) => waiting.append(&mut tokens),
-            _ => self.stack.push(Input::Tokens(tokens)),
-        }
-    }
-
-    /// How many files are open.
-    pub(crate) fn files_open(&self) -> usize {
-        self.stack.iter().filter(|input| matches!(input, Input::File(_))).count()
-    }
-
-    /// The file that the next token comes from, when nothing is in front of it.
-    pub(crate) fn source(&mut self) -> Option<&mut Source> {
-        while matches!(self.stack.last(), Some(Input::Tokens(tokens)) if tokens.is_empty()) {
-            self.stack.pop();
-        }
-        match self.stack.last_mut() {
-            Some(Input::File(source)) => Some(source),
-            _ => None,
-        }
-    }
-
-    fn top_file(&mut self) -> Option<&mut Source> {
-        self.stack.iter_mut().rev().find_map(|input| match input {
-            Input::File(source) => Some(source),
-            _ => None,
-        })
-    }
-
-    /// Whether a style is being read.
-    pub(crate) fn in_style(&self) -> bool {
-        self.stack.iter().any(|input| matches!(input, Input::File(source) if source.style))
-    }
-
-    pub(crate) fn at_letter(&mut self, letter: bool) {
-        if let Some(source) = self.top_file() {
-            source.at_letter = letter;
-        }
-    }
-
-    /// Ends the file that is open.
-    pub(crate) fn end_input(&mut self) {
-        if let Some(source) = self.top_file() {
-            source.end();
-        }
-    }
-
-    /// `\end{document}`: of the main file it is the end, of another the end of that file.
-    pub(crate) fn end_document(&mut self) {
-        let main = self.main.clone();
-        match self.top_file() {
-            Some(source) if source.path != main => source.end(),
-            _ => self.done = true,
-        }
-    }
-
-    /// The main file's path without its ending.
-    pub(crate) fn main_stem(&self) -> String {
-        self.main.rsplit_once('.').map_or(&*self.main, |(stem, _)| stem).to_owned()
-    }
-
-    /// The folder of the file that is open.
-    fn folder(&mut self) -> String {
-        let path = self.top_file().map(|source| source.path.to_string()).unwrap_or_default();
-        path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"))
-    }
-
-    /// Finds a file of the e-print by the name that the text has for it.
-    pub(crate) fn find(&mut self, name: &str, endings: &[&str]) -> Option<&'f File> {
-        let name = name.trim().trim_matches('"').trim_start_matches("./");
-        if name.is_empty() {
-            return None;
-        }
-        let main = self.main.to_string();
-        let main = main.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        let folders = [self.folder(), main, String::new()];
-        let files = self.files;
-        for folder in &folders {
-            for ending in endings {
-                let wanted = resolve(&format!("{folder}{name}{ending}"));
-                let same = |file: &&File| file.path == wanted;
-                let close = |file: &&File| file.path.eq_ignore_ascii_case(&wanted);
-                if let Some(found) = files.iter().find(same).or_else(|| files.iter().find(close)) {
-                    return Some(found);
-                }
-            }
-        }
-        None
-    }
-
-    pub(crate) fn files(&self) -> &'f [File] {
-        self.files
-    }
-
-    /// Reads a file here.
-    pub(crate) fn input(&mut self, file: &'f File, style: bool) {
-        let open = self.stack.iter().filter_map(|input| match input {
-            Input::File(source) => Some(&source.path),
-            _ => None,
-        });
-        let paths: Vec<_> = open.cloned().collect();
-        if paths.iter().any(|path| **path == *file.path) {
-            let message = format!("{} takes itself in: left out", file.path);
-            return self.warn("input_loop", &message);
-        }
-        self.inputs += 1;
-        if paths.len() >= MAX_OPEN || self.inputs > MAX_INPUTS {
-            let message = format!("too many files inside each other: {} is left out", file.path);
-            return self.warn("input_limit", &message);
-        }
-        let text = self.decode(file);
-        let mut source = Source::new(text, &file.path);
-        source.style = style;
-        source.at_letter = style || file.path.ends_with(".bbl");
-        self.stack.push(Input::File(source));
-    }
-
-    /// The text of a file of the e-print.
-    pub(crate) fn text_of(&mut self, file: &File) -> String {
-        self.decode(file)
     }
 
     /// The frame that is open.
@@ -651,19 +473,4 @@ impl<'f> Engine<'f> {
             self.text(&LINE.to_string());
         }
     }
-}
-
-/// A path without `.` and `..`.
-fn resolve(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(['/', '\\']) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }

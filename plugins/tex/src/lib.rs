@@ -10,13 +10,22 @@ mod archive;
 mod bib;
 mod builder;
 mod charset;
+mod citations;
 mod commands;
+mod conditions;
+mod definitions;
 mod engine;
+mod environments;
+mod floats;
+mod formulas;
 mod front;
+mod headings;
+mod inputs;
 mod macros;
 mod main_file;
 mod manifest;
 mod people;
+mod references;
 mod signs;
 mod structure;
 mod token;
@@ -26,6 +35,7 @@ use carrel_pdk::{Error, Host, Manifest, Plugin, arguments};
 use serde::Deserialize;
 
 use archive::{Archive, File};
+use citations::author_year;
 use engine::Engine;
 
 /// The plugin.
@@ -83,6 +93,7 @@ pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     };
     let mut engine = Engine::new(&archive.files);
     engine.read_main(main);
+    let cut = engine.cut;
     let mut document = finish(engine);
     if archive.files.len() > 1 {
         let from = "the e-print's files".to_owned();
@@ -95,6 +106,12 @@ pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     }
     if archive.damaged {
         document.warn("truncated_archive", "the archive ends too early or is broken", None);
+    }
+    if cut {
+        let message = "the document has no \\end{document}: its end is missing";
+        document.warn("truncated_source", message, Some(main.path.clone()));
+    }
+    if archive.damaged || cut {
         document.quality = Quality::Partial;
         document.quality_reason = Some(Reason::Truncated);
     }
@@ -125,6 +142,8 @@ fn finish(mut engine: Engine<'_>) -> Document {
     let mut document = std::mem::take(&mut engine.document);
     for (reference, text) in document.references.iter_mut().zip(texts) {
         reference.text = text;
+        // natbib prints no label of author and year in front of a reference.
+        reference.label = reference.label.take().filter(|one| author_year(Some(one)).is_none());
     }
     document.links = links;
     document.metadata = metadata;

@@ -128,8 +128,21 @@ impl Suite {
     ///
     /// When there is none.
     pub fn document(&self, name: &str) -> String {
+        self.case(name).document()
+    }
+
+    /// The bytes of the document of the case with that name.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    pub fn bytes_of(&self, name: &str) -> Vec<u8> {
+        self.case(name).bytes()
+    }
+
+    fn case(&self, name: &str) -> &Case {
         let found = self.cases.iter().find(|case| case.name() == name);
-        found.unwrap_or_else(|| panic!("no case {name}")).document()
+        found.unwrap_or_else(|| panic!("no case {name}"))
     }
 
     fn format_of(&self, case: &Case) -> String {
@@ -149,6 +162,28 @@ impl Suite {
         assert!(self.cases.len() >= least, "only {} cases found", self.cases.len());
         for case in &self.cases {
             case.check(parse(&self.format_of(case), &case.document()));
+        }
+    }
+
+    /// Format and document of every case, as bytes.
+    pub fn bytes(&self) -> Vec<(String, Vec<u8>)> {
+        self.cases.iter().map(|case| (self.format_of(case), case.bytes())).collect()
+    }
+
+    /// Checks that there are so many cases at least, and that `parse` gives what each expects of its
+    /// bytes and options.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn check_outcomes_of_bytes(
+        &self,
+        least: usize,
+        parse: impl Fn(&str, &[u8], &str) -> Result<String, Error>,
+    ) {
+        assert!(self.cases.len() >= least, "only {} cases found", self.cases.len());
+        for case in &self.cases {
+            case.check(parse(&self.format_of(case), &case.bytes(), &case.options()));
         }
     }
 

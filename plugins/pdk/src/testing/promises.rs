@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::document::{Document, MAX_WARNINGS, Quality};
 use crate::{Code, Error, url};
 
 /// Checks an error about a document: one of the codes that fit, in words of reasonable length; and
@@ -13,15 +14,38 @@ use crate::{Code, Error, url};
 ///
 /// When any of that does not hold.
 #[allow(clippy::expect_used, reason = "tests fail loudly")]
-pub fn check_error(error: &Error, document: &str, codes: &[Code]) {
+pub fn check_error(error: &Error, document: impl AsRef<[u8]>, codes: &[Code]) {
     assert!(codes.contains(&error.code), "an invalid document or a report, but found {error}");
     assert!(!error.message.is_empty() && error.message.len() < 100_000, "{error}");
     if error.code == Code::InvalidDocument {
         let position = error.position.as_ref().expect("an invalid document has a place");
-        assert!(position.offset <= document.len() as u64, "{error}");
+        assert!(position.offset <= document.as_ref().len() as u64, "{error}");
         assert!(!error.message.contains('\n'), "{error}");
     }
     serde_json::from_str::<Value>(&error.to_json()).expect("the error is JSON");
+}
+
+/// Checks what a reader of documents gives: both writers of JSON agree, no value is null, no text is
+/// empty but cells and labels of pages, warnings are bounded, and a document that is not complete
+/// says why. Renders the document, which must not panic. Returns its JSON.
+///
+/// # Panics
+///
+/// When any of that does not hold.
+#[allow(clippy::expect_used, reason = "tests fail loudly")]
+pub fn check_document(read: &Document, size: usize) -> String {
+    let json = read.to_json(size);
+    let derived = serde_json::to_string(read).expect("plain data");
+    assert_eq!(json, derived, "both writers agree");
+    let result: Value = serde_json::from_str(&json).expect("the result is JSON");
+    let text = |key: &str, text: &str| {
+        assert!(!text.is_empty() || matches!(key, "rows" | "page_labels"), "{key} is empty");
+    };
+    check_values("", &result, &text, &|_, _| {});
+    assert!(read.warnings.len() <= MAX_WARNINGS);
+    assert_eq!(read.quality == Quality::Complete, read.quality_reason.is_none());
+    let _ = (read.to_markdown(), read.to_text());
+    json
 }
 
 /// Checks that nothing in a result is null, and hands every text and every list with the name of its

@@ -1,0 +1,153 @@
+//! Conditions of TeX: whether they hold, and the branch that is passed over.
+
+use crate::engine::Engine;
+use crate::token::Token;
+
+impl Engine<'_> {
+    /// Whether a condition that a document can state holds; `None` for one that is not a condition.
+    pub(crate) fn condition(&mut self, name: &str) -> Option<bool> {
+        Some(match name {
+            "iftrue" => true,
+            "iffalse" => false,
+            "ifmmode" | "ifvmode" | "ifinner" | "iflanguage" | "ifvoid" | "ifhbox" | "ifvbox" => {
+                false
+            }
+            "ifhmode" | "ifpdf" | "ifPDFTeX" | "ifpdftex" => true,
+            "ifx" | "if" | "ifcat" => {
+                let (one, other) = (self.next(), self.next());
+                let meaning = |token: &Option<Token>| match token {
+                    Some(Token::Command(name)) => self.macros.get(name).map(|one| one.body.clone()),
+                    _ => None,
+                };
+                one == other
+                    || (name == "ifx"
+                        && meaning(&one).is_some()
+                        && meaning(&one) == meaning(&other))
+            }
+            "ifdefined" => match self.next() {
+                Some(Token::Command(name)) => {
+                    self.macros.contains_key(&name) || crate::commands::is_known(&name)
+                }
+                _ => true,
+            },
+            "ifcsname" => {
+                let mut name = String::new();
+                while let Some(token) = self.next() {
+                    match token {
+                        Token::Command(end) if &*end == "endcsname" => break,
+                        Token::Char(one) => name.push(one),
+                        _ => {}
+                    }
+                    if name.len() > 200 {
+                        break;
+                    }
+                }
+                self.macros.contains_key(name.as_str()) || crate::commands::is_known(&name)
+            }
+            "ifnum" | "ifdim" => {
+                let mut parts = vec![String::new()];
+                let mut relation = ' ';
+                for _ in 0..40 {
+                    match self.next_expanded() {
+                        Some(Token::Char(one @ ('<' | '>' | '='))) => {
+                            relation = one;
+                            parts.push(String::new());
+                        }
+                        Some(Token::Char(one)) if one.is_ascii_digit() || "-.".contains(one) => {
+                            if let Some(last) = parts.last_mut() {
+                                last.push(one);
+                            }
+                        }
+                        Some(Token::Space)
+                            if parts.len() == 1 || parts.last().is_some_and(String::is_empty) => {}
+                        Some(Token::Space) | None => break,
+                        Some(Token::Char(one)) if one.is_ascii_alphabetic() && name == "ifdim" => {}
+                        Some(Token::Command(name)) if &*name == "relax" => break,
+                        Some(token) => {
+                            self.push_back(token);
+                            break;
+                        }
+                    }
+                }
+                let number = |at: usize| parts.get(at).and_then(|part| part.parse::<f64>().ok());
+                match (number(0), number(1)) {
+                    (Some(one), Some(other)) => match relation {
+                        '<' => one < other,
+                        '>' => one > other,
+                        _ => (one - other).abs() < f64::EPSILON,
+                    },
+                    _ => false,
+                }
+            }
+            // No file is open for reading: a loop over its lines ends at once.
+            "ifeof" => {
+                self.argument();
+                true
+            }
+            "ifodd" | "ifcase" | "ifundefined" | "iffirstpage" => {
+                if name == "ifcase" || name == "ifodd" {
+                    self.argument();
+                }
+                false
+            }
+            other => *self.flags.get(other)?,
+        })
+    }
+
+    /// Passes over the branch of a condition that is not taken. Ends behind `\fi`, or behind the `\else` of
+    /// the condition.
+    pub(crate) fn skip_branch(&mut self, to_else: bool) {
+        let mut depth = 0_u32;
+        let file = self.files_open();
+        while let Some(token) = self.next() {
+            if self.files_open() < file {
+                self.push_back(token);
+                return;
+            }
+            let Token::Command(name) = token else { continue };
+            match &*name {
+                "fi" if depth == 0 => return,
+                "fi" => depth -= 1,
+                "else" | "or" if depth == 0 && to_else => return,
+                "iftoggle" | "ifthenelse" | "ifstrequal" | "ifdef" | "ifundef" | "iff"
+                | "ifboolexpr" | "ifblank" | "ifpackageloaded" | "ifbool" => {}
+                "newif" => {
+                    self.next();
+                }
+                name if name.starts_with("if") && self.is_condition(name) => depth += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn is_condition(&self, name: &str) -> bool {
+        const PRIMITIVES: &[&str] = &[
+            "if",
+            "ifcat",
+            "ifx",
+            "ifnum",
+            "ifdim",
+            "ifodd",
+            "ifvmode",
+            "ifhmode",
+            "ifmmode",
+            "ifinner",
+            "ifvoid",
+            "ifhbox",
+            "ifvbox",
+            "ifeof",
+            "iftrue",
+            "iffalse",
+            "ifcase",
+            "ifdefined",
+            "ifcsname",
+            "iffontchar",
+            "ifpdf",
+            "ifPDFTeX",
+            "ifxetex",
+            "ifluatex",
+            "ifpdftex",
+        ];
+        PRIMITIVES.contains(&name) || self.flags.contains_key(name)
+    }
+}
