@@ -64,8 +64,10 @@ def test_the_key_of_openalex_is_attached_and_its_budget_is_told(
     result = make_toolbox("openalex").call_sync("openalex_works", {"search": "desks"})
     assert result.data["works"][0]["ids"] == {"doi": "10.5555/x", "openalex": "W1"}
     assert result.data["notices"] == [
-        "OpenAlex's daily budget: 9 of 1000 credits left, renewed in 60 s; a search costs 10, a list "
-        "1, a single work none"
+        (
+            "OpenAlex's daily budget: 9 of 1000 credits left, renewed in 60 s; a search costs 10, "
+            "a list 1, a single work none"
+        )
     ]
     assert parameters(upstream.seen[0])["api_key"] == "hidden-key"
     assert "hidden-key" not in json.dumps(result.data)

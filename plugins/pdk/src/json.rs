@@ -1,6 +1,7 @@
 //! JSON text: results on their way out, and documents of sources that answer in JSON.
 
 pub mod document;
+mod fast_path;
 pub mod lenient;
 pub mod position;
 mod reader;

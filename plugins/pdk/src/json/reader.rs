@@ -5,6 +5,21 @@
 //! end of a string by four bytes where a machine word has four. Two things differ: an escape of half
 //! a character, which JSON's grammar allows and no text can hold, is U+FFFD and not the end of the
 //! document; and an error knows the byte it is about.
+//!
+//! ```text
+//! text    = space value space
+//! value   = object | array | string | number | "true" | "false" | "null"
+//! object  = "{" space [member {"," member}] "}"
+//! member  = space string space ":" space value space
+//! array   = "[" space [item {"," item}] "]"
+//! item    = space value space
+//! string  = '"' {any character but '"', "\" and U+0000 to U+001F | escape} '"'
+//! escape  = "\" ('"' | "\" | "/" | "b" | "f" | "n" | "r" | "t" | "u" hex hex hex hex)
+//! number  = ["-"] ("0" | nonzero {digit}) ["." digit {digit}] [("e" | "E") ["+" | "-"] digit {digit}]
+//! space   = {" " | tab | line feed | carriage return}
+//! ```
+//!
+//! This is the plain reader, for any text. A test compares it with its [`fast_path`](super::fast_path).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -67,35 +82,27 @@ pub fn from_str<'d, T: Deserialize<'d>>(text: &'d str) -> Result<T, Flaw> {
 }
 
 /// A text and how far it has been read.
-struct Reader<'d> {
-    text: &'d str,
-    at: usize,
-    depth: u8,
+pub(super) struct Reader<'d> {
+    pub(super) text: &'d str,
+    pub(super) at: usize,
+    pub(super) depth: u8,
 }
 
 /// What the text of a string ends with or is interrupted by.
 #[inline]
-fn ends_string(here: Lanes) -> Lanes {
+pub(super) fn ends_string(here: Lanes) -> Lanes {
     here.is(b'"').or(here.is(b'\\')).or(here.in_range(0, 0x20))
 }
 
 impl<'d> Reader<'d> {
     #[inline]
-    fn byte(&self, at: usize) -> Option<u8> {
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.text.as_bytes().get(at).copied()
     }
 
-    /// The next byte that is not whitespace; it is where the reader stands.
-    #[inline(always)]
-    fn peek(&mut self) -> Option<u8> {
-        match self.byte(self.at) {
-            Some(b' ' | b'\n' | b'\r' | b'\t') => self.behind_whitespace(),
-            byte => byte,
-        }
-    }
-
+    /// Passes over whitespace; the byte behind it.
     #[inline(never)]
-    fn behind_whitespace(&mut self) -> Option<u8> {
+    pub(super) fn behind_whitespace(&mut self) -> Option<u8> {
         let is_space = |here: Lanes| here.is(b' ').or(here.in_range(b'\t', 2)).or(here.is(b'\r'));
         let found = scan::find(self.text.as_bytes(), self.at, |here| is_space(here).not());
         self.at = found.unwrap_or(self.text.len());
@@ -121,20 +128,17 @@ impl<'d> Reader<'d> {
     /// The string whose opening quote is next.
     #[inline]
     fn string(&mut self) -> Result<Cow<'d, str>, Flaw> {
-        let start = self.at + 1;
-        match scan::find(self.text.as_bytes(), start, ends_string) {
-            Some(end) if self.byte(end) == Some(b'"') => {
-                self.at = end + 1;
-                Ok(Cow::Borrowed(&self.text[start..end]))
-            }
-            end => self.interrupted(start, end).map(Cow::Owned),
+        match self.usual_string() {
+            Ok(text) => Ok(Cow::Borrowed(text)),
+            Err(clean) => self.plain_string(clean).map(Cow::Owned),
         }
     }
 
-    /// The string from `start` on, in which something stands at `end` that is not its end.
+    /// The string whose opening quote is next, in which nothing but text comes before `clean`.
     #[inline(never)]
-    fn interrupted(&mut self, start: usize, end: Option<usize>) -> Result<String, Flaw> {
-        let (mut out, mut done, mut end) = (String::new(), start, end);
+    pub(super) fn plain_string(&mut self, clean: usize) -> Result<String, Flaw> {
+        let (mut out, mut done) = (String::new(), self.at + 1);
+        let mut end = scan::find(self.text.as_bytes(), clean, ends_string);
         loop {
             let Some(at) = end else { return Err(self.flaw_at(self.text.len(), "")) };
             // The byte found is ASCII, so both ends of the piece are character boundaries.

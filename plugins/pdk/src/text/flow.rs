@@ -192,7 +192,12 @@ impl Flow {
     /// The text by the rules of [`text`](super); `None` when it is blank.
     pub(crate) fn finish(self) -> Option<String> {
         let (text, _) = self.into_text();
-        present(&text).map(Cow::into_owned)
+        let changed = match present(&text)? {
+            // Nothing was collapsed or cut, so nothing is copied.
+            Cow::Borrowed(same) if same.len() == text.len() => None,
+            changed => Some(changed.into_owned()),
+        };
+        Some(changed.unwrap_or(text))
     }
 
     /// The text with its whitespace, and whether tags may be in it that upstream escaped twice.
