@@ -29,6 +29,24 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_crossref::Crossref>,
     },
     Shipped {
+        name: "datacite",
+        folder: "plugins/datacite",
+        module: "carrel_datacite",
+        manifest: manifest::<carrel_datacite::DataCite>,
+    },
+    Shipped {
+        name: "doaj",
+        folder: "plugins/doaj",
+        module: "carrel_doaj",
+        manifest: manifest::<carrel_doaj::Doaj>,
+    },
+    Shipped {
+        name: "europepmc",
+        folder: "plugins/europepmc",
+        module: "carrel_europepmc",
+        manifest: manifest::<carrel_europepmc::EuropePmc>,
+    },
+    Shipped {
         name: "eutils",
         folder: "plugins/eutils",
         module: "carrel_eutils",
@@ -51,6 +69,12 @@ pub(crate) const ALL: &[Shipped] = &[
         folder: "plugins/openalex",
         module: "carrel_openalex",
         manifest: manifest::<carrel_openalex::OpenAlex>,
+    },
+    Shipped {
+        name: "opencitations",
+        folder: "plugins/opencitations",
+        module: "carrel_opencitations",
+        manifest: manifest::<carrel_opencitations::OpenCitations>,
     },
     Shipped {
         name: "page",

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use carrel_pdk::id::Pmcid;
 use carrel_pdk::record::{Agent, Funder, Ids, Link, Reference, Relation, Update, Work};
+use carrel_pdk::record::{corrections, language};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cite::{self, Kind};
 use crate::formats::{
     article::{self, Article, Articles, Author, Correction, Grant, Text},
-    updates::{self, Updates},
+    updates::Updates,
 };
 
 /// The records of a document.
@@ -88,7 +89,7 @@ pub fn work(article: Article<'_>) -> Work<'_> {
         volume: journal.volume.or(book.volume),
         issue: journal.issue,
         pages: journal.pages.or(book.pages),
-        language: article.languages.into_iter().next().and_then(language),
+        language: article.languages.into_iter().next().and_then(language::tag),
         subjects,
         url,
         links: full_text.into_iter().collect(),
@@ -175,78 +176,6 @@ fn agent(author: Author<'_>) -> Agent<'_> {
     Agent { family, given, literal, orcid: author.orcid, affiliations: author.affiliations }
 }
 
-/// Codes of MARC that have a tag of two letters; any other stands as it is. `und` and `mul` name no
-/// language.
-fn language(code: Text<'_>) -> Option<Text<'_>> {
-    const TAGS: &[(&str, &str)] = &[
-        ("afr", "af"),
-        ("alb", "sq"),
-        ("ara", "ar"),
-        ("arm", "hy"),
-        ("aze", "az"),
-        ("bos", "bs"),
-        ("bul", "bg"),
-        ("cat", "ca"),
-        ("chi", "zh"),
-        ("cze", "cs"),
-        ("dan", "da"),
-        ("dut", "nl"),
-        ("eng", "en"),
-        ("epo", "eo"),
-        ("est", "et"),
-        ("fin", "fi"),
-        ("fre", "fr"),
-        ("geo", "ka"),
-        ("ger", "de"),
-        ("gla", "gd"),
-        ("gre", "el"),
-        ("heb", "he"),
-        ("hin", "hi"),
-        ("hrv", "hr"),
-        ("hun", "hu"),
-        ("ice", "is"),
-        ("ind", "id"),
-        ("ita", "it"),
-        ("jpn", "ja"),
-        ("kin", "rw"),
-        ("kor", "ko"),
-        ("lat", "la"),
-        ("lav", "lv"),
-        ("lit", "lt"),
-        ("mac", "mk"),
-        ("mal", "ml"),
-        ("mao", "mi"),
-        ("may", "ms"),
-        ("nor", "no"),
-        ("per", "fa"),
-        ("pol", "pl"),
-        ("por", "pt"),
-        ("pus", "ps"),
-        ("rum", "ro"),
-        ("rus", "ru"),
-        ("san", "sa"),
-        ("slo", "sk"),
-        ("slv", "sl"),
-        ("spa", "es"),
-        ("srp", "sr"),
-        ("swe", "sv"),
-        ("tha", "th"),
-        ("tur", "tr"),
-        ("ukr", "uk"),
-        ("urd", "ur"),
-        ("vie", "vi"),
-        ("wel", "cy"),
-    ];
-    let lower = code.to_ascii_lowercase();
-    if matches!(lower.as_str(), "und" | "mul") {
-        return None;
-    }
-    Some(match TAGS.iter().find(|(marc, _)| *marc == lower) {
-        Some((_, tag)) => Cow::Borrowed(tag),
-        None => code,
-    })
-}
-
 fn funders(grants: Vec<Grant<'_>>) -> Vec<Funder<'_>> {
     let mut funders: Vec<Funder<'_>> = Vec::new();
     for grant in grants {
@@ -287,10 +216,10 @@ fn updates<'d>(article: &Article<'d>) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
     };
     let (mut updates, mut updated_by) = (Vec::new(), Vec::new());
     for one in &article.comments_corrections {
-        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(updates::meaning) else {
+        let Some((kind, is_notice)) = one.ref_type.as_deref().and_then(corrections::meaning) else {
             continue;
         };
-        let doi = one.ref_source.as_deref().and_then(updates::doi_in).map(Cow::Owned);
+        let doi = one.ref_source.as_deref().and_then(corrections::doi_in).map(Cow::Owned);
         let found = update(kind, one.pmid.clone(), doi);
         if is_notice { &mut updates } else { &mut updated_by }.push(found);
     }
@@ -315,13 +244,5 @@ mod tests {
         assert_eq!(isbn_of("978-1-86016-359-3").as_deref(), Some("9781860163593"));
         assert_eq!(isbn_of("185996252x").as_deref(), Some("185996252X"));
         assert_eq!(isbn_of("12345"), None);
-    }
-
-    #[test]
-    fn languages_become_tags() {
-        assert_eq!(language("eng".into()).as_deref(), Some("en"));
-        assert_eq!(language("ENG".into()).as_deref(), Some("en"));
-        assert_eq!(language("yor".into()).as_deref(), Some("yor"));
-        assert_eq!(language("und".into()), None);
     }
 }

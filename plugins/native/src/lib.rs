@@ -3,10 +3,14 @@
 
 use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
+use carrel_datacite::DataCite;
+use carrel_doaj::Doaj;
+use carrel_europepmc::EuropePmc;
 use carrel_eutils::Eutils;
 use carrel_jats::Jats;
 use carrel_office::Office;
 use carrel_openalex::OpenAlex;
+use carrel_opencitations::OpenCitations;
 use carrel_page::Page;
 use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
@@ -22,10 +26,14 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
     match plugin {
         "arxiv" => Some(Arxiv::parse(format, document)),
         "crossref" => Some(Crossref::parse(format, document)),
+        "datacite" => Some(DataCite::parse(format, document)),
+        "doaj" => Some(Doaj::parse(format, document)),
+        "europepmc" => Some(EuropePmc::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
         "office" => Some(Office::parse(format, document)),
         "openalex" => Some(OpenAlex::parse(format, document)),
+        "opencitations" => Some(OpenCitations::parse(format, document)),
         "page" => Some(Page::parse(format, document)),
         "pdf" => Some(Pdf::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
@@ -46,9 +54,13 @@ fn parse_bytes_with(
     match plugin {
         "arxiv" => Some(Arxiv::parse_bytes(format, document, options)),
         "crossref" => Some(Crossref::parse_bytes(format, document, options)),
+        "datacite" => Some(DataCite::parse_bytes(format, document, options)),
+        "doaj" => Some(Doaj::parse_bytes(format, document, options)),
+        "europepmc" => Some(EuropePmc::parse_bytes(format, document, options)),
         "eutils" => Some(Eutils::parse_bytes(format, document, options)),
         "jats" => Some(Jats::parse_bytes(format, document, options)),
         "office" => Some(Office::parse_bytes(format, document, options)),
+        "opencitations" => Some(OpenCitations::parse_bytes(format, document, options)),
         "page" => Some(Page::parse_bytes(format, document, options)),
         "pdf" => Some(Pdf::parse_bytes(format, document, options)),
         "tex" => Some(Tex::parse_bytes(format, document, options)),

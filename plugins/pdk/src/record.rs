@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub mod corrections;
 pub mod fields;
+pub mod language;
 pub mod page;
 pub mod types;
 mod write;

@@ -4,7 +4,7 @@
 //! in `References` and in the same type, each in its own spelling (`RetractionIn`, `Retraction in`).
 //! Either can be there without the other, so both count.
 
-use carrel_pdk::id::Doi;
+use carrel_pdk::record::corrections::{doi_in, meaning, plain};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -120,43 +120,6 @@ pub(crate) fn in_brief(notices: Vec<Notice<'_>>) -> Vec<Notice<'static>> {
     notices.into_iter().map(brief).collect()
 }
 
-/// A kind of correction in the spelling that EFetch and ESummary share.
-fn plain(ref_type: &str) -> String {
-    ref_type.chars().filter(|one| !one.is_whitespace()).collect::<String>().to_ascii_lowercase()
-}
-
-/// What a kind of correction means: the record's word for it, and whether the article is the notice.
-pub fn meaning(ref_type: &str) -> Option<(&'static str, bool)> {
-    Some(match plain(ref_type).as_str() {
-        "retractionof" => ("retraction", true),
-        "retractionin" => ("retraction", false),
-        "partialretractionof" => ("partial_retraction", true),
-        "partialretractionin" => ("partial_retraction", false),
-        "erratumfor" => ("correction", true),
-        "erratumin" => ("correction", false),
-        "expressionofconcernfor" => ("expression_of_concern", true),
-        "expressionofconcernin" => ("expression_of_concern", false),
-        "correctedandrepublishedfrom"
-        | "correctedrepublishedfrom"
-        | "republishedfrom"
-        | "retractedandrepublishedfrom" => ("republication", true),
-        "correctedandrepublishedin"
-        | "correctedrepublishedin"
-        | "republishedin"
-        | "retractedandrepublishedin" => ("republication", false),
-        "updateof" => ("new_version", true),
-        "updatein" => ("new_version", false),
-        _ => return None,
-    })
-}
-
-/// The DOI that a citation ends with: `Nature. 2020 Mar;5(1):1. doi: 10.5555/x.`
-pub fn doi_in(citation: &str) -> Option<String> {
-    let (_, rest) = citation.rsplit_once("doi:")?;
-    let word = rest.split_whitespace().next()?.trim_end_matches(['.', ';', ',']);
-    Doi::parse(word).ok().map(|doi| doi.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,12 +131,6 @@ mod tests {
             ref_source: source.map(Text::from),
             note: None,
         }
-    }
-
-    #[test]
-    fn the_doi_at_the_end_of_a_citation_is_found() {
-        assert_eq!(doi_in("J X. 2020;5(1):1. doi: 10.5555/x.1.").as_deref(), Some("10.5555/x.1"));
-        assert_eq!(doi_in("J X. 2020;5(1):1"), None);
     }
 
     #[test]

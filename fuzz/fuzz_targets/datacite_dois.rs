@@ -1,0 +1,11 @@
+//! Any text is one DOI, a list of DOIs, a report or an invalid document, and what comes out keeps its promises. See
+//! `plugins/datacite/tests/support`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../plugins/datacite/tests/support/mod.rs"]
+mod support;
+
+fuzz_target!(|document: &str| support::check(document));

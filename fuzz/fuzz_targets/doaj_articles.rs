@@ -1,0 +1,11 @@
+//! Any text is a list of articles, a report or an invalid document, and what comes out keeps its promises. See
+//! `plugins/doaj/tests/support`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../plugins/doaj/tests/support/mod.rs"]
+mod support;
+
+fuzz_target!(|document: &str| support::check(document));

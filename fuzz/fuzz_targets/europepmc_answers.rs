@@ -1,0 +1,11 @@
+//! Any text is a list of articles in one of three formats, a report or an invalid document, and what comes out keeps its promises. See
+//! `plugins/europepmc/tests/support`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../plugins/europepmc/tests/support/mod.rs"]
+mod support;
+
+fuzz_target!(|document: &str| support::check(document));

@@ -1,0 +1,52 @@
+//! What the plugin says of itself.
+
+use carrel_pdk::manifest::Format;
+use carrel_pdk::record::page::Page;
+use carrel_pdk::{Manifest, schema};
+use serde_json::Value;
+
+/// The manifest.
+pub(crate) fn manifest() -> Manifest {
+    let mut manifest = Manifest::new(
+        "doaj",
+        env!("CARGO_PKG_VERSION"),
+        "Searches the Directory of Open Access Journals and reads its articles into bibliographic records.",
+    );
+    manifest.title = Some("DOAJ".to_owned());
+    manifest.formats = vec![Format {
+        name: "articles".to_owned(),
+        description: "Articles of a search, or one article.".to_owned(),
+        media_types: vec!["application/json".to_owned()],
+        output_schema: works(),
+        ..Format::default()
+    }];
+    manifest
+}
+
+/// The schema of a result that holds works, without what DOAJ does not say of them.
+fn works() -> Value {
+    let mut schema = schema::output::<Page<'_>>();
+    schema::leave_out(
+        &mut schema,
+        &[
+            "arxiv",
+            "pmid",
+            "pmcid",
+            "isbn",
+            "openalex",
+            "s2",
+            "subtitle",
+            "editors",
+            "article_number",
+            "licenses",
+            "funding",
+            "references",
+            "references_count",
+            "cited_by_count",
+            "updates",
+            "updated_by",
+            "relations",
+        ],
+    );
+    schema
+}

@@ -1,0 +1,60 @@
+//! What became of an article: retractions, concerns, corrections, new versions; and what it relates to.
+
+use carrel_pdk::id::Pmid;
+use carrel_pdk::json::lenient;
+use carrel_pdk::record::corrections::{doi_in, meaning};
+use carrel_pdk::record::fields::{plain, readable};
+use carrel_pdk::record::{Relation, Text, Update};
+
+use crate::formats::article::{Article, Correction};
+
+/// The updates: those that the article is a notice of, and those that it underwent. A retraction that only
+/// the type of publication tells has no notice and is still one.
+pub(super) fn updates<'d>(
+    article: &Article<'d>,
+    types: &[Text<'_>],
+) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
+    let (mut updates, mut updated_by) = (Vec::new(), Vec::new());
+    for one in &article.corrections.items.0 {
+        let Some((kind, is_notice)) = one.kind.0.as_deref().and_then(meaning) else { continue };
+        let doi = one.reference.0.as_deref().and_then(doi_in).map(Text::Owned);
+        let update = update(kind, pmid(one), doi);
+        if is_notice { &mut updates } else { &mut updated_by }.push(update);
+    }
+    let has = |word: &str| types.iter().any(|one| one.eq_ignore_ascii_case(word));
+    if has("Retracted Publication") && !updated_by.iter().any(Update::is_retraction) {
+        updated_by.insert(0, update("retraction", None, None));
+    }
+    let is_notice = has("Retraction of Publication") || has("retraction");
+    if is_notice && !updates.iter().any(Update::is_retraction) {
+        updates.insert(0, update("retraction", None, None));
+    }
+    if has("Expression of Concern") && !updates.iter().any(Update::is_concern) {
+        updates.push(update("expression_of_concern", None, None));
+    }
+    (updates, updated_by)
+}
+
+/// The relations that comments and corrections are, when they name another article.
+pub(super) fn relations<'d>(article: &Article<'d>) -> Vec<Relation<'d>> {
+    let text = |text: &lenient::Text<'d>| text.0.clone().and_then(plain);
+    let relation = |one: &Correction<'d>| {
+        let (id_type, id) = match pmid(one) {
+            Some(pmid) => ("pmid".into(), pmid),
+            None => (text(&one.source)?, text(&one.id)?),
+        };
+        Some(Relation { kind: one.kind.0.clone().and_then(readable)?, id_type, id })
+    };
+    article.corrections.items.0.iter().filter_map(relation).collect()
+}
+
+fn update<'d>(kind: &'static str, pmid: Option<Text<'d>>, doi: Option<Text<'d>>) -> Update<'d> {
+    Update { kind: kind.into(), doi, pmid, source: Some("europepmc".into()), ..Update::default() }
+}
+
+/// The other article's identifier of PubMed.
+fn pmid<'d>(correction: &Correction<'_>) -> Option<Text<'d>> {
+    let source = correction.source.0.as_deref().unwrap_or("MED");
+    let id = correction.id.0.as_deref().filter(|_| source == "MED")?;
+    Some(Pmid::parse(id).ok()?.to_string().into())
+}
