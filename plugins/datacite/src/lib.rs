@@ -1,14 +1,20 @@
 //! Carrel's DataCite plugin: DOIs of its REST API as bibliographic records.
 //!
 //! [`formats`] hold one module for each part of a document, `record` turns resources into the contract's
-//! records, and `manifest` describes the plugin.
+//! records, `tools` hold one module for each reserved tool, `request` makes requests, and `manifest`
+//! describes the plugin.
 
 pub mod formats;
 mod manifest;
 mod record;
+mod request;
+mod tools;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};
 use formats::works;
+
+/// What messages call the upstream.
+pub(crate) const SOURCE: &str = "DataCite";
 
 /// The plugin.
 #[derive(Debug)]
@@ -19,8 +25,12 @@ impl Plugin for DataCite {
         manifest::manifest()
     }
 
-    fn call(tool: &str, _arguments: &str, _host: &dyn Host) -> Result<String, Error> {
-        Err(Error::unknown_tool(tool))
+    fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
+        match tool {
+            "lookup" => tools::lookup::run(arguments, host),
+            "role:search" => tools::search::run(arguments, host),
+            other => Err(Error::unknown_tool(other)),
+        }
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {

@@ -1,14 +1,20 @@
 //! Carrel's Europe PMC plugin: articles of its REST API as bibliographic records.
 //!
 //! [`formats`] hold one module for each part of a document, `record` turns articles into the contract's
-//! records, and `manifest` describes the plugin.
+//! records, `tools` hold one module for each reserved tool, `request` makes requests, and `manifest`
+//! describes the plugin.
 
 pub mod formats;
 mod manifest;
 mod record;
+mod request;
+mod tools;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};
 use formats::works;
+
+/// What messages call the upstream.
+pub(crate) const SOURCE: &str = "Europe PMC";
 
 /// The plugin.
 #[derive(Debug)]
@@ -19,8 +25,15 @@ impl Plugin for EuropePmc {
         manifest::manifest()
     }
 
-    fn call(tool: &str, _arguments: &str, _host: &dyn Host) -> Result<String, Error> {
-        Err(Error::unknown_tool(tool))
+    fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
+        match tool {
+            "lookup" | "role:open_copies" => tools::lookup::run(arguments, host),
+            "role:search" => tools::search::run(arguments, host),
+            "role:full_text" => tools::copies::run(arguments, host),
+            "role:references" => tools::linked::run(tools::linked::REFERENCES, arguments, host),
+            "role:citations" => tools::linked::run(tools::linked::CITATIONS, arguments, host),
+            other => Err(Error::unknown_tool(other)),
+        }
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {

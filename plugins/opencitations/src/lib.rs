@@ -1,12 +1,19 @@
 //! Carrel's OpenCitations plugin: links between citing and cited works.
 //!
-//! [`formats`] hold one module for each part of a document, and `manifest` describes the plugin.
+//! [`formats`] hold one module for each part of a document, `tools` the reserved tools, `request` makes
+//! requests, and `manifest` describes the plugin.
 
 pub mod formats;
 mod manifest;
+mod request;
+mod tools;
 
 use carrel_pdk::{Error, Host, Manifest, Plugin};
 use formats::links;
+use tools::linked::Direction;
+
+/// What messages call the upstream.
+pub(crate) const SOURCE: &str = "OpenCitations";
 
 /// The plugin.
 #[derive(Debug)]
@@ -17,8 +24,12 @@ impl Plugin for OpenCitations {
         manifest::manifest()
     }
 
-    fn call(tool: &str, _arguments: &str, _host: &dyn Host) -> Result<String, Error> {
-        Err(Error::unknown_tool(tool))
+    fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
+        match tool {
+            "role:citations" => tools::linked::run(Direction::Citations, arguments, host),
+            "role:references" => tools::linked::run(Direction::References, arguments, host),
+            other => Err(Error::unknown_tool(other)),
+        }
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {

@@ -46,6 +46,7 @@ mod fetch;
 pub mod id;
 pub mod json;
 pub mod lookup;
+pub mod lucene;
 pub mod manifest;
 pub mod percent;
 mod plugin;

@@ -6,6 +6,7 @@
 //! bare      RESOURCE, as in data files, or its attributes alone, as content negotiation gives them
 //! RESOURCE  {"id", "type": "dois", "attributes": {…}}
 //! failure   {"errors": [{"status": "404", "title", "source", "detail"}…]}
+//!           The resource you are looking for doesn't exist.            as plain text
 //! ```
 
 use carrel_pdk::json::document;
@@ -16,7 +17,9 @@ use serde::de::{MapAccess, SeqAccess};
 
 use super::resource::Resource;
 
-const SOURCE: &str = "DataCite";
+use crate::SOURCE;
+/// What DataCite says of an unknown DOI, in JSON or as plain text.
+const NOTHING: &str = "The resource you are looking for doesn't exist.";
 /// Problems that a message repeats.
 const MOST_PROBLEMS: usize = 10;
 
@@ -116,6 +119,9 @@ deserialize_object!(Data);
 /// The API's own report; `invalid_document` for what is no JSON or holds no DOIs.
 pub(crate) fn read(document: &str) -> Result<Answer<'_>, Error> {
     const EXPECTED: &str = "DOIs of DataCite";
+    if document.trim() == NOTHING {
+        return Err(report::report(SOURCE, Some(404), NOTHING));
+    }
     let root: Root<'_> = document::read(SOURCE, EXPECTED, document)?;
     if let Some(errors) = root.errors {
         return Err(reported(&errors.0));
@@ -168,5 +174,6 @@ fn reported(problems: &[Problem<'_>]) -> Error {
         })
         .filter(|words| !words.is_empty())
         .collect();
-    report::report(SOURCE, status, &words.join("; "))
+    let is_nothing = words.iter().any(|words| words.contains(NOTHING));
+    report::report(SOURCE, status.or(is_nothing.then_some(404)), &words.join("; "))
 }

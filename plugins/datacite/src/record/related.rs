@@ -18,7 +18,9 @@ pub(super) fn related(related: Vec<Related<'_>>) -> (Vec<Reference<'_>>, Vec<Rel
             continue;
         };
         let id_type = one.id_type.0.and_then(plain).unwrap_or_default().to_ascii_lowercase();
-        let found = if id_type == "doi" { doi(id.clone()) } else { None };
+        // Some give the DOI as an address of its resolver.
+        let is_doi = ["doi", "url"].contains(&id_type.as_str());
+        let found = if is_doi { doi(id.clone()) } else { None };
         let is_citation = ["references", "cites"].contains(&kind.to_ascii_lowercase().as_str());
         if is_citation {
             references.push(match found {
@@ -26,7 +28,10 @@ pub(super) fn related(related: Vec<Related<'_>>) -> (Vec<Reference<'_>>, Vec<Rel
                 None => Reference { unstructured: Some(id), ..Reference::default() },
             });
         } else if !id_type.is_empty() {
-            relations.push(Relation { kind, id_type: id_type.into(), id: found.unwrap_or(id) });
+            relations.push(match found {
+                Some(id) => Relation { kind, id_type: "doi".into(), id },
+                None => Relation { kind, id_type: id_type.into(), id },
+            });
         }
     }
     (references, relations)

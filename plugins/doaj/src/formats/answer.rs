@@ -15,7 +15,7 @@ use serde::de::MapAccess;
 
 use super::article::Article;
 
-const SOURCE: &str = "DOAJ";
+use crate::SOURCE;
 const EXPECTED: &str = "articles of DOAJ";
 
 /// A page of articles and what stands beside it.

@@ -19,7 +19,7 @@ use carrel_pdk::{Code, Error, report};
 
 use super::article::Article;
 
-const SOURCE: &str = "Europe PMC";
+use crate::SOURCE;
 
 object! {
     /// A document's members.
@@ -32,6 +32,8 @@ object! {
         "result" => result: Option<List<Article<'d>>>,
         "citationList" => citations: Option<Citations<'d>>,
         "referenceList" => references: Option<References<'d>>,
+        "dbCountList" => database_counts: Option<Other<'d>>,
+        "dbCrossReferenceList" => database_links: Option<Other<'d>>,
         "errCode" => error_code: Count,
         "errMsg" => error_message: Text<'d>,
     }
@@ -41,6 +43,15 @@ object! {
     /// The request, as the answer repeats it.
     Request {
         "cursorMark" => cursor: Text<'d>,
+        "database" => database: Text<'d>,
+        "semanticType" => semantic_type: Text<'d>,
+    }
+}
+
+object! {
+    /// A member of which only its presence counts.
+    Other {
+        "" => unnamed: Text<'d>,
     }
 }
 
@@ -126,22 +137,31 @@ pub(crate) fn read(document: &str, listed: Listed) -> Result<Listing<'_>, Error>
     {
         return Err(document::unexpected(listed.expected(), found, document));
     }
-    let items = asked.unwrap_or_default().0;
-    if answer.hit_count.0.is_none() && items.is_empty() {
-        if answer.version.0.is_some() && answer.request.is_some() {
-            let message =
-                "Europe PMC refused the query: the answer has neither hits nor their number";
-            return Err(Error::new(Code::UpstreamError, message));
-        }
-        let found = "an object that has neither hits nor their number";
-        return Err(document::unexpected(listed.expected(), found, document));
+    let about_databases = answer.database_counts.is_some()
+        || answer.database_links.is_some()
+        || answer.request.as_ref().is_some_and(|request| {
+            request.database.0.is_some() || request.semantic_type.0.is_some()
+        });
+    if about_databases {
+        return Err(document::unexpected(listed.expected(), "links to databases", document));
     }
-    if items.is_empty()
-        && listed == Listed::Results
-        && answer.hit_count.0.is_some_and(|hits| hits > 0)
-    {
-        // A page past the last is empty, while the number counts all pages.
-        return Ok(Listing { total: answer.hit_count.0, next_cursor: None, items });
+    let is_listed = asked.is_some();
+    let items = asked.unwrap_or_default().0;
+    match answer.hit_count.0 {
+        None if items.is_empty() => {
+            if answer.version.0.is_some() && answer.request.is_some() {
+                let message =
+                    "Europe PMC reports no number of hits, as it does when it refuses a query";
+                return Err(Error::new(Code::UpstreamError, message));
+            }
+            let found = "an object that has neither hits nor their number";
+            return Err(document::unexpected(listed.expected(), found, document));
+        }
+        Some(1..) if !is_listed => {
+            let found = "a number of hits without their list";
+            return Err(document::unexpected(listed.expected(), found, document));
+        }
+        _ => {}
     }
     let sent = answer.request.and_then(|request| request.cursor.0).unwrap_or_default();
     let next_cursor = answer

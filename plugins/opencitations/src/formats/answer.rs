@@ -12,7 +12,7 @@ use carrel_pdk::json::lenient::{Object, Text, deserialize_object, object};
 use carrel_pdk::{Error, report};
 use serde::de::{MapAccess, SeqAccess};
 
-const SOURCE: &str = "OpenCitations";
+use crate::SOURCE;
 const EXPECTED: &str = "links of OpenCitations";
 
 object! {

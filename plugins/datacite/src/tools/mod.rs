@@ -1,0 +1,4 @@
+//! The reserved tools.
+
+pub(crate) mod lookup;
+pub(crate) mod search;

@@ -1,0 +1,3 @@
+//! The reserved tools.
+
+pub(crate) mod linked;
