@@ -56,7 +56,7 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
         volume: text(container.volume).or_else(|| text(holder.volume)),
         issue: text(container.issue).or_else(|| text(holder.issue)),
         pages,
-        language: text(attributes.language),
+        language: text(attributes.language).filter(|tag| tag.starts_with(char::is_alphabetic)),
         subjects,
         url: attributes.url.0.and_then(address).or_else(|| landing_page.map(Text::Owned)),
         links: content

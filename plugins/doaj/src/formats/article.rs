@@ -50,9 +50,10 @@ pub(crate) struct Bibjson<'d> {
     pub(crate) end_page: Text<'d>,
     pub(crate) keywords: List<Text<'d>>,
     pub(crate) subjects: List<Subject<'d>>,
-    /// Whether it has a member that only journals have, and whether it names a journal.
-    is_journal: bool,
-    in_journal: bool,
+    /// Whether it has a member that only journals have.
+    pub(crate) is_journal: bool,
+    /// Whether it names a journal.
+    pub(crate) in_journal: bool,
 }
 
 impl<'d> Object<'d> for Bibjson<'d> {

@@ -1,0 +1,56 @@
+//! Documents nobody wrote, and what a fuzzer once found.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
+
+use carrel_doaj::Doaj;
+use carrel_pdk::Plugin;
+use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+
+mod support;
+
+use support::fixtures;
+
+/// Pieces that a reader of this JSON may stumble over.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "\\ud83d",
+    "\\u0000",
+    "null",
+    "true",
+    "-",
+    "1e999",
+    "<i>",
+    "</i>",
+    "&amp;lt;",
+    "\u{feff}",
+    "\u{a0}",
+    "\u{1f418}",
+    "{\"results\":[",
+    "\"bibjson\":{",
+    "\"author\":[{\"name\":",
+    "\"identifier\":[{\"type\":\"doi\",\"id\":",
+    "\"next\":",
+    "\"status\":\"not_found\"",
+];
+
+#[test]
+fn thousands_of_damaged_documents_give_a_result_or_an_error() {
+    let documents: Vec<String> =
+        fixtures().documents().into_iter().map(|(_, document)| document).collect();
+    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
+    for round in 0..5000 {
+        let mut document = documents[round % documents.len()].clone();
+        damage(&mut document, PIECES, &mut numbers);
+        support::check(&document);
+    }
+}
+
+#[test]
+fn every_prefix_of_a_document_is_truncated_and_says_where() {
+    let document = fixtures().document("search_page");
+    check_every_prefix(&document, 1, |document| Doaj::parse("articles", document));
+}
