@@ -94,7 +94,7 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
         return bool(update["DOI"].lower() == item.get("DOI", "").lower())
 
     work = {
-        "ids": _filled({"doi": item.get("DOI"), "isbn": _isbns(item), "issn": _issns(item)}),
+        "ids": filled({"doi": item.get("DOI"), "isbn": _isbns(item), "issn": _issns(item)}),
         "type": _CSL.get(item.get("type") or "", "document"),
         "source_type": item.get("type"),
         "title": _first(item.get("title")),
@@ -129,7 +129,7 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
         "relations": _relations(item.get("relation") or {}),
         "source": "crossref",
     }
-    return {**_filled(work), "ids": work["ids"]}
+    return {**filled(work), "ids": work["ids"]}
 
 
 def _once(members: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -140,7 +140,8 @@ def _once(members: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return told
 
 
-def _filled(members: dict[str, Any]) -> dict[str, Any]:
+def filled(members: dict[Any, Any]) -> dict[Any, Any]:
+    """Returns the members that say anything."""
     return {key: value for key, value in members.items() if value not in (None, "", [], {})}
 
 
@@ -167,16 +168,16 @@ def _agents(given: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
 
 
 def _agent(given: dict[str, Any]) -> dict[str, Any]:
-    agent = _filled({"family": given.get("family"), "given": given.get("given")})
+    agent = filled({"family": given.get("family"), "given": given.get("given")})
     if not agent:
-        agent = _filled({"literal": given.get("name")})
+        agent = filled({"literal": given.get("name")})
     if given.get("ORCID"):
         agent["orcid"] = given["ORCID"].rpartition("/")[2]
     # Places are dropped; an organisation without a name is named by its identifier.
     agent["affiliations"] = [
         one.get("name") or one["id"][0]["id"] for one in given.get("affiliation") or []
     ]
-    return _filled(agent)
+    return filled(agent)
 
 
 def _date(given: dict[str, Any] | None) -> str | None:
@@ -205,7 +206,7 @@ def _specified(value: str | None) -> str | None:
 
 
 def _link(given: dict[str, Any]) -> dict[str, Any]:
-    return _filled(
+    return filled(
         {
             "url": quote(given["URL"], safe=":/?#[]@!$&'()*+,;=%-._~"),
             "content_type": _specified(given.get("content-type")),
@@ -216,7 +217,7 @@ def _link(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _licence(given: dict[str, Any]) -> dict[str, Any]:
-    return _filled(
+    return filled(
         {
             "url": given["URL"],
             "start": _date(given.get("start")),
@@ -226,7 +227,7 @@ def _licence(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _funder(given: dict[str, Any]) -> dict[str, Any]:
-    return _filled(
+    return filled(
         {"name": given.get("name"), "doi": given.get("DOI"), "awards": given.get("award")}
     )
 
@@ -238,7 +239,7 @@ def _reference(given: dict[str, Any]) -> dict[str, Any]:
     title, container = (
         (title, container or volume or series) if title else (volume, container or series)
     )
-    return _filled(
+    return filled(
         {
             "key": given.get("key"),
             "doi": given.get("DOI"),
@@ -252,7 +253,7 @@ def _reference(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _update(given: dict[str, Any]) -> dict[str, Any]:
-    return _filled(
+    return filled(
         {
             "type": given["type"],
             "doi": given["DOI"],
