@@ -16,19 +16,24 @@ from typing import Any, Final
 from .ids import arxiv_version
 from .work import Work
 
-#: Indexes that are made of other sources by machine; they come last for every field.
-_DERIVED: Final = ("openalex", "semanticscholar", "unpaywall")
-
-#: The registry that DOIs come from, then the index, then the repository.
-PRECEDENCE: Final = ("crossref", "eutils", "arxiv", *_DERIVED)
+#: The registries that DOIs come from, then the indexes, then the repository, then what others gave.
+PRECEDENCE: Final = (
+    "crossref",
+    "datacite",
+    "eutils",
+    "europepmc",
+    "arxiv",
+    "doaj",
+    "opencitations",
+)
 
 #: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
-    "abstract": ("eutils", "arxiv", "crossref", *_DERIVED),
-    "subjects": ("eutils", "arxiv", "crossref", *_DERIVED),
-    "ids.arxiv": ("arxiv", "crossref", "eutils", *_DERIVED),
-    "ids.pmid": ("eutils", "crossref", "arxiv", *_DERIVED),
-    "ids.pmcid": ("eutils", "crossref", "arxiv", *_DERIVED),
+    "abstract": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj"),
+    "subjects": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj"),
+    "ids.arxiv": ("arxiv", "datacite", "crossref", "eutils"),
+    "ids.pmid": ("eutils", "europepmc", "crossref", "arxiv"),
+    "ids.pmcid": ("eutils", "europepmc", "crossref", "arxiv"),
 }
 
 
