@@ -29,11 +29,51 @@ PRECEDENCE: Final = (
 
 #: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
-    "abstract": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj"),
-    "subjects": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj"),
-    "ids.arxiv": ("arxiv", "datacite", "crossref", "eutils"),
-    "ids.pmid": ("eutils", "europepmc", "crossref", "arxiv"),
-    "ids.pmcid": ("eutils", "europepmc", "crossref", "arxiv"),
+    "abstract": (
+        "eutils",
+        "europepmc",
+        "arxiv",
+        "datacite",
+        "crossref",
+        "doaj",
+        "opencitations",
+    ),
+    "subjects": (
+        "eutils",
+        "europepmc",
+        "arxiv",
+        "datacite",
+        "crossref",
+        "doaj",
+        "opencitations",
+    ),
+    "ids.arxiv": (
+        "arxiv",
+        "datacite",
+        "crossref",
+        "eutils",
+        "europepmc",
+        "doaj",
+        "opencitations",
+    ),
+    "ids.pmid": (
+        "eutils",
+        "europepmc",
+        "crossref",
+        "datacite",
+        "arxiv",
+        "doaj",
+        "opencitations",
+    ),
+    "ids.pmcid": (
+        "eutils",
+        "europepmc",
+        "crossref",
+        "datacite",
+        "arxiv",
+        "doaj",
+        "opencitations",
+    ),
 }
 
 
