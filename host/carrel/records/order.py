@@ -16,64 +16,19 @@ from typing import Any, Final
 from .ids import arxiv_version
 from .work import Work
 
+#: Indexes that are made of other sources by machine; they come last for every field.
+_DERIVED: Final = ("opencitations", "openalex", "semanticscholar", "unpaywall")
+
 #: The registries that DOIs come from, then the indexes, then the repository, then what others gave.
-PRECEDENCE: Final = (
-    "crossref",
-    "datacite",
-    "eutils",
-    "europepmc",
-    "arxiv",
-    "doaj",
-    "opencitations",
-)
+PRECEDENCE: Final = ("crossref", "datacite", "eutils", "europepmc", "arxiv", "doaj", *_DERIVED)
 
 #: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
-    "abstract": (
-        "eutils",
-        "europepmc",
-        "arxiv",
-        "datacite",
-        "crossref",
-        "doaj",
-        "opencitations",
-    ),
-    "subjects": (
-        "eutils",
-        "europepmc",
-        "arxiv",
-        "datacite",
-        "crossref",
-        "doaj",
-        "opencitations",
-    ),
-    "ids.arxiv": (
-        "arxiv",
-        "datacite",
-        "crossref",
-        "eutils",
-        "europepmc",
-        "doaj",
-        "opencitations",
-    ),
-    "ids.pmid": (
-        "eutils",
-        "europepmc",
-        "crossref",
-        "datacite",
-        "arxiv",
-        "doaj",
-        "opencitations",
-    ),
-    "ids.pmcid": (
-        "eutils",
-        "europepmc",
-        "crossref",
-        "datacite",
-        "arxiv",
-        "doaj",
-        "opencitations",
-    ),
+    "abstract": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj", *_DERIVED),
+    "subjects": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj", *_DERIVED),
+    "ids.arxiv": ("arxiv", "datacite", "crossref", "eutils", "europepmc", "doaj", *_DERIVED),
+    "ids.pmid": ("eutils", "europepmc", "crossref", "datacite", "arxiv", "doaj", *_DERIVED),
+    "ids.pmcid": ("eutils", "europepmc", "crossref", "datacite", "arxiv", "doaj", *_DERIVED),
 }
 
 
