@@ -346,10 +346,19 @@ def test_recorded_exchanges_without_a_case_are_named_as_skipped(
 LAYOUTS = {
     "tests/fixtures/arxiv": ("arxiv", "feed"),
     "tests/fixtures/crossref": ("crossref", "works"),
+    "tests/fixtures/datacite": ("datacite", "dois"),
+    "tests/fixtures/doaj": ("doaj", "articles"),
+    "tests/fixtures/europepmc": ("europepmc", "search"),
     "tests/fixtures/eutils": ("eutils", None),
     "tests/fixtures/jats": ("jats", "jats"),
+    "tests/fixtures/office": ("office", "docx"),
+    "tests/fixtures/openalex": ("openalex", "works"),
+    "tests/fixtures/opencitations": ("opencitations", "citations"),
     "tests/fixtures/page": ("page", "html"),
     "tests/fixtures/pdf": ("pdf", "pdf"),
+    "tests/fixtures/semanticscholar": ("semanticscholar", "papers"),
+    "tests/fixtures/tex": ("tex", "tex"),
+    "tests/fixtures/unpaywall": ("unpaywall", "record"),
 }
 #: Those whose plugin must be built; `test_new.py` and `tests/plugins/test_examples.py` build them.
 BUILT = {
