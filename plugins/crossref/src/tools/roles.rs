@@ -190,7 +190,7 @@ mod tests {
         let page = json!({"status": "ok", "message-type": "work-list", "message": {
             "total-results": 90, "items-per-page": 1, "items": [item()]
         }});
-        let host = FakeHost::new(move |_| answer(200, &page.to_string()));
+        let host = FakeHost::new(move |_| answer(200, page.to_string()));
         let arguments = r#"{"query": "desks", "limit": 500, "year_from": 1999, "cursor": "20"}"#;
         let found = told(search(arguments, &host));
         let url = &host.requests()[0].url;
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn references_come_in_parts() {
         let work = json!({"status": "ok", "message-type": "work", "message": item()});
-        let host = FakeHost::new(move |_| answer(200, &work.to_string()));
+        let host = FakeHost::new(move |_| answer(200, work.to_string()));
         let ask = |cursor: &str| {
             let arguments =
                 format!(r#"{{"id": {{"type": "doi", "id": "10.5555/desk"}}, "limit": 2{cursor}}}"#);
@@ -227,7 +227,7 @@ mod tests {
         let mut closed = item();
         closed["license"] = json!([{"URL": "https://example.org/terms"}]);
         let work = json!({"status": "ok", "message-type": "work", "message": closed});
-        let host = FakeHost::new(move |_| answer(200, &work.to_string()));
+        let host = FakeHost::new(move |_| answer(200, work.to_string()));
         let arguments = r#"{"ids": [{"type": "doi", "id": "10.5555/desk"}]}"#;
         let found = told(open_copies(arguments, &host));
         assert!(found["works"][0]["work"].get("is_oa").is_none());
