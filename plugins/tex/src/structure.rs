@@ -113,6 +113,7 @@ impl Engine<'_> {
             | "InputIfFileExists" | "@input" => {
                 self.take_in(name);
             }
+            "openin" | "openout" => self.skip_opened_file(),
             "xspace" => {
                 let next = self.next();
                 let joins = match &next {
@@ -320,6 +321,17 @@ impl Engine<'_> {
             }
         };
         self.text(&text.replace('\n', " "));
+    }
+
+    /// Passes over the number and the name in `\openin NUMBER=NAME`. The name ends at a blank or a command.
+    fn skip_opened_file(&mut self) {
+        self.argument();
+        while let Some(token) = self.next() {
+            match token {
+                Token::Char(one) if !one.is_whitespace() => {}
+                other => return self.push_back(other),
+            }
+        }
     }
 
     fn take_in(&mut self, name: &str) {

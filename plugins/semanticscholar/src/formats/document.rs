@@ -30,6 +30,8 @@ pub(crate) const SOURCE: &str = "Semantic Scholar";
 #[derive(Debug, Default)]
 pub(crate) struct Entry<'d> {
     pub(crate) item: Box<Item<'d>>,
+    /// Whether it is a link at all: its paper may be null.
+    pub(crate) is_link: bool,
     pub(crate) citing: Option<Box<Item<'d>>>,
     pub(crate) cited: Option<Box<Item<'d>>>,
     pub(crate) contexts: List<Text<'d>>,
@@ -39,6 +41,7 @@ pub(crate) struct Entry<'d> {
 
 impl<'d> Object<'d> for Entry<'d> {
     fn member<A: MapAccess<'d>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        self.is_link |= matches!(key, "citingPaper" | "citedPaper");
         match key {
             "citingPaper" => self.citing = map.next_value::<Option<Box<Item<'d>>>>()?,
             "citedPaper" => self.cited = map.next_value::<Option<Box<Item<'d>>>>()?,

@@ -107,9 +107,12 @@ pub fn links(side: Side, text: &str) -> Result<Links<'_>, Error> {
     let mut page = Links { next: listing.next.0, ..Links::default() };
     for mut entry in listing.entries.into_iter().filter_map(|entry| entry.0) {
         let Some(item) = side.paper(&mut entry) else {
-            let is_other = entry.citing.is_some() || entry.cited.is_some() || entry.item.is_paper();
-            if is_other {
-                let found = "a list of other papers";
+            if !entry.is_link || entry.citing.is_some() || entry.cited.is_some() {
+                let found = if entry.is_link || entry.item.is_paper() {
+                    "a list of other papers"
+                } else {
+                    "a list of others"
+                };
                 return Err(document::unexpected(side.expected(), found, text));
             }
             continue;
