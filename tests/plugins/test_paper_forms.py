@@ -30,14 +30,16 @@ def desk(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_paper_agrees_as_pdf_and_as_tei(desk: Carrel, corpus: Path, name: str) -> None:
-    """The TEI was made of the PDF by a program: it cuts words at the ends of lines."""
+    """The TEI was made of the PDF by a program: it cuts words at the ends of lines, joins headings
+    ("2 Model 2.1 Overview"), and takes words at the beginning of a paragraph for one.
+    """
     folder = corpus / "pdf" / "scholarly"
     pdf = desk.read(folder / f"{name}.pdf").text
     tei = desk.read(folder / f"{name}.tei.xml").text
     found = compare(tei, pdf)
     assert found.first_in_second >= AGREE
     assert found.second_in_first >= AGREE - 0.02
-    assert len(found.headings_missing) <= 2, found.headings_missing
+    assert len(found.headings_missing) <= 3, found.headings_missing
 
 
 @pytest.mark.parametrize("name", SAMPLES)
