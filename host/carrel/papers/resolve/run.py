@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from carrel.exchange import Call, Limits
 from carrel.lookup import Lookup
 from carrel.papers.errors import PaperError
+from carrel.papers.references import parse_reference
 from carrel.papers.search import PaperSearch, SearchRequest, SearchResult
 from carrel.papers.search.tool import no_answer
-from carrel.records import Id, IdFault, MergedWork, parse_id
+from carrel.records import Id, MergedWork
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
 
@@ -81,15 +82,15 @@ class PaperResolver:
             Cancelled: the call was cancelled.
         """
         try:
-            known = parse_id(reference)
-        except IdFault as fault:
+            known = parse_reference(reference)
+        except PaperError:
             if len(reference.split()) < _CITATION_WORDS:
-                raise PaperError("INVALID_REF", str(fault)) from None
+                raise
             return self._by_citation(reference, call)
         return self._by_identifier(reference, known, call)
 
     def _by_identifier(self, reference: str, known: Id, call: Call) -> Resolution:
-        result = self._lookup.run([reference], call)
+        result = self._lookup.run([known.id], call)
         [item] = result.items
         if item.work is None:
             raise unresolved(f"{known.type} {known.id}", item.steps)

@@ -95,7 +95,13 @@ def configuration(
 
 def test_a_reference_in_any_form_becomes_a_work(make: Make) -> None:
     call = make(one=plugin(says([found("doi", "10.5555/desk", **WORK)])))
-    for ref in ("10.5555/desk", "doi:10.5555/desk", "https://doi.org/10.5555/DESK"):
+    for ref in (
+        "10.5555/desk",
+        "doi:10.5555/desk",
+        "https://doi.org/10.5555/DESK",
+        "<doi.org/10.5555%2Fdesk>",
+        "DOI 10.5555/desk",
+    ):
         told = call("paper_resolve", ref=ref)
         assert (told["ok"], told["source"], told["sources"]) == (True, "one", ["one"])
     assert told["metadata"]["title"] == "On walled desks"
