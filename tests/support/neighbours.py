@@ -36,7 +36,7 @@ class PluginGroup:
 
     def arxiv(self) -> FetchHarness:
         """Returns the built-in plugin for export.arxiv.org."""
-        return self._desk(builtin("arxiv"), builtin_manifest("arxiv"))
+        return self._harness_of(builtin("arxiv"), builtin_manifest("arxiv"))
 
     def stranger(
         self,
@@ -50,9 +50,11 @@ class PluginGroup:
         text = manifest_text(name=name, hosts=declared)
         grant = tuple(str(host["host"]) for host in hosts) if granted is None else tuple(granted)
         entry = PluginConfig(name, f"file:///{name}.wasm", allowed_hosts=grant)
-        return self._desk(entry, parse_manifest(text, name), digest)
+        return self._harness_of(entry, parse_manifest(text, name), digest)
 
-    def _desk(self, entry: PluginConfig, manifest: Manifest, digest: str = "") -> FetchHarness:
+    def _harness_of(
+        self, entry: PluginConfig, manifest: Manifest, digest: str = ""
+    ) -> FetchHarness:
         return FetchHarness(self.client, self._access.fetcher(entry, manifest, digest))
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from .call import CacheHit, Call, ProgressHandler
+from .download import FILE_STATUSES, FileFetcher, FileHead, FileRefusedError, FileSink
 from .fetcher import (
     AnswerDiscarder,
     AnswerSettler,
@@ -18,6 +19,7 @@ from .limits import Limits
 from .request import Failure, FailureKind, Headers, Method, Outcome, Request, Response
 
 __all__ = [
+    "FILE_STATUSES",
     "AnswerDiscarder",
     "AnswerSettler",
     "CacheHit",
@@ -26,6 +28,10 @@ __all__ = [
     "Failure",
     "FailureKind",
     "Fetcher",
+    "FileFetcher",
+    "FileHead",
+    "FileRefusedError",
+    "FileSink",
     "Headers",
     "Limits",
     "Method",

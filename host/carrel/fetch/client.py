@@ -15,8 +15,19 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
+from uuid import uuid4
 
-from carrel.exchange import CacheHit, Call, Failure, Headers, Outcome, Request, Response, Verdict
+from carrel.exchange import (
+    CacheHit,
+    Call,
+    Failure,
+    FileSink,
+    Headers,
+    Outcome,
+    Request,
+    Response,
+    Verdict,
+)
 
 from . import failures, requestlog
 from .cache import PLUGIN_SHARE, Cache, cache_key, partition_path
@@ -189,6 +200,25 @@ class PluginFetcher:
             failures.not_made(request.url) if outcome is None else outcome
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
+
+    def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
+        """Downloads a file; see `carrel.exchange.FileFetcher`."""
+        if call.has_ended() or not charge_requests(call, 1):
+            return failures.not_made(url)
+        request = Request("GET", url, (("accept", accept),))
+        plan = self._planned(request)
+        if plan.target is None or plan.rule is None:
+            assert plan.refusal is not None, "what is not allowed is refused"
+            return self._refuse(plan.refusal, request, plan.target, call)
+        # A key of its own: a sink belongs to one call, so the request is not coalesced.
+        pending = self._make_pending(
+            request, call, plan.target, plan.rule, caller=object(), key=uuid4().bytes, refresh=True
+        )
+        if not isinstance(pending, PendingRequest):
+            return pending
+        pending.sink = sink
+        [outcome] = self._travel([pending], call)
+        return failures.not_made(url) if outcome is None else outcome
 
     def waiting(self) -> int:
         """See `carrel.exchange.QueueReporter`."""

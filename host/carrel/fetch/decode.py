@@ -88,6 +88,7 @@ class BodyReader:
         self._received = 0
         self._members = 0
         self._body = bytearray()
+        self._taken = 0
         self._inflate: zlib._Decompress | None = None
         self._head = b""
 
@@ -109,22 +110,33 @@ class BodyReader:
             yield self._keep(chunk)
             return
         while chunk:
-            before = len(self._body)
+            before = self._size
             chunk = self._inflate_some(chunk)
-            yield len(self._body) - before
+            yield self._size - before
+
+    def take(self) -> bytes:
+        """Returns the bytes so far and forgets them, so that a large body is never whole here."""
+        data = bytes(self._body)
+        self._taken += len(data)
+        self._body.clear()
+        return data
+
+    @property
+    def _size(self) -> int:
+        return self._taken + len(self._body)
 
     def finish(self) -> bytearray:
-        """The whole body.
+        """The whole body, but for what was taken.
 
         Raises:
             UndecodableError: the compressed stream ends in its middle.
         """
         while self._received and self._kind and not (self._inflate and self._inflate.eof):
             # A raw stream has no trailer, so its last bytes may still be inside the inflater.
-            before = len(self._body)
+            before = self._size
             if self._inflate is not None:
                 self._inflate_some(b"")
-            if len(self._body) == before:
+            if self._size == before:
                 raise UndecodableError("its compressed stream is cut")
         return self._body
 
@@ -159,19 +171,19 @@ class BodyReader:
             chunk = self._start(chunk)
             if self._inflate is None:
                 return b""
-        room = min(self._cap - len(self._body) + 1, _STEP)
+        room = min(self._cap - self._size + 1, _STEP)
         try:
             data = self._inflate.decompress(chunk, room)
         except zlib.error as fault:
             raise UndecodableError("its compressed stream is broken") from fault
         self._keep(data)
-        if len(self._body) > max(_RATIO_FROM, _RATIO * self._received):
+        if self._size > max(_RATIO_FROM, _RATIO * self._received):
             raise TooLargeError("the decompressed answer")
         return self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
 
     def _keep(self, data: bytes) -> int:
         self._body += data
-        if len(self._body) > self._cap:
+        if self._size > self._cap:
             raise TooLargeError("the decompressed answer" if self._kind else "the answer")
         return len(data)
 

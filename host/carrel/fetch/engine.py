@@ -124,6 +124,7 @@ class Engine:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         self._connections.close()
+        self._upstreams.close()
         self._pace_thread.shutdown()
         for thread in self._cache_threads.values():
             thread.shutdown()
@@ -225,7 +226,9 @@ def _charge_shared(pending: PendingRequest, response: Response) -> Outcome:
 
 def _is_cacheable(pending: PendingRequest, response: Response) -> bool:
     """Whether a response may be cached."""
-    if pending.rule.cache_seconds <= 0 or response.status not in CACHEABLE:
+    if pending.sink is not None or pending.rule.cache_seconds <= 0:
+        return False
+    if response.status not in CACHEABLE:
         return False
     headers = dict(response.headers)
     if "no-store" in headers.get("cache-control", "").lower():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from carrel.errors import LimitExceeded
-from carrel.exchange import Call, Headers, Outcome
+from carrel.exchange import Call, FileSink, Headers, Outcome
 
 from .cache import Cache
 from .identity import Secret
@@ -37,6 +37,7 @@ class PendingRequest:
         caller: its batch; batches are served round robin at an upstream.
         charge: the budgets of the response's bytes.
         cache: where the response is cached.
+        sink: receives the body of a download; None for other requests.
         own_end: whether a limit of its own call ended it, which does not bind those who joined it.
         key: its cache key.
         attempts: for the call's trace.
@@ -60,6 +61,7 @@ class PendingRequest:
     refresh: bool
     charge: Charge
     cache: Cache
+    sink: FileSink | None = None
     own_end: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
     phase: Callable[[], str] = _starting

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from carrel.errors import NotRecordedError, StorageError
 from carrel.exchange import (
+    FILE_STATUSES,
     AnswerDiscarder,
     AnswerSettler,
     Call,
     Failure,
     FailureKind,
     Fetcher,
+    FileFetcher,
+    FileHead,
+    FileRefusedError,
+    FileSink,
+    Headers,
     Outcome,
     QueueReporter,
     Request,
@@ -25,6 +31,44 @@ from .pending_request import charge_bytes, charge_requests
 from .policy.rules import Policy, check_headers
 from .recording import Recordings
 from .url import UrlFault, parse_url
+
+#: Bytes of a recorded file that a sink is given at once.
+_PIECE = 256 * 1024
+
+
+def _download_request(url: str, accept: str) -> Request:
+    return Request("GET", url, (("accept", accept),))
+
+
+class _CopyingSink:
+    """Keeps a copy of what passes to another sink, in memory: recordings are small."""
+
+    def __init__(self, inner: FileSink) -> None:
+        self._inner = inner
+        self.head: FileHead | None = None
+        self.data = bytearray()
+        self.refused = False
+
+    def range_headers(self) -> Headers:
+        """Returns none: a recording has whole files."""
+        return ()
+
+    def begin(self, head: FileHead) -> None:
+        """See `carrel.exchange.FileSink`."""
+        self.head, self.data = head, bytearray()
+        self._refusable(lambda: self._inner.begin(head))
+
+    def write(self, piece: bytes) -> None:
+        """See `carrel.exchange.FileSink`."""
+        self.data += piece
+        self._refusable(lambda: self._inner.write(piece))
+
+    def _refusable(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except FileRefusedError:
+            self.refused = True
+            raise
 
 
 class RecordingFetcher:
@@ -57,6 +101,27 @@ class RecordingFetcher:
                 call.fatal = fault
                 break
         return outcomes
+
+    def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
+        """Downloads a file and records it; see `carrel.exchange.FileFetcher`.
+
+        A file that the sink refuses is recorded as far as it was received.
+        """
+        if not isinstance(self._inner, FileFetcher):
+            return failures.unreachable(url, "this plugin's requests are not downloads")
+        copy = _CopyingSink(sink)
+        outcome = self._inner.download(url, copy, call, accept=accept)
+        if call.cancelled or call.fatal is not None:
+            return outcome
+        kept, file = outcome, None
+        if copy.head is not None and (copy.refused or isinstance(outcome, Response)):
+            headers = tuple(copy.head.headers.items())
+            kept, file = Response(200, copy.head.url, headers, ""), bytes(copy.data)
+        try:
+            self._recordings.keep(_download_request(url, accept), kept, file)
+        except StorageError as fault:
+            call.fatal = fault
+        return outcome
 
     def waiting(self) -> int:
         """See `carrel.exchange.QueueReporter`."""
@@ -96,6 +161,26 @@ class ReplayingFetcher:
         if call.fatal is not None or not charge_requests(call, len(requests)):
             return [failures.not_made(request.url) for request in requests]
         return [self._replay(request, call) for request in requests]
+
+    def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
+        """Passes a recorded file to the sink; see `carrel.exchange.FileFetcher`."""
+        request = _download_request(url, accept)
+        (outcome,) = self.fetch_all([request], call)
+        if not isinstance(outcome, Response) or outcome.status not in FILE_STATUSES:
+            return outcome
+        try:
+            path = self._recordings.find_file(request)
+            data = b"" if path is None else path.read_bytes()
+        except (OSError, StorageError) as fault:
+            call.fatal = call.fatal or StorageError(str(self._recordings.directory), str(fault))
+            return failures.unreachable(url, "the recording cannot be read")
+        try:
+            sink.begin(FileHead(outcome.url, dict(outcome.headers), 0, len(data)))
+            for start in range(0, len(data), _PIECE):
+                sink.write(data[start : start + _PIECE])
+        except FileRefusedError as fault:
+            return failures.undecodable(url, "the recording", str(fault))
+        return Response(outcome.status, outcome.url, outcome.headers, "")
 
     def _refusal(self, request: Request) -> Failure | None:
         """Returns why policy refuses a request; None if it does not."""

@@ -2,10 +2,12 @@
 
     001-GET-export-arxiv-org-api-query-1c9a04be.json     the request and how it ended
     001-GET-export-arxiv-org-api-query-1c9a04be.xml      the body as the plugin got it, UTF-8
+    002-GET-arxiv-org-pdf-2401-12345-77e1bb02.pdf        a file that was downloaded, as it came
 
 The JSON names the method, the URL as the plugin asked, its own headers and body, and either
-`response` (status, url, headers, body's file) or `failure` (kind, url, message, and what belongs to
-the kind). The host's identity and secrets are in neither: they were attached behind this seam.
+`response` (status, url, headers, and the name of the file with the body) or `failure` (kind, url,
+message, and what belongs to the kind). The host's identity and secrets are in neither: they were
+attached behind this seam.
 
 Every `*.json` file that is an exchange is read, whatever its name: files may be written by hand.
 The number that `keep` gives a file keeps the files in the order they were first made. What an
@@ -145,9 +147,10 @@ class Recordings:
         before = self._names.get(key)
         self._names[key] = name
         self._requests[name] = request
-        body = exchange.get("response", {})
-        if isinstance(body, dict) and "body" in body:
-            self._bodies[name] = str(body["body"])
+        response = exchange.get("response", {})
+        for member in ("body", "file"):
+            if isinstance(response, dict) and member in response:
+                self._bodies[name] = str(response[member])
         if numbered:
             self._last = max(self._last, int(numbered[1]))
         return {} if before is None else {before: f"{name} answers the same request"}
@@ -162,8 +165,29 @@ class Recordings:
             name = self._names.get(exchange_key(request))
         return None if name is None else self._read_outcome(self._load(name), self.directory / name)
 
-    def keep(self, request: Request, outcome: Outcome) -> None:
+    def find_file(self, request: Request) -> Path | None:
+        """Returns the path of the body of a recorded download; None when there is none.
+
+        Raises:
+            StorageError: the files are damaged.
+        """
+        with self._lock:
+            name = self._names.get(exchange_key(request))
+        if name is None:
+            return None
+        found = self._load(name).get("response", {})
+        for member in ("file", "body"):
+            if member in found:
+                return self.directory / _plain_name(str(found[member]), self.directory / name)
+        return None
+
+    def keep(self, request: Request, outcome: Outcome, file: bytes | None = None) -> None:
         """Writes an exchange; replaces one of the same request.
+
+        Args:
+            request: as it was made.
+            outcome: how it ended.
+            file: what was downloaded; None for other requests.
 
         Raises:
             StorageError: the folder cannot be written.
@@ -176,7 +200,7 @@ class Recordings:
                 name = f"{self._last:03d}-{request.method}-{_slug(request)}-{key[:8]}.json"
             stem = name.removesuffix(".json")
             exchange: dict[str, Any] = {"format": FORMAT, "request": _request_dict(request)}
-            body_name = None
+            body_name, body = None, b""
             if isinstance(outcome, Response):
                 exchange["response"] = {
                     "status": outcome.status,
@@ -184,15 +208,20 @@ class Recordings:
                     "headers": [list(header) for header in outcome.headers],
                     "size": outcome.size,
                 }
-                if outcome.body:
-                    body_name = self._body_name(stem, outcome)
-                    exchange["response"]["body"] = body_name
+                if file is not None:
+                    body, member, ending = file, "file", _file_extension(outcome)
+                    exchange["response"]["size"] = len(file)
+                else:
+                    body, member, ending = outcome.body.encode(), "body", _extension(outcome)
+                if body:
+                    body_name = self._body_name(stem, body, ending)
+                    exchange["response"][member] = body_name
             else:
                 exchange["failure"] = _failure_dict(outcome)
             try:
                 # The body first, so that every exchange has its body.
-                if body_name is not None and isinstance(outcome, Response):
-                    _write(self.directory / body_name, outcome.body.encode())
+                if body_name is not None:
+                    _write(self.directory / body_name, body)
                 text = json.dumps(exchange, indent=2, ensure_ascii=False) + "\n"
                 _write(self.directory / name, text.encode())
                 self._bodies.pop(name, None)
@@ -207,22 +236,21 @@ class Recordings:
             except OSError as fault:
                 raise StorageError(str(self.directory / name), _reason(fault)) from fault
 
-    def _body_name(self, stem: str, response: Response) -> str:
+    def _body_name(self, stem: str, body: bytes, ending: str) -> str:
         """Returns a name that no other body has: an exchange that names one may still be read.
 
         A process that is killed between the two files would leave one exchange with another's body.
         """
-        plain = stem + _extension(response)
+        plain = stem + ending
         try:
-            taken = (self.directory / plain).read_bytes() != response.body.encode()
+            taken = (self.directory / plain).read_bytes() != body
         except FileNotFoundError:
             taken = False
         except OSError as fault:
             raise StorageError(str(self.directory / plain), _reason(fault)) from fault
         if not taken:
             return plain
-        digest = hashlib.sha256(response.body.encode()).hexdigest()[:8]
-        return f"{stem}.{digest}{_extension(response)}"
+        return f"{stem}.{hashlib.sha256(body).hexdigest()[:8]}{ending}"
 
     def _load(self, name: str) -> dict[str, Any]:
         path = self.directory / name
@@ -243,9 +271,7 @@ class Recordings:
             found = exchange["response"]
             body = ""
             if "body" in found:
-                name = str(found["body"])
-                if Path(name).name != name:
-                    raise StorageError(str(path), "its body is in another folder")
+                name = _plain_name(str(found["body"]), path)
                 body = (path.parent / name).read_bytes().decode()
             headers = tuple((str(name), str(value)) for name, value in found.get("headers", ()))
             return Response(
@@ -261,6 +287,12 @@ class Recordings:
             raise StorageError(str(path), f"not a recorded exchange: no member {fault}") from fault
         except (AttributeError, TypeError, ValueError) as fault:
             raise StorageError(str(path), f"not a recorded exchange: {fault}") from fault
+
+
+def _plain_name(name: str, path: Path) -> str:
+    if Path(name).name != name:
+        raise StorageError(str(path), "its body is in another folder")
+    return name
 
 
 def is_for_people(name: str) -> bool:
@@ -325,8 +357,16 @@ def _slug(request: Request) -> str:
     return slug[:40].rstrip("-") or "url"
 
 
+def _file_extension(response: Response) -> str:
+    return ".pdf" if _media_type(response) == "application/pdf" else ".bin"
+
+
+def _media_type(response: Response) -> str:
+    return dict(response.headers).get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _extension(response: Response) -> str:
-    kind = dict(response.headers).get("content-type", "").partition(";")[0].lower()
+    kind = _media_type(response)
     extension = next((extension for word, extension in _EXTENSIONS if word in kind), ".txt")
     return ".body.json" if extension == ".json" else extension
 

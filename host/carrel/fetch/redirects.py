@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 from typing import Any
 
-from carrel.exchange import Failure, Outcome, Response
+from carrel.exchange import FILE_STATUSES, Failure, Outcome, Response
 
 from . import failures, requestlog
 from .clock import Clock
@@ -126,12 +126,14 @@ class RedirectChain:
                 url, f"{host} answers with status {answer.status}; try again later",
                 status=answer.status,
             )  # fmt: skip
+        redactor = Redactor(self._attached.values())
+        if self._pending.sink is not None and answer.status in FILE_STATUSES:
+            return Response(answer.status, url, redactor.headers(answer.headers), "")
         if answer.status == 206:
             return failures.unreachable(
                 url, f"{host} answers with a part of the document; all of it was asked for",
                 status=206,
             )  # fmt: skip
-        redactor = Redactor(self._attached.values())
         try:
             body = await self._decode(answer, content_type, redactor)
         except UndecodableError as fault:

@@ -6,12 +6,12 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from carrel.exchange import Failure
+from carrel.exchange import FILE_STATUSES, Failure, FileRefusedError
 
 from . import failures
 from .clock import Clock
@@ -35,6 +35,7 @@ from .http1 import (
 from .identity import Attachment
 from .pending_request import OverBudgetError, PendingRequest, RawResponse
 from .policy.rules import HostRule, Policy
+from .receive import receive_file
 from .retry import (
     Breaker,
     backoff,
@@ -55,6 +56,9 @@ log = logging.getLogger("carrel.fetch")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
+#: Threads that write downloads; more wait.
+_SINK_THREADS = 4
+
 #: Errors that are never retried.
 _FINAL = (
     PaceExceededError,
@@ -64,6 +68,7 @@ _FINAL = (
     UndecodableError,
     OverBudgetError,
     UnsendableError,
+    FileRefusedError,
 )
 
 
@@ -139,6 +144,19 @@ class Upstreams:
         self._queues: dict[str, UpstreamQueue] = {}
         self._breakers: dict[str, Breaker] = {}
         self._permits: dict[str, asyncio.Semaphore] = {}
+        self._sinks: ThreadPoolExecutor | None = None
+
+    @property
+    def sinks(self) -> Executor:
+        """The threads that write downloads; made when first needed."""
+        if self._sinks is None:
+            self._sinks = ThreadPoolExecutor(_SINK_THREADS, "carrel-download")
+        return self._sinks
+
+    def close(self) -> None:
+        """Ends the threads that write downloads, without waiting for a disk that hangs."""
+        if self._sinks is not None:
+            self._sinks.shutdown(wait=False, cancel_futures=True)
 
     def admission(self, policy: Policy, rule: HostRule, host: str) -> Admission:
         """Returns the queues for a host, and applies the rule's limits to them."""
@@ -189,6 +207,7 @@ class _Attempts:
     """
 
     def __init__(self, upstreams: Upstreams, pending: PendingRequest, hop: Hop) -> None:
+        self._upstreams = upstreams
         self._settings = upstreams.settings
         self._connections = upstreams.connections
         self._clock = upstreams.clock
@@ -250,7 +269,7 @@ class _Attempts:
     def _ended_by(self, fault: Exception) -> Failure:
         """Returns the failure of an error that is not retried; updates the breaker."""
         host, url = self._target.host, self._target.url
-        if isinstance(fault, TooLargeError | UndecodableError):
+        if isinstance(fault, TooLargeError | UndecodableError | FileRefusedError):
             self._breaker.succeeded()
         elif not isinstance(fault, PaceExceededError):
             # Not the upstream's fault: the request was not sent, or its own limits ended it.
@@ -266,7 +285,7 @@ class _Attempts:
                 return failures.unreachable(url, message)
             case TooLargeError():
                 return failures.too_large(url, host, self._pending.cap, what=fault.what)
-            case UndecodableError():
+            case UndecodableError() | FileRefusedError():
                 return failures.undecodable(url, host, str(fault))
             case OverBudgetError(allowed=None):
                 self._pending.own_end = True
@@ -419,6 +438,11 @@ class _Attempts:
         bodiless = self._method == "HEAD" or head.status in {204, 304}
         if head.status in REDIRECTS and not bodiless:
             return answer
+        if self._pending.sink is not None and head.status in FILE_STATUSES:
+            body = connection.http.body(self._scheduler)
+            sinks = self._upstreams.sinks
+            await receive_file(head, self._target, body, self._pending.sink, sinks)
+            return answer
         if not bodiless:
             length = answer.header("content-length") or ""
             if length.isascii() and length.isdigit() and int(length[:18]) > self._pending.cap:
@@ -440,6 +464,9 @@ class _Attempts:
         pending = self._pending
         headers = {"Accept": "*/*", "Accept-Encoding": "gzip"}
         headers |= {name.title(): value for name, value in pending.headers}
+        if pending.sink is not None:
+            # A part of a compressed file cannot be resumed.
+            headers |= {"Accept-Encoding": "identity", **dict(pending.sink.range_headers())}
         headers |= dict(self._attachment.headers)
         content = b""
         if self._method == "POST":

@@ -18,8 +18,13 @@ from carrel.exchange import (
     AnswerSettler,
     CacheHitChecker,
     Call,
+    Failure,
+    FailureKind,
     Fetcher,
+    FileFetcher,
+    FileSink,
     Limits,
+    Outcome,
     ProgressHandler,
     Verdict,
 )
@@ -214,6 +219,16 @@ class Plugin(ABC):
         Raises:
             ContractViolation: the plugin's own schema refuses it.
         """
+
+    def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
+        """Downloads a file with the plugin's grants and secrets; see `carrel.exchange.FileFetcher`.
+
+        For copies that the plugin names. The guest sees none of it.
+        """
+        fetcher = self._get_fetcher()
+        if not isinstance(fetcher, FileFetcher):
+            return Failure(FailureKind.DENIED, url, f"refused: {self.name} downloads no files")
+        return fetcher.download(url, sink, call, accept=accept)
 
     def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
         """Returns what the tool's input schema refuses in the arguments."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, UnknownNameError
+from carrel.exchange import FileFetcher
 from carrel.runtime.sections import custom_section
 
 from .approval.pinning import Pins
@@ -30,6 +31,8 @@ from .state import PluginState, notes_of
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.fetch.client import FetchClient
+    from carrel.fetch.identity import Secret
+    from carrel.fetch.policy.rules import Policy
 
     from .manifests.manifest import Manifest
     from .manifests.reading import Reading
@@ -149,6 +152,12 @@ class PluginSet:
         if isinstance(found, CarrelError):
             raise found
         return found
+
+    def downloader(self, policy: Policy, secrets: Sequence[Secret] = ()) -> FileFetcher:
+        """Returns what downloads files for a feature of the host, under a policy of its own."""
+        fetcher = self._shared.access().fetcher_of(policy, secrets)
+        assert isinstance(fetcher, FileFetcher), "the fetchers of the fetch layer are"
+        return fetcher
 
     def precompile(self) -> None:
         """Starts to compile the built-in plugins in the background, before they are needed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,11 +49,14 @@ class Access:
         Raises:
             ConfigError: an entry of the grant is refused.
         """
+        return self.fetcher_of(*effective_policy(self._config, entry, manifest, digest))
+
+    def fetcher_of(self, policy: Policy, secrets: Sequence[Secret] = ()) -> Fetcher:
+        """The fetcher under a policy, for requests of the host's own features."""
         from carrel.fetch.record import RecordingFetcher, ReplayingFetcher
         from carrel.fetch.recording import Recordings
 
         config = self._config
-        policy, secrets = effective_policy(config, entry, manifest, digest)
         with self._lock:
             folder = config.replay_dir or config.record_dir
             if folder is not None and self._recordings is None:

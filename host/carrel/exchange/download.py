@@ -1,0 +1,85 @@
+"""The interface for downloads: a file that is received piece by piece and never whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from .call import Call
+from .request import Headers, Outcome
+
+#: Statuses whose body is the file, or a part of it.
+FILE_STATUSES = frozenset({200, 206})
+
+
+@dataclass(frozen=True, slots=True)
+class FileHead:
+    """The head of a response that carries a file.
+
+    Attributes:
+        url: the URL of the last hop, without anything the host attached.
+        headers: names in lower case.
+        offset: of the body's first byte in the file: 0, or that of a partial response.
+        size: bytes of the whole file, as the server states them; None when it does not.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+    offset: int = 0
+    size: int | None = None
+
+
+class FileRefusedError(Exception):
+    """The sink refuses the rest of a file. The message is for a person."""
+
+
+class FileSink(Protocol):
+    """Receives a file. Called from one thread at a time, which is not that of the caller."""
+
+    def range_headers(self) -> Headers:
+        """Returns the headers that request the rest of a file, or none for the whole of it.
+
+        Called before every attempt, so a retry after a broken connection resumes.
+        """
+        ...
+
+    def begin(self, head: FileHead) -> None:
+        """Prepares for the body of a response.
+
+        Raises:
+            FileRefusedError: the file is not wanted; nothing more is received.
+        """
+        ...
+
+    def write(self, piece: bytes) -> None:
+        """Takes the next bytes.
+
+        Raises:
+            FileRefusedError: as `begin`.
+        """
+        ...
+
+
+@runtime_checkable
+class FileFetcher(Protocol):
+    """A fetcher that downloads files."""
+
+    def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
+        """Downloads a file under the fetcher's policy.
+
+        Neither coalesced nor cached. Redirects, retries, pace and denials are those of
+        `carrel.exchange.Fetcher.fetch_all`; the limit of a file's size is the sink's.
+
+        Args:
+            url: of the file.
+            sink: receives the body of a response with status 200 or 206.
+            call: its clocks and its budget of requests.
+            accept: the header `Accept`.
+
+        Returns:
+            A response with an empty body once the sink has the whole file; a response with another
+            status and its text; or a failure. That the sink refused the file is `UNDECODABLE`, and
+            the sink knows why.
+        """
+        ...
