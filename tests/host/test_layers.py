@@ -27,6 +27,7 @@ FEATURE = {
     "records",
     "text",
     "tools",
+    "version",
 }
 
 #: What each layer may import of Carrel. A name includes the modules below it.

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from carrel.records.work import RETRACTIONS
 from carrel.text.printable import printable
 
-_RETRACTIONS = frozenset({"retraction", "withdrawal", "removal"})
 _CONCERN = "expression_of_concern"
 #: PubMed's relations → the kinds of notices that other sources use.
 _PUBMED = {
@@ -22,7 +22,7 @@ _PUBMED = {
     "ExpressionOfConcernIn": _CONCERN,
 }
 _WORDS = (
-    (_RETRACTIONS, "Retracted"),
+    (RETRACTIONS, "Retracted"),
     (frozenset({"partial_retraction"}), "Partially retracted"),
     (frozenset({_CONCERN}), "Expression of concern"),
 )

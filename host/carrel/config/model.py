@@ -161,11 +161,17 @@ class PapersConfig:
         folder: of the paper store; it may be doiget's. Default: `papers` in the data folder.
         log_folder: of the provenance log. Default: `provenance` in the data folder.
         log_retention_days: days after which packed logs are deleted; 0 keeps them. Default: 90.
+        repository_hosts: further hosts that copies in repositories are downloaded from, as names or
+            `*.name`. Default: none.
+        publisher_hosts: further hosts that publishers' open copies are downloaded from. Default:
+            none.
     """
 
     folder: Path | None = None
     log_folder: Path | None = None
     log_retention_days: int = 90
+    repository_hosts: tuple[str, ...] = ()
+    publisher_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,19 @@ def folders(value: object, base: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def host_entries(value: object, _base: Path) -> tuple[str, ...]:
+    """Names of hosts, or `*.name`, in the spelling that is compared."""
+    from carrel.fetch.policy.hosts import parse_host_entry
+
+    found = []
+    for at, item in items(value, "a list of hosts"):
+        try:
+            found.append(parse_host_entry(item))
+        except ValueError as error:
+            raise MisfitError(str(error), at) from None
+    return tuple(dict.fromkeys(found))
+
+
 def patterns(value: object, _base: Path) -> tuple[str, ...]:
     """Regular expressions for tool names."""
     found = []
@@ -430,5 +443,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "folder": folder,
         "log_folder": folder,
         "log_retention_days": whole(0, 36_500, "days"),
+        "repository_hosts": host_entries,
+        "publisher_hosts": host_entries,
     },
 }

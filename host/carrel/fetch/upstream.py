@@ -439,6 +439,7 @@ class _Attempts:
         if head.status in REDIRECTS and not bodiless:
             return answer
         if self._pending.sink is not None and head.status in FILE_STATUSES:
+            self._pending.phase = lambda: f"receiving from {self._target.host}"
             body = connection.http.body(self._scheduler)
             sinks = self._upstreams.sinks
             await receive_file(head, self._target, body, self._pending.sink, sinks)

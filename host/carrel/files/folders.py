@@ -44,3 +44,11 @@ def user_dir(kind: str, env: Mapping[str, str]) -> Path:
 def expand(value: str, base: Path) -> Path:
     """Returns an absolute path: expands `~`, and resolves a relative path against `base`."""
     return Path(os.path.normpath(base / Path(value).expanduser()))
+
+
+def may_write(folder: Path) -> bool:
+    """Returns whether files can be written to a folder, which need not exist; creates nothing."""
+    for one in (folder, *folder.parents):
+        if one.exists():
+            return one.is_dir() and os.access(one, os.W_OK | os.X_OK)
+    return False

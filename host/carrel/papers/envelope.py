@@ -50,6 +50,14 @@ ATTEMPTS: Final[Schema] = {
     },
 }
 
+#: The schema of the argument `ref`.
+REF: Final[Schema] = {
+    "description": "DOI, arXiv id, PMID or PMCID, as such or as a URL; or a citation.",
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 2048,
+}
+
 #: Code of `contract/v1/errors.json` → the closed code, for failures of other layers.
 _CODES: Final[Mapping[str, PaperCode]] = {
     "invalid_arguments": "INVALID_REF",
@@ -77,8 +85,13 @@ def as_paper_error(error: CarrelError) -> PaperError:
     return PaperError(code, error.message, denial=denial if isinstance(denial, Mapping) else None)
 
 
-def failure(error: CarrelError) -> dict[str, Any]:
-    """Returns the envelope of an error; `denial_context` is there only if it has one."""
+def failure(error: CarrelError, ref: str | None = None) -> dict[str, Any]:
+    """Returns the envelope of an error; `denial_context` is there only if it has one.
+
+    Args:
+        error: of any layer.
+        ref: the reference that the call was about; None for tools without one.
+    """
     known = as_paper_error(error)
     told: dict[str, Any] = {
         "code": known.paper_code,
@@ -86,9 +99,11 @@ def failure(error: CarrelError) -> dict[str, Any]:
     }
     if known.denial is not None:
         told["denial_context"] = known.denial
+    if known.remediation:
+        told["remediation"] = known.remediation
     if known.attempts:
         told["attempts"] = known.attempts
-    return {"ok": False, "error": told}
+    return {"ok": False, **({} if ref is None else {"ref": ref}), "error": told}
 
 
 def error_schema() -> Schema:
@@ -101,6 +116,7 @@ def error_schema() -> Schema:
             "message": {"type": "string"},
             "denial_context": {"type": ["object", "null"]},
             "attempts": ATTEMPTS,
+            "remediation": {"type": "array", "items": {"type": "object"}},
         },
     }
 
@@ -191,4 +207,5 @@ class PaperTool(HostTool):
         except InternalError:
             raise
         except CarrelError as error:
-            return failure(error)
+            ref = arguments.get("ref") if "ref" in self._known else None
+            return failure(error, ref if isinstance(ref, str) else None)

@@ -69,6 +69,7 @@ class PaperError(CarrelError):
         paper_code: one of `PAPER_CODES`.
         denial: the `denial_context` of a request that policy refused; None for other errors.
         attempts: what each source was asked and answered, as JSON; none without sources.
+        remediation: settings that would permit what policy refused, as JSON.
     """
 
     def __init__(
@@ -78,10 +79,12 @@ class PaperError(CarrelError):
         *,
         denial: Mapping[str, Any] | None = None,
         attempts: Sequence[Mapping[str, Any]] = (),
+        remediation: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.paper_code: PaperCode = paper_code
         self.denial = None if denial is None else dict(denial)
         self.attempts = [dict(one) for one in attempts]
+        self.remediation = [dict(one) for one in remediation]
         super().__init__(message)
 
     @property

@@ -6,9 +6,14 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .fetching import PaperFetcher
+from .fetching.mining import mining_accesses
+from .fetching.plan import dry_run
+from .fetching.tools import FetchingTools
 from .opening import open_log, open_store
 from .resolve.tools import ResolvingTools
 from .search.tool import make_search_tool
+from .status import make_status_tools
 from .store.tools import make_store_tools
 
 if TYPE_CHECKING:
@@ -32,7 +37,17 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
         tools.append(make_search_tool(plugins, config))
     knows_works = any(manifest.lookup is not None for manifest in manifests)
     if knows_works:
-        tools += ResolvingTools(plugins, config, opened, lambda: open_log(config)).make()
+        accesses = mining_accesses()
+        fetcher = PaperFetcher(plugins, config, opened, lambda: open_log(config), accesses)
+        tools += ResolvingTools(
+            plugins,
+            config,
+            opened,
+            lambda: open_log(config),
+            plan=lambda ref: dry_run(ref, plugins, config, None),
+        ).make()
+        tools += FetchingTools(plugins, config, fetcher).make()
+        tools += make_status_tools(plugins, config, opened, accesses)
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)
     return tools

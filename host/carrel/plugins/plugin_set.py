@@ -31,9 +31,8 @@ from .state import PluginState, notes_of
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.fetch.client import FetchClient
-    from carrel.fetch.identity import Secret
-    from carrel.fetch.policy.rules import Policy
 
+    from .grants.downloads import DownloadRule
     from .manifests.manifest import Manifest
     from .manifests.reading import Reading
 
@@ -153,9 +152,9 @@ class PluginSet:
             raise found
         return found
 
-    def downloader(self, policy: Policy, secrets: Sequence[Secret] = ()) -> FileFetcher:
-        """Returns what downloads files for a feature of the host, under a policy of its own."""
-        fetcher = self._shared.access().fetcher_of(policy, secrets)
+    def downloader(self, rule: DownloadRule) -> FileFetcher:
+        """Returns what downloads files for a feature of the host."""
+        fetcher = self._shared.access().fetcher_of(rule.policy(), rule.secrets())
         assert isinstance(fetcher, FileFetcher), "the fetchers of the fetch layer are"
         return fetcher
 

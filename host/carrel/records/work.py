@@ -140,6 +140,10 @@ class Reference(_Json):
     container_title: str | None = None
 
 
+#: Types of an update after which a work must not be relied on.
+RETRACTIONS = frozenset({"retraction", "withdrawal", "removal"})
+
+
 @dataclass(frozen=True, slots=True)
 class Update(_Json):
     """A correction, retraction or replacement: its kind, the other work, and its source."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError
@@ -38,12 +38,14 @@ class OpenCopies:
         is_oa: whether a source says that the work is free to read; None if none says anything.
         oa_status: of the first source that says one, such as gold.
         attempts: what each source was asked and answered, as JSON.
+        named_by: address of a copy → the first source that names it.
     """
 
     copies: tuple[OpenCopy, ...]
     is_oa: bool | None
     oa_status: str | None
     attempts: tuple[dict[str, Any], ...] = ()
+    named_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_open_copies(
@@ -90,16 +92,19 @@ def find_open_copies(
 def collect(records: Iterable[Work], attempts: Iterable[dict[str, Any]] = ()) -> OpenCopies:
     """Returns the copies that records name, the best first."""
     copies: dict[str, OpenCopy] = {}
+    named_by: dict[str, str] = {}
     is_oa: bool | None = None
     status: str | None = None
     for record in records:
         for copy in record.open_copies:
             copies.setdefault(copy.url, copy)
+            named_by.setdefault(copy.url, record.source)
         if record.is_oa is not None:
             is_oa = bool(is_oa) or record.is_oa
         status = status or record.oa_status
     ordered = tuple(sorted(copies.values(), key=rank))
-    return OpenCopies(ordered, True if ordered else is_oa, status, tuple(attempts))
+    free = True if ordered else is_oa
+    return OpenCopies(ordered, free, status, tuple(attempts), named_by)
 
 
 def rank(copy: OpenCopy) -> tuple[int, int, int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -89,6 +90,35 @@ class PaperResolver:
             return self._by_citation(reference, call)
         return self._by_identifier(reference, known, call)
 
+    def resolve_known(
+        self, references: Sequence[str], call: Call
+    ) -> dict[str, Resolution | PaperError]:
+        """Resolves the identifiers among references, each source being asked for many at once.
+
+        Returns:
+            Reference → its work, or why there is none. Citations are left out: `resolve` takes one.
+
+        Raises:
+            Cancelled: the call was cancelled.
+        """
+        known: dict[str, Id] = {}
+        for reference in references:
+            try:
+                known[reference] = parse_reference(reference)
+            except PaperError:
+                continue
+        found: dict[str, Resolution | PaperError] = {}
+        if not known:
+            return found
+        result = self._lookup.run([one.id for one in known.values()], call)
+        for (reference, one), item in zip(known.items(), result.items, strict=True):
+            if item.work is None:
+                found[reference] = unresolved(f"{one.type} {one.id}", item.steps)
+            else:
+                attempts = attempts_of(item.steps)
+                found[reference] = Resolution(reference, one, result.works[item.work], attempts)
+        return found
+
     def _by_identifier(self, reference: str, known: Id, call: Call) -> Resolution:
         result = self._lookup.run([known.id], call)
         [item] = result.items
@@ -117,6 +147,21 @@ class PaperResolver:
             )
         shown = printable(citation, 80)
         raise PaperError("NOT_FOUND", f"no work was found that {shown!r} cites", attempts=attempts)
+
+
+def stored_under(found: Resolution) -> Id:
+    """Returns the identifier that the store files a work under.
+
+    Raises:
+        PaperError: `NOT_FOUND`; no record of it has one.
+    """
+    known = {one.type: one for one in found.merged.work.ids.known()}
+    for kind in ("doi", "arxiv", "pmid", "pmcid"):
+        if kind in known:
+            return known[kind]
+    if found.id is not None:
+        return found.id
+    raise PaperError("NOT_FOUND", "the work has no identifier that it could be stored under")
 
 
 def _attempts(found: SearchResult) -> list[dict[str, Any]]:

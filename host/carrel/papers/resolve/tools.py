@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.papers.envelope import ATTEMPTS, PaperTool, Schema, envelope_schema, paper_spec
-from carrel.papers.errors import PaperError
+from carrel.papers.envelope import ATTEMPTS, REF, PaperTool, Schema, envelope_schema, paper_spec
 from carrel.papers.provenance import LogRow, canonical_digest
 from carrel.papers.store.entry import SCHEMA_VERSION
 from carrel.papers.store.works import entry_of
-from carrel.plugins.roles import role_sources
 
-from .open_copies import ROLE, OpenCopies, find_open_copies
-from .run import PaperResolver, Resolution
+from .open_copies import OpenCopies, find_open_copies
+from .run import PaperResolver, Resolution, stored_under
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -21,18 +19,11 @@ if TYPE_CHECKING:
     from carrel.papers.provenance import ProvenanceLog
     from carrel.papers.store import PaperStore, StoredPaper
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.records import Id
 
 #: What a file is licensed under when no source says.
 _UNKNOWN: Final = "unknown"
 
 _TEXT: Schema = {"type": "string"}
-_REF: Final[Schema] = {
-    "description": "DOI, arXiv id, PMID or PMCID, as such or as a URL; or a citation.",
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 2048,
-}
 _RESOLVE: Final = """\
 WHEN TO USE: Find the work that a reference means, whatever its form.
 INPUTS: ref.
@@ -58,6 +49,7 @@ class ResolvingTools:
         config: what the operator set.
         opened_store: returns the paper store.
         opened_log: returns the provenance log.
+        plan: returns the members of a dry run of `paper_metadata` for a reference.
     """
 
     def __init__(
@@ -66,12 +58,14 @@ class ResolvingTools:
         config: Config,
         opened_store: Callable[[], PaperStore],
         opened_log: Callable[[], ProvenanceLog],
+        plan: Callable[[str], dict[str, Any]],
     ) -> None:
         self._plugins = plugins
         self._config = config
         self._resolver = PaperResolver(plugins, config)
         self._store = opened_store
         self._log = opened_log
+        self._plan = plan
 
     def make(self) -> list[PaperTool]:
         """Returns the tools."""
@@ -80,7 +74,7 @@ class ResolvingTools:
             "paper_resolve",
             "Resolve a reference",
             _RESOLVE,
-            {"ref": _REF},
+            {"ref": REF},
             envelope_schema(
                 ref=_TEXT,
                 source=_TEXT,
@@ -96,7 +90,7 @@ class ResolvingTools:
             "paper_metadata",
             "Get a paper's metadata",
             _METADATA,
-            {"ref": _REF, "dry_run": {"type": "boolean", "default": False}},
+            {"ref": REF, "dry_run": {"type": "boolean", "default": False}},
             envelope_schema(
                 ref={},
                 source=_TEXT,
@@ -108,6 +102,7 @@ class ResolvingTools:
                 attempts=ATTEMPTS,
                 dry_run={"type": "boolean"},
                 plan={"type": "object"},
+                rate_limit_budget={"type": "object"},
             ),
             required=["ref"],
             writes=True,
@@ -133,7 +128,7 @@ class ResolvingTools:
     def metadata(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """Answers `paper_metadata`. It follows no address: that of a copy is told and no more."""
         if arguments.get("dry_run", False):
-            return {"dry_run": True, "ref": arguments["ref"], "plan": self._plan()}
+            return self._plan(arguments["ref"])
         found = self._resolver.resolve(arguments["ref"], call)
         copies = find_open_copies(self._plugins, self._config, found.merged, call)
         license_name = _license(found, copies)
@@ -149,22 +144,9 @@ class ResolvingTools:
             "attempts": [*found.attempts, *copies.attempts],
         }
 
-    def _plan(self) -> dict[str, Any]:
-        """Returns what `paper_metadata` would do, without network, disk and log."""
-        asked = [
-            name for name, manifest in self._plugins.manifests() if manifest.lookup is not None
-        ]
-        copies, _ = role_sources(self._plugins, self._config, ROLE)
-        return {
-            "metadata_sources": list(dict.fromkeys([*asked, *(one.name for one in copies)])),
-            "pdf_sources": [],
-            "candidate_hosts_are_upper_bound": True,
-            "would_append_provenance": True,
-        }
-
     def _keep(self, found: Resolution, license_name: str, copies: OpenCopies) -> None:
         """Writes the metadata to the store, and first the row to the log: without it, nothing."""
-        identifier = _stored_under(found)
+        identifier = stored_under(found)
         fetched: dict[str, Any] = {"source": found.source, "license": license_name}
         if copies.oa_status is not None:
             fetched["oa_status"] = copies.oa_status
@@ -184,17 +166,6 @@ class ResolvingTools:
             )
 
         self._store().write(identifier, entry, before=log)
-
-
-def _stored_under(found: Resolution) -> Id:
-    """Returns the identifier that the store files a work under."""
-    known = {one.type: one for one in found.merged.work.ids.known()}
-    for kind in ("doi", "arxiv", "pmid", "pmcid"):
-        if kind in known:
-            return known[kind]
-    if found.id is not None:
-        return found.id
-    raise PaperError("NOT_FOUND", "the work has no identifier that it could be stored under")
 
 
 def _license(found: Resolution, copies: OpenCopies) -> str:

@@ -98,7 +98,7 @@ class IncomingFile:
         actual = self.size + len(view)
         if actual > self._cap:
             self.discard()
-            raise _too_large(self._cap, actual)
+            raise size_cap_exceeded(self._cap, actual)
         if len(self._head) < len(self._magic):
             self._head += bytes(view[: len(self._magic) - len(self._head)])
             if not self._magic.startswith(self._head):
@@ -126,7 +126,7 @@ class IncomingFile:
     def _refused(self) -> PaperError:
         head = self._head
         self.discard()
-        return _wrong_magic(head)
+        return wrong_magic(head)
 
     def discard(self) -> None:
         """Removes the partial file and its validators, and frees their space."""
@@ -236,7 +236,8 @@ def storage_error(what: str, error: OSError) -> PaperError:
     return PaperError("STORE_ERROR", f"{what}: {reason}")
 
 
-def _too_large(cap: int, actual: int) -> PaperError:
+def size_cap_exceeded(cap: int, actual: int) -> PaperError:
+    """Returns the error of a file with more bytes than are stored."""
     return PaperError(
         "NETWORK_ERROR",
         f"the file has more than {cap:,} bytes",
@@ -244,10 +245,18 @@ def _too_large(cap: int, actual: int) -> PaperError:
     )
 
 
-def _wrong_magic(head: bytes) -> PaperError:
+def wrong_magic(head: bytes, what: str = "") -> PaperError:
+    """Returns the error of a file that does not begin as a PDF does.
+
+    Args:
+        head: its first bytes.
+        what: it is instead, if that is known.
+    """
     return PaperError(
         "NETWORK_ERROR",
-        f"the file is not a PDF: it begins with {head[:16]!r}",
+        f"the file is not a PDF but {what}"
+        if what
+        else f"the file is not a PDF: it begins with {head[:16]!r}",
         denial={
             "reason": "content_type_mismatch",
             "attempted": head[:16].hex(),

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.files.atomic_write import OWNER_ONLY, flush_folder, write_atomically
+from carrel.files.folders import may_write
 from carrel.papers.errors import PaperError
 from carrel.papers.locking import locked
 
@@ -210,10 +211,7 @@ class PaperStore:
 
     def is_writable(self) -> bool:
         """Returns whether a write would be permitted; creates nothing."""
-        for folder in (self._metadata, self.folder, *self.folder.parents):
-            if folder.exists():
-                return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-        return False
+        return may_write(self._metadata)
 
     # Writing
 

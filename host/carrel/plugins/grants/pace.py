@@ -45,7 +45,7 @@ def upstream_rules(entry: PluginConfig) -> tuple[HostRule, ...]:
         return ()
     return tuple(
         rule
-        for rule in _upstream_rules()
+        for rule in builtin_rules()
         if (wanted := _override(entry, rule.host)) is None or not wanted.ignore_upstream_rule
     )
 
@@ -68,11 +68,11 @@ def _no_quicker(rule: HostRule, floor: HostRule) -> HostRule:
 
 
 def _floors(host: str) -> list[HostRule]:
-    return [rule for rule in _upstream_rules() if common_host(rule.host, host) is not None]
+    return [rule for rule in builtin_rules() if common_host(rule.host, host) is not None]
 
 
 @functools.cache
-def _upstream_rules() -> tuple[HostRule, ...]:
+def builtin_rules() -> tuple[HostRule, ...]:
     """Returns the hosts of the built-in plugins, each with its pace without a key."""
     rules: list[HostRule] = []
     for name in builtin_names():

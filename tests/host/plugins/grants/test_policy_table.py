@@ -200,9 +200,9 @@ class TestPace:
 
 
 def paced_builtin(host: str) -> HostRule:
-    from carrel.plugins.grants.pace import _upstream_rules
+    from carrel.plugins.grants.pace import builtin_rules
 
-    return next(rule for rule in _upstream_rules() if rule.host == host)
+    return next(rule for rule in builtin_rules() if rule.host == host)
 
 
 class TestTools:

@@ -1,0 +1,184 @@
+"""Lists the copies of a work that may be downloaded, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from carrel.errors import CarrelError
+from carrel.papers.resolve.attempts import attempt
+from carrel.papers.resolve.open_copies import find_open_copies
+from carrel.plugins.concurrent_calls import Question, ask_all
+from carrel.plugins.grants.downloads import host_of
+from carrel.plugins.roles import read_full_text, role_sources
+
+from .host_lists import ListKey, list_of
+from .mining import INTERFACES, MiningAccess, MiningKey
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.exchange import Call
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.records import Id, MergedWork
+    from carrel.records.work import OpenCopy
+
+Preference = Literal["open", "version_of_record"]
+
+#: The kinds of copies in the order in which they are tried, for each preference.
+ORDER: Final[Mapping[Preference, tuple[str, ...]]] = {
+    "open": (
+        "arxiv", "oa-repository", "oa-publisher", "tdm-elsevier", "tdm-aps", "tdm-springer",
+    ),
+    "version_of_record": (
+        "oa-publisher", "tdm-elsevier", "tdm-aps", "tdm-springer", "oa-repository", "arxiv",
+    ),
+}  # fmt: skip
+_VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
+#: Copies that are tried for one paper, so that a source that names thousands costs no more.
+MAX_TRIED: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A copy that may be downloaded.
+
+    Attributes:
+        url: of the PDF.
+        source: the source that named it, or the interface for text mining.
+        kind: the list of hosts or the interface that it belongs to; None for a host on no list.
+        plugin: the plugin whose grants it is downloaded with; None for the lists of hosts.
+        mining: the interface's access; None for open copies.
+        stated: the kind of host that the source states.
+    """
+
+    url: str
+    source: str
+    kind: ListKey | MiningKey | None
+    license: str | None = None
+    version: str | None = None
+    plugin: str | None = None
+    mining: MiningAccess | None = None
+    stated: str | None = None
+
+    @property
+    def capability(self) -> str:
+        """The capability of its row in the log."""
+        return self.mining.interface.key if self.mining is not None else "oa"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The copies of one work.
+
+    Attributes:
+        copies: the best first.
+        oa_status: of the first source that says one, such as gold.
+        attempts: what each source was asked and answered, as JSON.
+        failed: whether a source that may know a copy did not answer.
+    """
+
+    copies: tuple[Candidate, ...]
+    oa_status: str | None
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    failed: bool = False
+
+
+def find_candidates(
+    plugins: PluginSet,
+    config: Config,
+    merged: MergedWork,
+    accesses: Mapping[MiningKey, MiningAccess],
+    call: Call,
+    *,
+    prefer: Preference = "open",
+) -> Candidates:
+    """Asks every source with the role `full_text` or `open_copies` that knows the work.
+
+    Raises:
+        Cancelled: the call was cancelled.
+    """
+    named, attempts = _full_texts(plugins, config, list(merged.work.ids.known()), call)
+    copies = find_open_copies(plugins, config, merged, call)
+    attempts += copies.attempts
+    named += [
+        _of_open_copy(one, copies.named_by[one.url], config)
+        for one in copies.copies
+        if one.kind == "pdf"
+    ]
+    mined, told = _mining(merged.work.ids.doi, accesses)
+    attempts += told
+    best: dict[str, Candidate] = {}
+    for one in sorted([*named, *mined], key=lambda one: _rank(one, ORDER[prefer])):
+        best.setdefault(one.url, one)
+    failed = any(one["outcome"] == "consulted_failed" for one in attempts)
+    return Candidates(tuple(best.values())[:MAX_TRIED], copies.oa_status, attempts, failed)
+
+
+def _rank(one: Candidate, order: tuple[str, ...]) -> tuple[int, int]:
+    kind = order.index(one.kind) if one.kind in order else len(order)
+    version = one.version or ""
+    return kind, _VERSIONS.index(version) if version in _VERSIONS else len(_VERSIONS)
+
+
+def _full_texts(
+    plugins: PluginSet, config: Config, ids: list[Id], call: Call
+) -> tuple[list[Candidate], list[dict[str, Any]]]:
+    """Asks the sources with the role `full_text` for PDFs, which their own grants cover."""
+    sources, _ = role_sources(plugins, config, "full_text")
+    by_kind = {one.type: one for one in reversed(ids)}
+    asked = [
+        (source, by_kind[known])
+        for source in sources
+        if (known := next((one for one in source.spec.identifiers if one in by_kind), None))
+    ]
+    questions = [Question(one.name, one.spec.tool, {"id": id_.to_json()}) for one, id_ in asked]
+    copies: list[Candidate] = []
+    attempts: list[dict[str, Any]] = []
+    for (source, _id), told in zip(asked, ask_all(plugins, questions, call), strict=True):
+        try:
+            if isinstance(told, CarrelError):
+                raise told
+            found = [one for one in read_full_text(told, source.name) if one.format == "pdf"]
+        except CarrelError as error:
+            attempts.append(attempt(source.name, "consulted_failed", error.message))
+            continue
+        for one in found:
+            kind = list_of(host_of(one.url) or "", config) or "oa-repository"
+            copies.append(
+                Candidate(one.url, source.name, kind, one.license, one.version, source.name)
+            )
+    return copies, attempts
+
+
+def _of_open_copy(copy: OpenCopy, source: str, config: Config) -> Candidate:
+    url = copy.url
+    if url[:7].lower() == "http://":
+        # Sources state many addresses as they were years ago; nothing is sent in the clear.
+        url = f"https://{url[7:]}"
+    kind = list_of(host_of(url) or "", config, copy.host_type)
+    source = "arxiv" if kind == "arxiv" else source
+    return Candidate(url, source, kind, copy.license, copy.version, stated=copy.host_type)
+
+
+def _mining(
+    doi: str | None, accesses: Mapping[MiningKey, MiningAccess]
+) -> tuple[list[Candidate], list[dict[str, Any]]]:
+    """Returns the copies behind interfaces for mining, and why the others are not asked."""
+    copies: list[Candidate] = []
+    attempts: list[dict[str, Any]] = []
+    for one in INTERFACES:
+        if doi is None or not one.covers(doi):
+            if one.key in accesses:
+                attempts.append(attempt(one.key, "not_consulted_wrong_publisher"))
+            continue
+        access = accesses.get(one.key)
+        if access is None:
+            attempts.append(attempt(one.key, "not_consulted_disabled"))
+        else:
+            copies.append(
+                Candidate(
+                    one.address(doi), one.key, one.key, version="publishedVersion", mining=access
+                )
+            )
+    return copies, attempts
