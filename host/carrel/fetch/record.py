@@ -115,8 +115,8 @@ class RecordingFetcher:
             return outcome
         kept, file = outcome, None
         if copy.head is not None and (copy.refused or isinstance(outcome, Response)):
-            headers = tuple(copy.head.headers.items())
-            kept, file = Response(200, copy.head.url, headers, ""), bytes(copy.data)
+            headers, file = tuple(copy.head.headers.items()), bytes(copy.data)
+            kept = Response(200, copy.head.url, headers, "", copy.head.size or len(file))
         try:
             self._recordings.keep(_download_request(url, accept), kept, file)
         except StorageError as fault:
@@ -160,14 +160,17 @@ class ReplayingFetcher:
         """Finds the recorded outcomes; see `carrel.exchange.Fetcher`."""
         if call.fatal is not None or not charge_requests(call, len(requests)):
             return [failures.not_made(request.url) for request in requests]
-        return [self._replay(request, call) for request in requests]
+        outcomes = [self._replay(request, call) for request in requests]
+        return [self._charged(one, call) if isinstance(one, Response) else one for one in outcomes]
 
     def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
         """Passes a recorded file to the sink; see `carrel.exchange.FileFetcher`."""
         request = _download_request(url, accept)
-        (outcome,) = self.fetch_all([request], call)
+        if call.has_ended() or not charge_requests(call, 1):
+            return failures.not_made(url)
+        outcome = self._replay(request, call)
         if not isinstance(outcome, Response) or outcome.status not in FILE_STATUSES:
-            return outcome
+            return outcome if isinstance(outcome, Failure) else self._charged(outcome, call)
         try:
             path = self._recordings.find_file(request)
             data = b"" if path is None else path.read_bytes()
@@ -175,7 +178,7 @@ class ReplayingFetcher:
             call.fatal = call.fatal or StorageError(str(self._recordings.directory), str(fault))
             return failures.unreachable(url, "the recording cannot be read")
         try:
-            sink.begin(FileHead(outcome.url, dict(outcome.headers), 0, len(data)))
+            sink.begin(FileHead(outcome.url, dict(outcome.headers), 0, outcome.size))
             for start in range(0, len(data), _PIECE):
                 sink.write(data[start : start + _PIECE])
         except FileRefusedError as fault:
@@ -216,9 +219,13 @@ class ReplayingFetcher:
             if outcome.url != request.url and refusal is not None:
                 call.denial = refusal
                 return refusal
-            if outcome.size > call.limits.response_bytes:
-                return failures.too_large(request.url, "the recording", call.limits.response_bytes)
-            charge_bytes(call, outcome.size)
         elif outcome.kind is FailureKind.DENIED:
             call.denial = outcome
+        return outcome
+
+    def _charged(self, outcome: Response, call: Call) -> Outcome:
+        """Charges the call's budgets of bytes."""
+        if outcome.size > call.limits.response_bytes:
+            return failures.too_large(outcome.url, "the recording", call.limits.response_bytes)
+        charge_bytes(call, outcome.size)
         return outcome

@@ -210,7 +210,6 @@ class Recordings:
                 }
                 if file is not None:
                     body, member, ending = file, "file", _file_extension(outcome)
-                    exchange["response"]["size"] = len(file)
                 else:
                     body, member, ending = outcome.body.encode(), "body", _extension(outcome)
                 if body:
