@@ -1,4 +1,4 @@
-"""Renders texts and tables on a terminal. The only module that imports rich.
+"""Renders texts and tables on a terminal. Only this module and `file_bars` import rich.
 
 Texts may be external content: they become `rich.text.Text`, so that nothing in them is read as
 markup, and hidden characters are removed; in JSON they are escaped.

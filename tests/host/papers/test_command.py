@@ -177,3 +177,9 @@ def test_exit_codes_are_the_document_s() -> None:
     assert told["STORE_ERROR"] == told["LOG_ERROR"] == 4
     assert told["FETCH_TIMEOUT"] == 124
     assert told["NOT_FOUND"] == told["NETWORK_ERROR"] == 1
+
+
+def test_a_search_of_the_store_takes_no_filter(carrel: Run) -> None:
+    code, _, err = carrel("search", "desks", "--local", "--open")
+    assert code == 2
+    assert "--local takes no filter" in err

@@ -11,6 +11,7 @@ from carrel.cli.command import AS_JSON, EXCHANGE, command
 from carrel.cli.output import stdout_is_terminal, write_json, write_json_text
 from carrel.cli.progress import Progress
 from carrel.cli.report import OK, complain
+from carrel.errors import ArgumentError
 from carrel.papers.errors import exit_code_of
 from carrel.text.printable import printable
 
@@ -67,7 +68,7 @@ def search_command(  # noqa: PLR0917 - click passes options by name
     words = " ".join(query)
     if local:
         if year_from or year_to or open_access or sources:
-            raise click.UsageError("--local takes no filter but --limit")
+            raise ArgumentError(["--local takes no filter but --limit"])
         from carrel.papers.opening import open_store
 
         return paper_exit(

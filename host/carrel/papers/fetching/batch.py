@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any, Final
 
 from carrel.errors import Cancelled, CarrelError, InternalError
 from carrel.exchange import Call, Limits
 from carrel.papers.envelope import failure
 from carrel.papers.errors import PaperError
+from carrel.papers.file_news import ENDED, file_message
 from carrel.papers.resolve.run import Resolution, stored_under
 from carrel.tools.host_tool import HOST
 
@@ -28,31 +28,12 @@ BATCH_WALL_SECONDS: Final = 1800.0
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class BatchNews:
-    """One step of one paper of a batch.
-
-    Attributes:
-        number: of the reference, from 0.
-        done: bytes so far; `total` bytes in all if they are known.
-        words: what is being done; empty when the paper has ended.
-        row: the outcome, when the paper has ended.
-    """
-
-    number: int
-    done: float = 0.0
-    total: float | None = None
-    words: str = ""
-    row: Row | None = None
-
-
 def fetch_batch(
     fetcher: PaperFetcher,
     references: Sequence[str],
     call: Call,
     *,
     prefer: Preference = "open",
-    on_news: Callable[[BatchNews], None] | None = None,
 ) -> list[Row]:
     """Fetches papers and returns one row for each reference, in order.
 
@@ -63,14 +44,14 @@ def fetch_batch(
     Args:
         fetcher: fetches each paper.
         references: at most `MAX_REFS`.
-        call: the deadline and the cancellation of the whole, and its progress.
+        call: the deadline and the cancellation of the whole. Its progress counts the references
+            that have ended; the messages tell the steps of each, see `carrel.papers.file_news`.
         prefer: which kind of copy is tried first.
-        on_news: called from several threads with each step.
 
     Raises:
         Cancelled: the call was cancelled; papers that were stored by then stay.
     """
-    return _Batch(fetcher, references, call, prefer, on_news).run()
+    return _Batch(fetcher, references, call, prefer).run()
 
 
 class _Batch:
@@ -80,13 +61,11 @@ class _Batch:
         references: Sequence[str],
         call: Call,
         prefer: Preference,
-        on_news: Callable[[BatchNews], None] | None,
     ) -> None:
         self._fetcher = fetcher
         self._references = list(references)
         self._call = call
         self._prefer: Preference = prefer
-        self._on_news = on_news
         self._rows: dict[int, Row] = {}
         self._ended = 0
         self._lock = threading.Lock()
@@ -97,9 +76,13 @@ class _Batch:
         resolved = self._fetcher.resolver.resolve_known(self._references, call)
         first, same = _grouped(self._references, resolved)
         with ThreadPoolExecutor(AT_ONCE, "carrel-batch") as pool:
-            for number in first:
-                reference = self._references[number]
+            named = [(number, self._references[number]) for number in first]
+            running = [
                 pool.submit(self._fetch, number, reference, resolved.get(reference))
+                for number, reference in named
+            ]
+        for one in running:
+            one.result()
         if call.cancelled:
             raise Cancelled(plugin=HOST, tool=call.tool)
         return [
@@ -109,7 +92,7 @@ class _Batch:
 
     def _fetch(self, number: int, reference: str, known: Resolution | PaperError | None) -> None:
         try:
-            row = self._row(number, reference, known)
+            row = self._row(reference, known)
         except Exception as fault:  # noqa: BLE001 - one paper must not end the batch
             row = failure(fault if isinstance(fault, CarrelError) else InternalError(), reference)
         if not row["ok"]:
@@ -118,10 +101,10 @@ class _Batch:
             self._rows[number] = row
             self._ended += 1
             ended = self._ended
-        self._tell(BatchNews(number, row=row))
-        self._call.progress(ended, len(self._references), f"{reference} has ended")
+        words = ENDED if row["ok"] else f"{ENDED}: {row['error']['code']}"
+        self._call.progress(ended, len(self._references), file_message(reference, words))
 
-    def _row(self, number: int, reference: str, known: Resolution | PaperError | None) -> Row:
+    def _row(self, reference: str, known: Resolution | PaperError | None) -> Row:
         outer = self._call
         if outer.cancelled or not outer.remaining:
             return failure(
@@ -132,7 +115,7 @@ class _Batch:
             return failure(known, reference)
 
         def tell(done: float, total: float | None, words: str) -> None:
-            self._tell(BatchNews(number, done, total, words))
+            outer.explain(file_message(reference, words, done, total))
 
         seconds = min(WALL_SECONDS, max(outer.remaining, 0.001))
         own = Call(HOST, outer.tool, Limits(wall_seconds=seconds), tell)
@@ -140,10 +123,6 @@ class _Batch:
             held.callback(outer.on_cancel(own.cancel))
             found = self._fetcher.fetch(reference, own, prefer=self._prefer, resolved=known)
         return {"ok": True, **found.to_json()}
-
-    def _tell(self, news: BatchNews) -> None:
-        if self._on_news is not None:
-            self._on_news(news)
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
