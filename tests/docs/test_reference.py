@@ -120,6 +120,7 @@ def test_environment_variables_are_described_and_no_other() -> None:
         configuration.TOOL_IDENTIFIER: "software",
         "CARREL_CONFIG": "",
         ffi.VARIABLE: "",
+        **dict.fromkeys(configuration.AGREEMENTS.values(), ""),
         "CARREL_SECRET_<PLUGIN>_<NAME>": "",
     }
     assert set(rows) == set(known)
@@ -129,6 +130,7 @@ def test_environment_variables_are_described_and_no_other() -> None:
 
 def test_no_page_names_a_variable_that_is_not_read() -> None:
     known = {*configuration.ENVIRONMENT, "CARREL_CONFIG", ffi.VARIABLE}
+    known |= set(configuration.AGREEMENTS.values())
     for one in pages():
         text = one.prose + "".join(block.text for block in one.blocks)
         named = set(re.findall(r"\bCARREL_[A-Z_]+\b", text))

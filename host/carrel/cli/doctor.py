@@ -97,11 +97,12 @@ def _environment(env: Mapping[str, str]) -> list[str]:
 def _unknown_variables(env: Mapping[str, str]) -> list[tuple[str, str]]:
     import difflib
 
-    from carrel.config import ENVIRONMENT, TOOL_IDENTIFIER
+    from carrel.config import AGREEMENTS, ENVIRONMENT, TOOL_IDENTIFIER
     from carrel.credentials import PREFIX, usual_variables
     from carrel.runtime.ffi import VARIABLE
 
     known = ["CARREL_CONFIG", VARIABLE, *ENVIRONMENT, *usual_variables(), TOOL_IDENTIFIER]
+    known += AGREEMENTS.values()
     found = []
     for name in _environment(env):
         if name not in known and not name.startswith(PREFIX):

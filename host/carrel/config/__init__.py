@@ -14,7 +14,15 @@ Secrets are not configuration: `credentials` finds them in the environment or a 
 
 from __future__ import annotations
 
-from .load import ENVIRONMENT, FILE_NAMES, TOOL_IDENTIFIER, find_file, load_config, possible_files
+from .load import (
+    AGREEMENTS,
+    ENVIRONMENT,
+    FILE_NAMES,
+    TOOL_IDENTIFIER,
+    find_file,
+    load_config,
+    possible_files,
+)
 from .model import (
     BUILTIN_PLUGINS,
     DEFAULT_PLUGINS,
@@ -31,6 +39,7 @@ from .model import (
 from .plugin import Overrides, PaceGrant, PluginConfig
 
 __all__ = [
+    "AGREEMENTS",
     "BUILTIN_PLUGINS",
     "DEFAULT_PLUGINS",
     "ENVIRONMENT",

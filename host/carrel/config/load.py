@@ -39,6 +39,11 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_TEXT": "server.text",
 }
 
+#: publisher → the variable that says that the operator has agreed to its terms for text mining.
+AGREEMENTS: Mapping[str, str] = {
+    name: f"CARREL_TDM_{name.upper()}_AGREED" for name in ("elsevier", "aps", "springer")
+}
+
 #: The variable that sets the parameter `tool` for NCBI: `software` in the settings of the built-in
 #: eutils.
 TOOL_IDENTIFIER = "NCBI_TOOL_IDENTIFIER"

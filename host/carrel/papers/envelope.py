@@ -106,31 +106,39 @@ def failure(error: CarrelError, ref: str | None = None) -> dict[str, Any]:
     return {"ok": False, **({} if ref is None else {"ref": ref}), "error": told}
 
 
-def error_schema() -> Schema:
-    """Returns the schema of the member `error`."""
-    return {
-        "type": "object",
-        "required": ["code", "message"],
-        "properties": {
-            "code": {"enum": list(PAPER_CODES)},
-            "message": {"type": "string"},
-            "denial_context": {"type": ["object", "null"]},
-            "attempts": ATTEMPTS,
-            "remediation": {"type": "array", "items": {"type": "object"}},
-        },
+def error_schema(*, attempts: bool = True, remediation: bool = False) -> Schema:
+    """Returns the schema of the member `error`.
+
+    Args:
+        attempts: whether the tool asks sources.
+        remediation: whether a setting may permit what policy refused.
+    """
+    members: Schema = {
+        "code": {"enum": list(PAPER_CODES)},
+        "message": {"type": "string"},
+        "denial_context": {"type": ["object", "null"]},
     }
+    if attempts:
+        members["attempts"] = ATTEMPTS
+    if remediation:
+        members["remediation"] = {"type": "array", "items": {"type": "object"}}
+    return {"type": "object", "required": ["code", "message"], "properties": members}
 
 
-def envelope_schema(**members: Schema) -> Schema:
+def envelope_schema(error: Schema | None = None, /, **members: Schema) -> Schema:
     """Returns the output schema of a tool whose success has these members beside `ok`.
 
     Every member may be absent, because a failure has none of them.
+
+    Args:
+        error: see `error_schema`; that of a tool that asks sources when None.
+        members: of a success.
     """
     return {
         "type": "object",
         "required": ["ok"],
         "additionalProperties": False,
-        "properties": {"ok": {"type": "boolean"}, **members, "error": error_schema()},
+        "properties": {"ok": {"type": "boolean"}, **members, "error": error or error_schema()},
     }
 
 

@@ -10,7 +10,7 @@ from carrel.plugins.manifests.manifest import ROLES
 from carrel.plugins.roles import role_sources
 from carrel.version import __version__
 
-from .envelope import PaperTool, Schema, envelope_schema, paper_spec
+from .envelope import PaperTool, Schema, envelope_schema, error_schema, paper_spec
 from .fetching.host_lists import GLOBAL_PER_SECOND
 from .opening import log_path
 from .store.entry import SCHEMA_VERSION
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .fetching.mining import MiningAccess, MiningKey
     from .store import PaperStore
 
+_ERROR: Final = error_schema(attempts=False)
 _FLAG: Final[Schema] = {"type": "boolean"}
 _NAMES: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 
@@ -72,6 +73,7 @@ def make_status_tools(
                 _CAPABILITIES,
                 {},
                 envelope_schema(
+                    _ERROR,
                     oa_enabled=_FLAG,
                     metadata_sources=_NAMES,
                     roles={"type": "object"},
@@ -91,6 +93,7 @@ def make_status_tools(
                 _HEALTH,
                 {},
                 envelope_schema(
+                    _ERROR,
                     version={"type": "string"},
                     schema_version={"type": "string"},
                     store_writable=_FLAG,

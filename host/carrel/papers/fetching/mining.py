@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote
 
+from carrel.config import AGREEMENTS
 from carrel.errors import ConfigError
 from carrel.plugins.grants.downloads import AttachedKey, find_key, key_variable
 
@@ -50,7 +51,7 @@ class MiningInterface:
     @property
     def agreement_variable(self) -> str:
         """The environment variable that says that the operator has agreed to the terms."""
-        return f"CARREL_TDM_{self.publisher.upper()}_AGREED"
+        return AGREEMENTS[self.publisher]
 
     def covers(self, doi: str) -> bool:
         """Whether a DOI is one of the publisher's."""

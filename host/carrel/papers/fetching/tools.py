@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.papers.envelope import ATTEMPTS, REF, PaperTool, Schema, envelope_schema, paper_spec
+from carrel.papers.envelope import (
+    ATTEMPTS,
+    REF,
+    PaperTool,
+    Schema,
+    envelope_schema,
+    error_schema,
+    paper_spec,
+)
 from carrel.tools.host_tool import host_limits
 
 from .batch import BATCH_WALL_SECONDS, MAX_REFS, fetch_batch, summary
@@ -84,7 +92,7 @@ class FetchingTools:
             "Download a paper",
             _FETCH,
             {"ref": REF, "prefer": _PREFER, "dry_run": _DRY_RUN},
-            envelope_schema(**_MEMBERS),
+            envelope_schema(error_schema(remediation=True), **_MEMBERS),
             required=["ref"],
             writes=True,
             network=True,

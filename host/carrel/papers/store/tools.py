@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.papers.envelope import PaperTool, Schema, envelope_schema, failure, paper_spec
+from carrel.papers.envelope import (
+    PaperTool,
+    Schema,
+    envelope_schema,
+    error_schema,
+    failure,
+    paper_spec,
+)
 from carrel.papers.errors import PaperError
 from carrel.papers.references import parse_reference
 
@@ -52,6 +59,7 @@ _SUMMARY: Final[Schema] = {
     },
 }
 _SUMMARIES: Final[Schema] = {"type": "array", "items": _SUMMARY}
+_ERROR: Final = error_schema(attempts=False)
 _TEXT: Final[Schema] = {"type": "string"}
 _TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
 
@@ -83,6 +91,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                 ),
                 {"ref": _REF},
                 envelope_schema(
+                    _ERROR,
                     ref=_TEXT,
                     key=_TEXT,
                     metadata={"type": ["object", "null"]},
@@ -104,7 +113,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     f"{MAX_LIMIT} entries.",
                 ),
                 {"query": {"type": "string", "minLength": 1, "maxLength": 500}, "limit": _LIMIT},
-                envelope_schema(entries=_SUMMARIES),
+                envelope_schema(_ERROR, entries=_SUMMARIES),
                 required=["query"],
             ),
             tools.search,
@@ -120,7 +129,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     f"{MAX_LIMIT} entries.",
                 ),
                 {"limit": _LIMIT},
-                envelope_schema(entries=_SUMMARIES),
+                envelope_schema(_ERROR, entries=_SUMMARIES),
             ),
             tools.recent,
         ),
@@ -135,7 +144,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     "One ref.",
                 ),
                 {"ref": _REF},
-                envelope_schema(ref=_TEXT, path=_TEXT_OR_NULL),
+                envelope_schema(_ERROR, ref=_TEXT, path=_TEXT_OR_NULL),
                 required=["ref"],
             ),
             tools.pdf_path,
@@ -160,6 +169,7 @@ def make_store_tools(opened: Callable[[], PaperStore]) -> list[PaperTool]:
                     "format": {"enum": list(FORMATS), "default": FORMATS[0]},
                 },
                 envelope_schema(
+                    _ERROR,
                     format={"enum": list(FORMATS)},
                     entries={
                         "type": "array",

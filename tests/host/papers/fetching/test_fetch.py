@@ -196,7 +196,7 @@ def test_a_retracted_paper_is_fetched_and_said_to_be(world: PaperWorld, papers: 
 class TestHosts:
     """Each hop is checked against the list of the kind of copy."""
 
-    @pytest.mark.requirement("fetch:policy:downloads")
+    @pytest.mark.requirement("sandbox:hosts:downloads")
     def test_a_host_that_is_not_listed_is_refused(
         self, world: PaperWorld, papers: Papers, upstream: Upstream, configuration: Config
     ) -> None:
@@ -220,7 +220,7 @@ class TestHosts:
         denied = rows(configuration)[1]
         assert (denied["result"], denied["error_code"]) == ("denied", "NETWORK_ERROR")
 
-    @pytest.mark.requirement("fetch:policy:downloads")
+    @pytest.mark.requirement("sandbox:hosts:downloads")
     def test_a_redirect_to_a_host_that_is_not_listed_is_refused(
         self, world: PaperWorld, papers: Papers, upstream: Upstream
     ) -> None:
