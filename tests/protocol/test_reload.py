@@ -341,15 +341,19 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
         "paper_search",
         "paper_resolve",
         "paper_metadata",
+        "paper_fetch",
+        "paper_batch_fetch",
+        "paper_capabilities",
+        "paper_health",
         "paper_info",
         "paper_search_local",
         "paper_list_recent",
         "paper_pdf_path",
         "paper_export",
     ]
-    # `paper_metadata` writes to the paper store, and to nothing that a grant is in.
+    # They write to the paper store, and to nothing that a grant is in.
     writing = [tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]]
-    assert writing == ["paper_metadata"]
+    assert writing == ["paper_metadata", "paper_fetch", "paper_batch_fetch"]
     before = files(served)
     for tool in tools:
         client.call(tool["name"])

@@ -38,6 +38,8 @@ _WRITTEN: dict[str, tuple[str, ...]] = {
     "paper_search": ("query=quantum error correction", "year_from=2020"),
     "paper_resolve": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_metadata": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_fetch": ("ref=arXiv:2301.00001", "dry_run=true"),
+    "paper_batch_fetch": ("refs=10.1371/journal.pone.0000001,arXiv:2301.00001", "dry_run=true"),
     "paper_info": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_search_local": ("query=electron",),
     "paper_pdf_path": ("ref=10.1103/PhysRevD.61.084004",),

@@ -37,6 +37,15 @@ _TASKS: Final = (
             ("crossref_work", "all that Crossref has"),
         ),
     ),
+    (
+        "download papers",
+        (
+            ("paper_fetch", "one"),
+            ("paper_batch_fetch", "several"),
+            ("paper_capabilities", "what may be fetched"),
+            ("paper_health", "whether it can be kept"),
+        ),
+    ),
     ("read a paper or page that is a file", (("document_read", "outline, then sections"),)),
     (
         "papers that are kept here",

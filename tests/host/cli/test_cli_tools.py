@@ -247,7 +247,7 @@ class TestExamples:
     ) -> None:
         for tool in built_in:
             words = example_of(tool.name, tool.input_schema)
-            assert words
+            assert words or not tool.input_schema["properties"]
             assert accepts(tool.input_schema, words), tool.name
 
     def test_a_built_in_tools_name_on_another_tool_gives_an_example_of_that_tool(self) -> None:
