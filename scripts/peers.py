@@ -50,7 +50,7 @@ class Peer:
 
     @property
     def key(self) -> str:
-        """A hash of what the program is built from."""
+        """Returns a hash of the program's sources."""
         source = self.source.read_bytes() if self.source else b""
         parts = f"{self.module}\n{self.version}\n{self.package}\n".encode()
         return hashlib.sha256(parts + source).hexdigest()[:16]

@@ -77,7 +77,7 @@ def _environment(wanted: str) -> Path | None:
     python = python_of(folder)
     if not run(sys.executable, "-m", "venv", "--without-pip", folder):
         return None
-    # The packages of the environment that runs this, behind the new environment's own.
+    # The packages of this environment, after those of the new one.
     packages = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
     ours = sysconfig.get_path("purelib")
     Path(packages, "development.pth").write_text(f"import site; site.addsitedir({ours!r})\n")

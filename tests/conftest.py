@@ -70,7 +70,7 @@ def code_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def config(code_folder: Path, tmp_path: Path) -> Config:
-    """Returns a configuration of the built-in plugins in a folder of its own."""
+    """Returns a configuration of the built-in plugins with a separate folder."""
     return Config(
         cache_dir=code_folder,
         data_dir=tmp_path / "data",

@@ -1,6 +1,6 @@
-//! Any text is a feed, an error report or an invalid document, and what comes out keeps its promises:
-//! JSON without nulls and empty strings, collapsed texts, well-formed addresses, errors with a place
-//! inside the document, both writers alike. See `plugins/arxiv/tests/support`.
+//! Any text parses to a feed, an error report or an invalid document. Checks the invariants of the
+//! result: JSON without nulls and empty strings, collapsed texts, well-formed addresses, errors
+//! with a place inside the document, both writers alike. See `plugins/arxiv/tests/support`.
 
 #![no_main]
 

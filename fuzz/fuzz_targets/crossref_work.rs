@@ -1,6 +1,6 @@
-//! Any text is a work, a list of works, a report or an invalid document, and what comes out keeps its
-//! promises: JSON without nulls and blank strings, collapsed texts, well-formed addresses and dates,
-//! both formats and both writers alike. See `plugins/crossref/tests/support`.
+//! Any text parses to a work, a list of works, a report or an invalid document. Checks the
+//! invariants of the result: JSON without nulls and blank strings, collapsed texts, well-formed
+//! addresses and dates, both formats and both writers alike. See `plugins/crossref/tests/support`.
 
 #![no_main]
 

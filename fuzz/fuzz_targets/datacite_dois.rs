@@ -1,5 +1,5 @@
-//! Any text is one DOI, a list of DOIs, a report or an invalid document, and what comes out keeps its promises. See
-//! `plugins/datacite/tests/support`.
+//! Any text parses to one DOI, a list of DOIs, a report or an invalid document. Checks the
+//! invariants of the result. See `plugins/datacite/tests/support`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text is a list of articles, a report or an invalid document, and what comes out keeps its promises. See
-//! `plugins/doaj/tests/support`.
+//! Any text parses to a list of articles, a report or an invalid document. Checks the invariants of
+//! the result. See `plugins/doaj/tests/support`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text is a list of articles in one of three formats, a report or an invalid document, and what comes out keeps its promises. See
-//! `plugins/europepmc/tests/support`.
+//! Any text parses to a list of articles in one of three formats, a report or an invalid document.
+//! Checks the invariants of the result. See `plugins/europepmc/tests/support`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text is an answer of any other utility, an error report or an invalid document. The first byte
-//! chooses the utility. See `plugins/eutils/tests/support`.
+//! Any text parses to an answer of any other utility, an error report or an invalid document. The
+//! first byte chooses the utility. See `plugins/eutils/tests/support`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text is a set of PubMed records, an error report or an invalid document, and what comes out
-//! keeps its promises. See `plugins/eutils/tests/support`.
+//! Any text parses to a set of PubMed records, an error report or an invalid document. Checks the
+//! invariants of the result. See `plugins/eutils/tests/support`.
 
 #![no_main]
 

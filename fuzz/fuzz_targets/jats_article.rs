@@ -1,6 +1,6 @@
-//! Any text is an article or an invalid document, in JATS and in TEI, and what comes out keeps its
-//! promises: JSON without nulls and empty texts, both writers alike, errors with a place inside the
-//! document, renderings without a panic. See `plugins/jats/tests/support`.
+//! Any text parses to an article or an invalid document, in JATS and in TEI. Checks the invariants
+//! of the result: JSON without nulls and empty texts, both writers alike, errors with a place
+//! inside the document, renderings without a panic. See `plugins/jats/tests/support`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes are an Office document or an error, in each of the four formats, and what comes out keeps its
-//! promises. See `plugins/office/tests/support`.
+//! Any bytes parse to an Office document or an error, in each of the four formats. Checks the
+//! invariants of the result. See `plugins/office/tests/support`.
 
 #![no_main]
 
@@ -12,6 +12,6 @@ fuzz_target!(|document: &[u8]| {
     for format in ["docx", "pptx", "odt", "epub"] {
         support::check(format, document);
     }
-    // Parts without an archive around them: what a fuzzer cannot inflate its way to.
+    // XML parts without an archive, because a fuzzer hardly ever makes a valid deflate stream.
     support::check_parts(document);
 });

@@ -1,6 +1,6 @@
-//! Any text is a work, a list of works, a report or an invalid document, and what comes
-//! out keeps its promises: JSON without nulls and blank strings, collapsed texts, well-formed addresses
-//! and dates. See `plugins/openalex/tests/support`.
+//! Any text parses to a work, a list of works, a report or an invalid document. Checks the
+//! invariants of the result: JSON without nulls and blank strings, collapsed texts, well-formed
+//! addresses and dates. See `plugins/openalex/tests/support`.
 
 #![no_main]
 

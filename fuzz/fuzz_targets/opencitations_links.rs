@@ -1,5 +1,5 @@
-//! Any text is a list of links, a report or an invalid document, and what comes out keeps its promises. See
-//! `plugins/opencitations/tests/support`.
+//! Any text parses to a list of links, a report or an invalid document. Checks the invariants of
+//! the result. See `plugins/opencitations/tests/support`.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! Any bytes are a page, Markdown and text, and what comes out keeps its promises: JSON without nulls and
-//! empty texts, both writers alike, no text of a challenge, renderings without a panic. See
-//! `plugins/page/tests/support`.
+//! Any bytes parse to a page, Markdown and text. Checks the invariants of the result: JSON without
+//! nulls and empty texts, both writers alike, no text of a challenge, renderings without a panic.
+//! See `plugins/page/tests/support`.
 
 #![no_main]
 

@@ -1,5 +1,6 @@
-//! Any bytes are a PDF file or an error, and what comes out keeps its promises: JSON without nulls and
-//! empty texts, both writers alike, renderings without a panic. See `plugins/pdf/tests/support`.
+//! Any bytes parse to a PDF file or an error. Checks the invariants of the result: JSON without
+//! nulls and empty texts, both writers alike, renderings without a panic. See
+//! `plugins/pdf/tests/support`.
 
 #![no_main]
 

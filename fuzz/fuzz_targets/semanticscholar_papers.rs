@@ -1,6 +1,6 @@
-//! Any text is a paper, a list of papers or links, a report or an invalid document, and what comes
-//! out keeps its promises: JSON without nulls and blank strings, collapsed texts, well-formed addresses
-//! and dates. See `plugins/semanticscholar/tests/support`.
+//! Any text parses to a paper, a list of papers or links, a report or an invalid document. Checks
+//! the invariants of the result: JSON without nulls and blank strings, collapsed texts, well-formed
+//! addresses and dates. See `plugins/semanticscholar/tests/support`.
 
 #![no_main]
 

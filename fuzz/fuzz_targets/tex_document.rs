@@ -1,5 +1,5 @@
-//! Any bytes are a LaTeX source, an e-print or an error, and what comes out keeps its promises. See
-//! `plugins/tex/tests/support`.
+//! Any bytes parse to a LaTeX source, an e-print or an error. Checks the invariants of the result.
+//! See `plugins/tex/tests/support`.
 
 #![no_main]
 

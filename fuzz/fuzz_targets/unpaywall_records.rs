@@ -1,6 +1,6 @@
-//! Any text is a record, the results of a search, a report or an invalid document, and what comes
-//! out keeps its promises: JSON without nulls and blank strings, collapsed texts, well-formed addresses
-//! and dates. See `plugins/unpaywall/tests/support`.
+//! Any text parses to a record, the results of a search, a report or an invalid document. Checks
+//! the invariants of the result: JSON without nulls and blank strings, collapsed texts, well-formed
+//! addresses and dates. See `plugins/unpaywall/tests/support`.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-"""The table of features, in the order in which their tools are listed and their commands helped.
+"""The table of features, in the order in which their tools and commands are listed.
 
-A feature's `tools` and domain code see the seam of `carrel.tools`, `plugins`, `records`, `text` and
-`files`. Only its `command` module sees `carrel.cli`.
+A feature's tools and domain code import `carrel.tools`, `plugins`, `records`, `text` and `files`.
+Only its `command` module imports `carrel.cli`.
 """
 
 from __future__ import annotations

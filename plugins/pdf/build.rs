@@ -1,4 +1,4 @@
-//! Asks for a larger stack than other plugins have: objects and forms nest.
+//! Sets a larger stack than other plugins have, because objects and forms nest.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

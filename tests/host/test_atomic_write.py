@@ -22,7 +22,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @posix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644], ids=oct)
-def test_a_mode_that_is_named_holds_whatever_the_umask(
+def test_an_explicit_mode_is_independent_of_the_umask(
     tmp_path: Path, umask: int, mode: int
 ) -> None:
     path = tmp_path / "file"

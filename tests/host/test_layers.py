@@ -14,7 +14,7 @@ from carrel.features import FEATURES
 
 PACKAGE = Path(carrel.__file__).parent
 
-#: What a feature may import of Carrel: `tools` and the layers below it except `runtime`.
+#: Modules of Carrel that a feature may import: `tools` and the layers below it except `runtime`.
 FEATURE = {
     "_lazy",
     "config",

@@ -42,21 +42,21 @@ else:
 from carrel.config import Config, builtin
 config = Config(cache_dir=Path(code), data_dir=Path(code), replay_dir=Path(recording),
                 plugins=(builtin("arxiv"),))
-with open_carrel(config) as desk:
-    desk.call("arxiv_query", QUERY)
+with open_carrel(config) as library:
+    library.call("arxiv_query", QUERY)
     feed = Path(feed).read_bytes()
     feed = feed.replace(b"<entry>", b"<entry>" + b"<author><name>A</name></author>" * 20_000, 1)
-    view = desk.parse_view("arxiv", "feed", feed.decode())
+    view = library.parse_view("arxiv", "feed", feed.decode())
     if how == "library":
-        desk.parse("arxiv", "feed", feed)
+        library.parse("arxiv", "feed", feed)
 del view
 if how == "library":
     import asyncio
     from carrel import AsyncCarrel
     async def parse():
-        async with AsyncCarrel(config) as desk:
-            await desk.call("arxiv_query", QUERY)
-            await desk.parse("arxiv", "feed", feed)
+        async with AsyncCarrel(config) as library:
+            await library.call("arxiv_query", QUERY)
+            await library.parse("arxiv", "feed", feed)
     asyncio.run(parse())
 json.dump({"before": before, "after": state(), "called": called, "looked_up": sorted(looked_up)},
           sys.stdout)

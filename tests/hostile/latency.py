@@ -15,7 +15,7 @@ from dataclasses import dataclass
 EVERY = 0.004
 #: The promised p99 in seconds.
 P99 = 0.020
-#: The maximum ratio of the p99 beside a hostile plugin to that beside a busy honest one. Used if
+#: The maximum ratio of the p99 with a hostile plugin to that with a busy benign one. Used if
 #: the machine has so much other work that even the honest one exceeds the promise.
 _FACTOR = 3.0
 _ATTEMPTS = 4

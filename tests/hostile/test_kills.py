@@ -41,7 +41,7 @@ _TESTS = Path(__file__).parents[1]
 
 
 class Acknowledged:
-    """What the killed processes of one folder reported as done, and what they had begun."""
+    """The operations that the killed processes of one folder reported as done and as begun."""
 
     def __init__(self) -> None:
         self.versions: set[int] = set()

@@ -288,7 +288,7 @@ def test_a_compile_bomb_compiles_within_its_limits_or_is_refused(
     assert not list((tmp_path / "code").glob("*.tmp"))
 
 
-def test_a_tool_of_a_name_that_is_taken_stays_the_first_ones(
+def test_the_first_plugin_keeps_a_tool_name_that_a_second_one_uses(
     tmp_path: Path, code_folder: Path
 ) -> None:
     impostor = guest(result='{"n":666}', manifest=manifest_text(name="good", namespace="good"))

@@ -1,4 +1,4 @@
-"""Tests the README's commands: what they install, and their errors when they cannot."""
+"""Tests the README's commands: what they install, and the errors when they cannot."""
 
 from __future__ import annotations
 

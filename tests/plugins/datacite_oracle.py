@@ -1,6 +1,6 @@
 """What DataCite's JSON says, read by Python's own means; shares no code with the parser.
 
-Differences that are accepted, and why, stand in `plugins/datacite/README.md`; each is one rule
+`plugins/datacite/README.md` lists the accepted differences with reasons; each is one rule
 here, named in a comment.
 """
 
@@ -83,7 +83,7 @@ def _work(given: dict[str, Any]) -> dict[str, Any]:
         "licenses": [
             {"url": one["rightsUri"]}
             for one in given["rightsList"]
-            # What is no address says something else.
+            # A text that is not a URL has another meaning.
             if re.match("https?://", one.get("rightsUri") or "")
         ],
         "funding": _funding(given.get("fundingReferences") or []),
@@ -161,7 +161,7 @@ def _pages(holder: dict[str, Any]) -> str | None:
 
 
 def _funding(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # Awards of one funder stand together.
+    # Awards of one funder are grouped.
     funders: dict[tuple[str, str | None], list[str]] = {}
     for one in given:
         doi = re.search(r"10\.\d+/.+", one.get("funderIdentifier") or "")

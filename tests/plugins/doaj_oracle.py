@@ -1,6 +1,6 @@
 """What DOAJ's JSON says, read by Python's own means; shares no code with the parser.
 
-Differences that are accepted, and why, stand in `plugins/doaj/README.md`; each is one rule here,
+`plugins/doaj/README.md` lists the accepted differences with reasons; each is one rule here,
 named in a comment.
 """
 

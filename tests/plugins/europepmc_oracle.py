@@ -1,6 +1,6 @@
 """What Europe PMC's JSON says, read by Python's own means; shares no code with the parser.
 
-Differences that are accepted, and why, stand in `plugins/europepmc/README.md`; each is one rule
+`plugins/europepmc/README.md` lists the accepted differences with reasons; each is one rule
 here, named in a comment.
 """
 
@@ -18,7 +18,7 @@ _LISTS = {
     "citations": ("citationList", "citation"),
     "references": ("referenceList", "reference"),
 }
-#: Family name, initials, and what may stand behind them.
+#: Family name, initials, and an optional suffix.
 _NAME = re.compile(
     r"(.+?) ([^\W\d_a-z-][^\W\d_a-z]*(?:-[^\W\d_a-z]+)*)( (?:Jr|Sr|2nd|3rd|II|III))?"
 )
@@ -26,7 +26,7 @@ _REST = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 
 
 def read(document: str) -> tuple[str, dict[str, Any]] | None:
-    """Returns the format that reads a document, and what it gives; None when it holds no list."""
+    """Returns the format for a document and its expected result; None if it has no list."""
     try:
         root = json.loads(document)
     except ValueError:
@@ -141,7 +141,7 @@ def _issued(item: dict[str, Any], info: dict[str, Any]) -> str | None:
     first = item.get("firstPublicationDate")
     electronic = item.get("electronicPublicationDate")
     if first and first == info.get("printPublicationDate") and first != electronic:
-        # A day that stands for its month is no day.
+        # The first day of a month stands for the month: only the month counts.
         year, month = info["dateOfPublication"].split()[:2]
         return f"{year}-{_MONTHS.index(month.lower()) + 1:02}"
     return first or electronic or (str(item["pubYear"]) if item.get("pubYear") else None)

@@ -1,6 +1,6 @@
 """What OpenAlex's JSON says, read by Python's own means; shares no code with the parser.
 
-Differences that are accepted, and why, stand in `plugins/openalex/README.md`; each is one rule
+`plugins/openalex/README.md` lists the accepted differences with reasons; each is one rule
 here, named in a comment.
 """
 
@@ -64,7 +64,7 @@ def _once(values: list[Any]) -> list[Any]:
 
 
 def _address(url: str | None) -> str | None:
-    # What may not stand in an address as it is is escaped; what is none is left out.
+    # Characters that a URL may not contain are escaped; an invalid URL is left out.
     if not url or not re.match(r"https?://[\w.-]+(:\d+)?(/|$)", url) or re.search(r"\s", url):
         return None
     return quote(url, safe=":/?#@!$&'()*+,;=%-._~")

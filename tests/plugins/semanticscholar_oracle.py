@@ -1,6 +1,6 @@
 """What Semantic Scholar's JSON says, read by Python's own means; shares no code with the parser.
 
-Differences that are accepted, and why, stand in `plugins/semanticscholar/README.md`; each is one
+`plugins/semanticscholar/README.md` lists the accepted differences with reasons; each is one
 rule here, named in a comment.
 """
 
@@ -13,7 +13,7 @@ _ARTICLES = "article-journal"
 
 
 def read(document: str) -> tuple[str, dict[str, Any]] | None:
-    """Returns a format that reads a document and what it must give; None when nothing does."""
+    """Returns a format for a document and its expected result; None if there is none."""
     root = json.loads(document)
     if isinstance(root, list):
         return _papers(root, {}) if any(_is_paper(one) for one in root) else None

@@ -1,4 +1,4 @@
-"""Every captured answer of Crossref is a typed error or works that say what the JSON says."""
+"""Tests that every captured answer of Crossref is a typed error or works equal to the JSON."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ FILES = [path for path in FILES if path.suffix in {".docx", ".pptx", ".epub"}]
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def library(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("office"),)))
 
 
@@ -31,8 +31,8 @@ def test_the_captured_documents_are_there(corpus: Path) -> None:
     reason="python-docx and python-pptx are not installed (pip install --group bench)",
 )
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_a_captured_document_has_everything_that_others_see(desk: Carrel, path: Path) -> None:
-    document = desk.parse("office", path.suffix[1:], path.read_bytes())
+def test_a_captured_document_has_everything_that_others_see(library: Carrel, path: Path) -> None:
+    document = library.parse("office", path.suffix[1:], path.read_bytes())
     if path.name in STRICT:
         assert "Test" in str(document["sections"])
         return

@@ -48,7 +48,7 @@ def parse(config: Config) -> Parse:
 
 
 def expected_of(plugin: str, document: str) -> tuple[tuple[str, ...], Any]:
-    """Returns the formats that read a document, and what they give; no formats when none does."""
+    """Returns the formats for a document and their expected results; none if there are none."""
     if plugin == "europepmc":
         found = europepmc_oracle.read(document)
         return ((found[0],), found[1]) if found else ((), None)

@@ -28,7 +28,7 @@ DOCUMENTS = ("structure", "theorem", "slides", "complex", "alignment")
 
 
 @pytest.fixture(scope="module")
-def desk(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
+def library(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Carrel]:
     data = tmp_path_factory.mktemp("data")
     config = Config(cache_dir=code_folder, data_dir=data)
     with Carrel(replace(config, plugins=(builtin("tex"),))) as opened:
@@ -86,15 +86,15 @@ def f1(one: Counter[str], other: Counter[str]) -> float:
 
 
 @pytest.mark.parametrize("path", [*PAIRS, *PAPERS], ids=lambda path: path.stem)
-def test_a_captured_source_is_a_document(desk: Carrel, path: Path) -> None:
-    document = desk.parse("tex", "tex", path.read_bytes())
+def test_a_captured_source_is_a_document(library: Carrel, path: Path) -> None:
+    document = library.parse("tex", "tex", path.read_bytes())
     assert document["quality"] in {"complete", "partial", "none"}
 
 
-def test_documents_have_the_words_of_latexmls_output(desk: Carrel, corpus: Path) -> None:
+def test_documents_have_the_words_of_latexmls_output(library: Carrel, corpus: Path) -> None:
     paths = [path for path in PAIRS if path.name.split("-")[0] in DOCUMENTS]
     scores = {
-        path.name: f1(truth(path), found(desk.parse("tex", "tex", path.read_bytes())))
+        path.name: f1(truth(path), found(library.parse("tex", "tex", path.read_bytes())))
         for path in paths
     }
     ordered = sorted(scores.values())
@@ -104,9 +104,9 @@ def test_documents_have_the_words_of_latexmls_output(desk: Carrel, corpus: Path)
 
 
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
-def test_a_whole_paper_has_its_headings(desk: Carrel, path: Path) -> None:
+def test_a_whole_paper_has_its_headings(library: Carrel, path: Path) -> None:
     """Compares the title and headings with those that the benchmark's parser finds."""
-    document = desk.parse("tex", "tex", path.read_bytes())
+    document = library.parse("tex", "tex", path.read_bytes())
     table = path.with_name(path.name.replace("input", "expected")).with_suffix(".tsv")
     rows = [line.split("\t") for line in table.read_text("utf-8").splitlines()[1:]]
     plain = re.compile(r"\[[^\]]*\]|\W")
@@ -120,8 +120,8 @@ def test_a_whole_paper_has_its_headings(desk: Carrel, path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", EPRINTS, ids=lambda path: path.stem)
-def test_a_captured_e_print_is_read_whole(desk: Carrel, path: Path) -> None:
-    document = desk.parse("tex", "tar", path.read_bytes())
+def test_a_captured_e_print_is_read_whole(library: Carrel, path: Path) -> None:
+    document = library.parse("tex", "tar", path.read_bytes())
     assert document["quality"] == "complete"
     assert len(document["authors"]) >= 4
     assert len(document["abstract"]) > 500

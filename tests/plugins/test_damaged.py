@@ -155,7 +155,7 @@ def test_every_piece_is_read_alike_in_every_place(
 
 
 SCHEMA = compile_schema(json.loads(contract_file("document.schema.json").read_text("utf-8")))
-#: What a reader may say of a document that it cannot read.
+#: The errors that a reader may return for an unreadable document.
 REFUSALS = {"invalid_document", "too_large"}
 #: Of each format in every run, and with `--all`.
 SAMPLE, ALL = 40, 2000
@@ -238,7 +238,7 @@ def test_two_thousand_mutated_documents_are_documents_or_one_typed_error_without
     assert documents > 0  # pages and plain texts are read however damaged they are
     gc.collect()
     held = psutil.Process().memory_info().rss
-    # The same again: what the largest document needed is there by now, so that growth is a leak.
+    # Again: the memory for the largest document is allocated by now, so growth is a leak.
     for document in damaged_documents(document_format, ALL):
         outcome(readers, document_format, document)
     gc.collect()

@@ -124,7 +124,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
         said(200, {"type": "error", "title": "Internal error", "status": 500}),
         UNREADABLE,
     ),
-    # NCBI: the gateway's JSON, then what the utilities say.
+    # NCBI: the gateway's JSON, then the utilities' reports.
     "ncbi-bad-key": (
         OF_NCBI,
         said(400, {"error": "API key invalid", "api-key": "x", "type": "client"}),

@@ -56,7 +56,7 @@ def look() -> Look:
     return look
 
 
-def test_the_key_of_openalex_is_attached_and_its_budget_is_told(
+def test_the_key_of_openalex_is_attached_and_its_budget_is_reported(
     make_toolbox: MakeToolbox, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARREL_SECRET_OPENALEX_API_KEY", "hidden-key")

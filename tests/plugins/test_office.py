@@ -20,13 +20,13 @@ SCHEMA = json.loads(contract_file("document.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def library(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("office"),)))
 
 
-def read(desk: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
+def read(library: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
     """Returns the sandbox's result, after checking that native code returns the same."""
-    document = desk.parse("office", document_format, content)
+    document = library.parse("office", document_format, content)
     assert compile_schema(SCHEMA).is_valid(document)
     native = pytest.importorskip(
         "carrel_native", reason="the native module is not built (just native)"
@@ -35,9 +35,9 @@ def read(desk: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
     return document
 
 
-def refusal(desk: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
+def refusal(library: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
     with pytest.raises(CarrelError) as caught:
-        desk.parse("office", document_format, content)
+        library.parse("office", document_format, content)
     return caught.value.to_dict()
 
 
@@ -70,7 +70,7 @@ PARTS = relations(
 )
 
 
-def test_headings_come_from_localised_inherited_and_outlined_styles(desk: Carrel) -> None:
+def test_headings_come_from_localised_inherited_and_outlined_styles(library: Carrel) -> None:
     body = (
         paragraph("The title", "Title")
         + paragraph("One", "berschrift1")
@@ -79,7 +79,7 @@ def test_headings_come_from_localised_inherited_and_outlined_styles(desk: Carrel
         + paragraph("Three", "Deep")
         + paragraph("Four", extra='<w:outlineLvl w:val="1"/>')
     )
-    document = read(desk, "docx", docx(body, PARTS, word_styles_xml=STYLES))
+    document = read(library, "docx", docx(body, PARTS, word_styles_xml=STYLES))
     assert document["title"] == "The title"
     assert [(one["heading"], one["level"]) for one in document["sections"]] == [
         ("One", 1),
@@ -89,13 +89,13 @@ def test_headings_come_from_localised_inherited_and_outlined_styles(desk: Carrel
     ]
 
 
-def test_lists_are_nested_by_their_numbering(desk: Carrel) -> None:
+def test_lists_are_nested_by_their_numbering(library: Carrel) -> None:
     def item(text: str, level: int) -> str:
         numbered = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr>'
         return paragraph(text, extra=numbered)
 
     body = item("one", 0) + item("inner", 1) + item("two", 0)
-    document = read(desk, "docx", docx(body, PARTS, word_numbering_xml=NUMBERING))
+    document = read(library, "docx", docx(body, PARTS, word_numbering_xml=NUMBERING))
     inner = {"kind": "list", "items": [{"text": "inner"}]}
     assert blocks(document) == [
         {
@@ -106,7 +106,7 @@ def test_lists_are_nested_by_their_numbering(desk: Carrel) -> None:
     ]
 
 
-def test_tables_have_spans_and_header_rows(desk: Carrel) -> None:
+def test_tables_have_spans_and_header_rows(library: Carrel) -> None:
     def cell(text: str, properties: str = "") -> str:
         return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(text)}</w:tc>"
 
@@ -116,7 +116,7 @@ def test_tables_have_spans_and_header_rows(desk: Carrel) -> None:
         f"<w:tr>{cell('tall', tall)}{cell('b')}</w:tr>"
         f"<w:tr>{cell('', '<w:vMerge/>')}{cell('c')}</w:tr>"
     )
-    document = read(desk, "docx", docx(f"<w:tbl>{rows}</w:tbl>"))
+    document = read(library, "docx", docx(f"<w:tbl>{rows}</w:tbl>"))
     assert blocks(document) == [
         {
             "kind": "table",
@@ -130,18 +130,18 @@ def test_tables_have_spans_and_header_rows(desk: Carrel) -> None:
     ]
 
 
-def test_insertions_stay_and_deletions_and_hidden_text_go(desk: Carrel) -> None:
+def test_insertions_stay_and_deletions_and_hidden_text_go(library: Carrel) -> None:
     runs = (
         "<w:p><w:r><w:t>kept </w:t></w:r><w:ins><w:r><w:t>new</w:t></w:r></w:ins>"
         "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>"
         "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r></w:p>"
     )
-    document = read(desk, "docx", docx(runs))
+    document = read(library, "docx", docx(runs))
     assert texts(document) == ["kept new"]
     assert [one["code"] for one in document["warnings"]] == ["hidden_text"]
 
 
-def test_notes_links_formulas_and_text_boxes_are_kept(desk: Carrel) -> None:
+def test_notes_links_formulas_and_text_boxes_are_kept(library: Carrel) -> None:
     body = (
         '<w:p><w:r><w:t>See </w:t></w:r><w:hyperlink r:id="l"><w:r><w:t>this</w:t></w:r>'
         "</w:hyperlink>"
@@ -152,7 +152,7 @@ def test_notes_links_formulas_and_text_boxes_are_kept(desk: Carrel) -> None:
         f"{paragraph('boxed')}</w:txbxContent></w:drawing></w:r></w:p>"
     )
     notes = f'<w:root><w:footnote w:id="7">{paragraph("a note")}</w:footnote></w:root>'
-    document = read(desk, "docx", docx(body, PARTS, word_footnotes_xml=notes))
+    document = read(library, "docx", docx(body, PARTS, word_footnotes_xml=notes))
     assert blocks(document) == [
         {"kind": "paragraph", "text": "See this¹"},
         {"kind": "footnote", "label": "1", "text": "a note"},
@@ -163,13 +163,13 @@ def test_notes_links_formulas_and_text_boxes_are_kept(desk: Carrel) -> None:
     assert document["links"] == [{"href": "https://a.example/", "text": "this"}]
 
 
-def test_the_list_of_references_becomes_references(desk: Carrel) -> None:
+def test_the_list_of_references_becomes_references(library: Carrel) -> None:
     body = (
         paragraph("Words")
         + paragraph("References", "Heading1")
         + paragraph("Doe, J. (2019). A title. https://doi.org/10.5555/abc.")
     )
-    document = read(desk, "docx", docx(body))
+    document = read(library, "docx", docx(body))
     assert document["references"] == [
         {
             "text": "Doe, J. (2019). A title. https://doi.org/10.5555/abc.",
@@ -186,11 +186,11 @@ def test_the_list_of_references_becomes_references(desk: Carrel) -> None:
     }
 
 
-def test_slides_are_in_the_order_of_the_presentation(desk: Carrel) -> None:
+def test_slides_are_in_the_order_of_the_presentation(library: Carrel) -> None:
     bullet = '<a:p><a:pPr lvl="{}"><a:buChar char="-"/></a:pPr><a:r><a:t>{}</a:t></a:r></a:p>'
     second = shape("Second", kind="title") + f"<p:grpSp>{shape('grouped')}</p:grpSp>"
     first = shape(bullet.format(0, "one"), bullet.format(1, "two")) + shape("First", kind="title")
-    document = read(desk, "pptx", pptx(second, first, show=("0",)))
+    document = read(library, "pptx", pptx(second, first, show=("0",)))
     shown = [(one["label"], one["heading"], one["kind"]) for one in document["sections"]]
     assert shown == [("1", "First", "slide"), ("2", "Second", "hidden_slide")]
     assert document["pages"] == 2
@@ -201,7 +201,7 @@ def test_slides_are_in_the_order_of_the_presentation(desk: Carrel) -> None:
     ]
 
 
-def test_an_opendocument_text_is_read(desk: Carrel) -> None:
+def test_an_opendocument_text_is_read(library: Carrel) -> None:
     body = (
         '<text:h text:outline-level="2">Heading</text:h><text:p>a<text:s text:c="2"/>b<text:note>'
         "<text:note-citation>1</text:note-citation><text:note-body><text:p>note</text:p></text:note-body>"
@@ -214,7 +214,7 @@ def test_an_opendocument_text_is_read(desk: Carrel) -> None:
         "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>"
     )
     meta = '<a xmlns:dc="urn:dc" xmlns:o="urn:o"><o:meta><dc:title>Stated</dc:title></o:meta></a>'
-    document = read(desk, "odt", odt(body, meta_xml=meta))
+    document = read(library, "odt", odt(body, meta_xml=meta))
     assert document["title"] == "Stated"
     assert [(one["heading"], one["level"]) for one in document["sections"]] == [("Heading", 2)]
     assert blocks(document) == [
@@ -230,7 +230,7 @@ def test_an_opendocument_text_is_read(desk: Carrel) -> None:
     ]
 
 
-def test_a_book_is_read_in_the_order_of_its_spine(desk: Carrel) -> None:
+def test_a_book_is_read_in_the_order_of_its_spine(library: Carrel) -> None:
     page = "<html><body>{}</body></html>"
     chapters = {
         "b": page.format("<h1>First</h1><p>H<sub>2</sub>O &#169; <b>x</b></p>"),
@@ -242,7 +242,7 @@ def test_a_book_is_read_in_the_order_of_its_spine(desk: Carrel) -> None:
         "<dc:identifier>urn:isbn:9783161484100</dc:identifier><dc:identifier>doi:10.5555/b</dc:identifier>"
     )
     nav = page.format('<nav><ol><li><a href="a.xhtml">Named in the contents</a></li></ol></nav>')
-    document = read(desk, "epub", epub(chapters, metadata, nav))
+    document = read(library, "epub", epub(chapters, metadata, nav))
     assert document["title"] == "A book"
     assert document["authors"] == [{"literal": "Jane Doe"}]
     assert document["identifiers"] == {"isbn": ["9783161484100"], "doi": "10.5555/b"}
@@ -254,13 +254,13 @@ def test_a_book_is_read_in_the_order_of_its_spine(desk: Carrel) -> None:
     assert [one["code"] for one in document["warnings"]] == ["malformed_chapter"]
 
 
-def test_what_is_outside_the_document_is_named_and_never_read(desk: Carrel) -> None:
+def test_what_is_outside_the_document_is_named_and_never_read(library: Carrel) -> None:
     links = relations(
         ("i", "image", "file:///etc/passwd", "External"),
         ("t", "attachedTemplate", "https://a.example/t.dotm", "External"),
         ("h", "header", "../../../etc/passwd"),
     )
-    document = read(desk, "docx", docx(paragraph("words"), links))
+    document = read(library, "docx", docx(paragraph("words"), links))
     codes = [(one["code"], "etc/passwd" in str(one)) for one in document["warnings"]]
     assert codes == [
         ("missing_part", True),
@@ -270,27 +270,29 @@ def test_what_is_outside_the_document_is_named_and_never_read(desk: Carrel) -> N
 
 
 @pytest.mark.parametrize("document_format", ["docx", "pptx", "odt", "epub"])
-def test_an_encrypted_office_file_is_called_that(desk: Carrel, document_format: str) -> None:
+def test_an_encrypted_office_file_is_reported_as_encrypted(
+    library: Carrel, document_format: str
+) -> None:
     name = "EncryptedPackage".encode("utf-16-le").ljust(128, b"\0")
     document = read(
-        desk, document_format, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + name
+        library, document_format, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + name
     )
     assert (document["quality"], document["quality_reason"]) == ("none", "encrypted")
 
 
-def test_an_old_binary_document_is_called_that(desk: Carrel) -> None:
+def test_an_old_binary_document_is_reported_as_such(library: Carrel) -> None:
     name = "WordDocument".encode("utf-16-le").ljust(128, b"\0")
-    error = refusal(desk, "docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + name)
+    error = refusal(library, "docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + name)
     assert error["code"] == "invalid_document"
     assert "Word 97-2003" in error["message"]
 
 
-def test_a_protected_book_says_so(desk: Carrel) -> None:
+def test_a_protected_book_has_the_reason_encrypted(library: Carrel) -> None:
     sealed = (
         '<encryption><EncryptedData><CipherData><CipherReference URI="OPS/a.xhtml"/></CipherData>'
         "</EncryptedData></encryption>"
     )
-    document = read(desk, "epub", epub({"a": "<html/>"}, **{"META-INF__encryption.xml": sealed}))
+    document = read(library, "epub", epub({"a": "<html/>"}, **{"META-INF__encryption.xml": sealed}))
     assert (document["quality"], document["quality_reason"]) == ("none", "encrypted")
 
 
@@ -317,19 +319,19 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_document_is_one_typed_error(desk: Carrel, name: str) -> None:
+def test_a_hostile_document_is_one_typed_error(library: Carrel, name: str) -> None:
     document_format, make, codes = HOSTILE[name]
-    error = refusal(desk, document_format, make())
+    error = refusal(library, document_format, make())
     assert error["code"] in codes
-    assert desk.parse("office", "docx", docx(paragraph("still here")))["quality"] == "complete"
+    assert library.parse("office", "docx", docx(paragraph("still here")))["quality"] == "complete"
 
 
-def test_a_picture_is_not_inflated(desk: Carrel) -> None:
+def test_a_picture_is_not_inflated(library: Carrel) -> None:
     """Pictures are no text: one of 300 MB costs nothing."""
     picture = '<w:p><w:r><w:drawing><a:blip r:embed="r1"/></w:drawing></w:r></w:p>'
     links = relations(("r1", "image", "media/picture.png"))
     data = docx(paragraph("words") + picture, links, **{"word_media/picture_png": bytes(300 << 20)})
-    document = read(desk, "docx", data)
+    document = read(library, "docx", data)
     assert texts(document) == ["words"]
 
 
@@ -343,12 +345,12 @@ def test_a_picture_is_not_inflated(desk: Carrel) -> None:
 )
 @pytest.mark.parametrize("depth", [10, 30])
 def test_blocks_inside_each_other_do_not_use_up_the_stack(
-    desk: Carrel, before: str, behind: str, depth: int
+    library: Carrel, before: str, behind: str, depth: int
 ) -> None:
-    document = read(desk, "docx", docx(before * depth + paragraph("word") + behind * depth))
+    document = read(library, "docx", docx(before * depth + paragraph("word") + behind * depth))
     assert "word" in json.dumps(document)
 
 
-def test_options_are_refused(desk: Carrel) -> None:
+def test_options_are_refused(library: Carrel) -> None:
     with pytest.raises(SourceError, match="unknown field"):
-        desk.parse("office", "docx", docx(paragraph("a")), {"pages": "1"})
+        library.parse("office", "docx", docx(paragraph("a")), {"pages": "1"})

@@ -19,7 +19,7 @@ COMPONENT = Path(carrel.__file__).parent / "components" / "pdf.wasm"
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def library(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("pdf"),)))
 
 
@@ -149,9 +149,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_a_document_or_one_typed_error(desk: Carrel, name: str) -> None:
+def test_a_hostile_file_is_a_document_or_one_typed_error(library: Carrel, name: str) -> None:
     try:
-        found = desk.parse("pdf", "pdf", HOSTILE[name]())
+        found = library.parse("pdf", "pdf", HOSTILE[name]())
     except CarrelError as error:
         # Data that inflates to more than the sandbox's memory ends with the limit's error.
         codes = {"invalid_document", "too_large", "limit_exceeded"}
@@ -160,10 +160,10 @@ def test_a_hostile_file_is_a_document_or_one_typed_error(desk: Carrel, name: str
         assert found["quality"] in {"complete", "partial", "none"}
 
 
-def test_a_range_of_pages_is_read(desk: Carrel) -> None:
-    found = desk.parse("pdf", "pdf", CASES["paper"], {"pages": "2"})
+def test_a_range_of_pages_is_read(library: Carrel) -> None:
+    found = library.parse("pdf", "pdf", CASES["paper"], {"pages": "2"})
     assert found["pages"] == 3
     assert {section.get("page") for section in found["sections"]} == {2}
     with pytest.raises(SourceError) as caught:
-        desk.parse("pdf", "pdf", CASES["paper"], {"pages": "7-9"})
+        library.parse("pdf", "pdf", CASES["paper"], {"pages": "7-9"})
     assert caught.value.to_dict()["code"] == "invalid_arguments"

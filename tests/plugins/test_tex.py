@@ -23,13 +23,13 @@ PAPER = (Path(__file__).parents[2] / "plugins/tex/tests/paper.tex").read_text("u
 
 
 @pytest.fixture
-def desk(config: Config) -> Carrel:
+def library(config: Config) -> Carrel:
     return Carrel(replace(config, plugins=(builtin("tex"),)))
 
 
-def read(desk: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
+def read(library: Carrel, document_format: str, content: bytes) -> dict[str, Any]:
     """Returns the sandbox's result, after checking that native code returns the same."""
-    document = desk.parse("tex", document_format, content)
+    document = library.parse("tex", document_format, content)
     assert compile_schema(SCHEMA).is_valid(document)
     reason = "the native module is not built (just native)"
     native = pytest.importorskip("carrel_native", reason=reason)
@@ -41,14 +41,14 @@ def blocks(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [block for section in document["sections"] for block in section["blocks"]]
 
 
-def texts(desk: Carrel, source: str) -> list[str]:
+def texts(library: Carrel, source: str) -> list[str]:
     return [
-        block["text"] for block in blocks(read(desk, "tex", source.encode())) if "text" in block
+        block["text"] for block in blocks(read(library, "tex", source.encode())) if "text" in block
     ]
 
 
-def test_a_paper_is_read_whole(desk: Carrel) -> None:
-    document = read(desk, "tex", PAPER.encode())
+def test_a_paper_is_read_whole(library: Carrel) -> None:
+    document = read(library, "tex", PAPER.encode())
     assert document["title"] == "A Paper with an Accent: Café, naïve"
     assert document["authors"] == [
         {"literal": "Jane Doe"},
@@ -130,11 +130,11 @@ def test_a_paper_is_read_whole(desk: Carrel) -> None:
         ("costs \\$5", "costs $5"),
     ],
 )
-def test_text_is_the_visible_text(desk: Carrel, source: str, text: str) -> None:
-    assert " ".join(texts(desk, source)) == text
+def test_text_is_the_visible_text(library: Carrel, source: str, text: str) -> None:
+    assert " ".join(texts(library, source)) == text
 
 
-def test_an_e_print_is_flattened_from_its_main_file(desk: Carrel) -> None:
+def test_an_e_print_is_flattened_from_its_main_file(library: Carrel) -> None:
     main = (
         "\\documentclass{article}\\usepackage{own}\\begin{document}\\title{T}"
         "\\section{One}\\input{parts/one}\\include{parts/two}\\input{absent}"
@@ -152,7 +152,7 @@ def test_an_e_print_is_flattened_from_its_main_file(desk: Carrel) -> None:
         "picture.pdf": b"%PDF-1.5\0",
     }
     for packed in (True, False):
-        document = read(desk, "tar", eprint(files, packed=packed))
+        document = read(library, "tar", eprint(files, packed=packed))
         found = [one["text"] for one in blocks(document)]
         assert found == ["First macro.", "Second [doe]."]
         codes = sorted(one["code"] for one in document["warnings"])
@@ -162,7 +162,7 @@ def test_an_e_print_is_flattened_from_its_main_file(desk: Carrel) -> None:
         assert (reference["title"], reference["doi"]) == ("A Title", "10.5555/abc")
 
 
-def test_the_bbl_is_preferred_and_names_its_authors_and_years(desk: Carrel) -> None:
+def test_the_bbl_is_preferred_and_names_its_authors_and_years(library: Carrel) -> None:
     bbl = (
         "\\begin{thebibliography}{1}\\expandafter\\ifx\\csname natexlab\\endcsname\\relax"
         "\\def\\natexlab#1{#1}\\fi\\bibitem[{Doe(2019)}]{doe}Jane Doe. \\newblock Title."
@@ -172,7 +172,7 @@ def test_the_bbl_is_preferred_and_names_its_authors_and_years(desk: Carrel) -> N
         "\\documentclass{article}\\begin{document}\\citet{doe} and \\citep[p.~3]{doe}"
         "\\bibliography{refs}\\end{document}"
     )
-    document = read(desk, "tar", eprint({"ms.tex": main, "ms.bbl": bbl}))
+    document = read(library, "tar", eprint({"ms.tex": main, "ms.bbl": bbl}))
     assert blocks(document)[0]["text"] == "Doe (2019) and (Doe, 2019, p. 3)"
     (reference,) = document["references"]
     assert (reference["doi"], reference["year"]) == ("10.5555/x", "2019")
@@ -180,14 +180,14 @@ def test_the_bbl_is_preferred_and_names_its_authors_and_years(desk: Carrel) -> N
     assert reference["text"] == "Jane Doe. Title. Journal, 2019."
 
 
-def test_one_file_in_gzip_is_an_e_print(desk: Carrel) -> None:
-    document = read(desk, "tar", gzip.compress(PAPER.encode(), mtime=0))
+def test_one_file_in_gzip_is_an_e_print(library: Carrel) -> None:
+    document = read(library, "tar", gzip.compress(PAPER.encode(), mtime=0))
     assert document["title"] == "A Paper with an Accent: Café, naïve"
 
 
-def test_a_charset_is_read_as_stated(desk: Carrel) -> None:
+def test_a_charset_is_read_as_stated(library: Carrel) -> None:
     source = "\\usepackage[latin2]{inputenc}\\begin{document}łódź\\end{document}"
-    document = read(desk, "tex", source.encode("iso-8859-2"))
+    document = read(library, "tex", source.encode("iso-8859-2"))
     assert blocks(document)[0]["text"] == "łódź"
 
 
@@ -202,10 +202,10 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_e_print_is_one_typed_error(desk: Carrel, name: str) -> None:
+def test_a_hostile_e_print_is_one_typed_error(library: Carrel, name: str) -> None:
     document_format, make, codes = HOSTILE[name]
     with pytest.raises(CarrelError) as caught:
-        desk.parse("tex", document_format, make())
+        library.parse("tex", document_format, make())
     assert caught.value.to_dict()["code"] in codes
 
 
@@ -218,33 +218,33 @@ def test_a_hostile_e_print_is_one_typed_error(desk: Carrel, name: str) -> None:
         "\\newenvironment{e}{\\begin{e}}{\\end{e}}\\begin{e}",
     ],
 )
-def test_macros_that_never_end_are_bounded(desk: Carrel, source: str) -> None:
-    document = read(desk, "tex", f"words {source}".encode())
+def test_macros_that_never_end_are_bounded(library: Carrel, source: str) -> None:
+    document = read(library, "tex", f"words {source}".encode())
     assert "expansion_limit" in {one["code"] for one in document["warnings"]}
 
 
-def test_notes_to_the_authors_are_no_text(desk: Carrel) -> None:
+def test_notes_to_the_authors_are_no_text(library: Carrel) -> None:
     source = (
         "\\documentclass{elsarticle}\\begin{document}\\begin{frontmatter}\\title{A}\\author{B\\fnref{f}}"
         "\\fntext[f]{Institute of Nowhere}\\cortext[c]{Corresponding author}\\end{frontmatter}"
         "Words.\\end{document}"
     )
-    document = read(desk, "tex", source.encode())
+    document = read(library, "tex", source.encode())
     assert [block["text"] for block in blocks(document)] == ["Words."]
     notes = [one["value"] for one in document["metadata"] if one["name"] == "author_note"]
     assert notes == ["Institute of Nowhere", "Corresponding author"]
 
 
-def test_a_document_without_an_end_is_truncated(desk: Carrel) -> None:
-    document = read(desk, "tex", b"\\documentclass{article}\\begin{document}Half of")
+def test_a_document_without_an_end_is_truncated(library: Carrel) -> None:
+    document = read(library, "tex", b"\\documentclass{article}\\begin{document}Half of")
     assert (document["quality"], document["quality_reason"]) == ("partial", "truncated")
     assert document["warnings"][0]["code"] == "truncated_source"
 
 
-def test_a_loop_over_the_lines_of_a_file_ends(desk: Carrel) -> None:
+def test_a_loop_over_the_lines_of_a_file_ends(library: Carrel) -> None:
     """A file that TeX would open for reading is at its end: no line is read for ever."""
     loop = "\\def\\next{\\ifeof\\file end\\else\\read\\file to \\line line \\next\\fi}"
-    assert texts(desk, f"{loop}\\openin\\file=gone \\next") == ["end"]
+    assert texts(library, f"{loop}\\openin\\file=gone \\next") == ["end"]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_loop_over_the_lines_of_a_file_ends(desk: Carrel) -> None:
 )
 @pytest.mark.parametrize("depth", [10, 200])
 def test_what_is_nested_does_not_use_up_the_stack(
-    desk: Carrel, before: str, behind: str, depth: int
+    library: Carrel, before: str, behind: str, depth: int
 ) -> None:
     source = f"start {before * depth}word{behind * depth}"
-    assert "word" in json.dumps(read(desk, "tex", source.encode()))
+    assert "word" in json.dumps(read(library, "tex", source.encode()))

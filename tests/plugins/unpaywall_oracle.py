@@ -1,6 +1,6 @@
 """What Unpaywall's JSON says, read by Python's own means; shares no code with the parser.
 
-Differences that are accepted, and why, stand in `plugins/unpaywall/README.md`; each is one rule
+`plugins/unpaywall/README.md` lists the accepted differences with reasons; each is one rule
 here, named in a comment.
 """
 
@@ -32,7 +32,7 @@ _CSL = {
 
 
 def read(document: str) -> tuple[str, dict[str, Any]] | None:
-    """Returns a format that reads a document and what it must give; None for an error."""
+    """Returns a format for a document and its expected result; None for an error."""
     root = json.loads(document)
     if root.get("error"):
         return None

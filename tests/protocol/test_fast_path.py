@@ -37,8 +37,8 @@ def on_the_fast_path(use: Callable[[FastPath], object], **settings: Any) -> list
             loader, ServerConfig(**settings), Implementation(name="t", version="1"), raw=True
         )
         answers: list[bytes | None] = []
-        lane = FastPath(calls, lambda _id, line: answers.append(line))
-        use(lane)
+        fast_path = FastPath(calls, lambda _id, line: answers.append(line))
+        use(fast_path)
         for _ in range(500):
             if not calls.running:
                 break
@@ -49,8 +49,8 @@ def on_the_fast_path(use: Callable[[FastPath], object], **settings: Any) -> list
 
 
 def test_a_plain_call_is_answered() -> None:
-    def use(lane: FastPath) -> None:
-        assert lane.take(request({"name": "echo", "arguments": {"value": 1}}), REVISION)
+    def use(fast_path: FastPath) -> None:
+        assert fast_path.take(request({"name": "echo", "arguments": {"value": 1}}), REVISION)
 
     (line,) = on_the_fast_path(use)
     assert line is not None
@@ -61,8 +61,8 @@ def test_a_plain_call_is_answered() -> None:
 def test_absent_arguments_differ_from_an_empty_object(
     arguments: dict[str, Any],
 ) -> None:
-    def use(lane: FastPath) -> None:
-        assert lane.take(request({"name": "echo", **arguments}), REVISION)
+    def use(fast_path: FastPath) -> None:
+        assert fast_path.take(request({"name": "echo", **arguments}), REVISION)
 
     (line,) = on_the_fast_path(use)
     assert line is not None
@@ -84,8 +84,8 @@ def test_absent_arguments_differ_from_an_empty_object(
     ],
 )
 def test_any_other_request_is_left_to_the_sdk(params: dict[str, Any] | None, method: str) -> None:
-    def use(lane: FastPath) -> None:
-        assert not lane.take(request(params, method), REVISION)
+    def use(fast_path: FastPath) -> None:
+        assert not fast_path.take(request(params, method), REVISION)
 
     assert on_the_fast_path(use) == []
 
@@ -94,15 +94,15 @@ def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
     async def run() -> list[bytes | None]:
         answers: list[bytes | None] = []
         known = {"tools": RawJson(b'[{"name":"x"}]'), "ttlMs": 0}
-        lane = FastPath(
+        fast_path = FastPath(
             cast("ToolCalls", None),
             lambda _id, line: answers.append(line),
             find_list=lambda revision: known if revision == REVISION else None,
         )
-        assert lane.take(request(None, "tools/list"), REVISION)
-        assert lane.take(request({}, "tools/list"), REVISION)
-        assert not lane.take(request(None, "tools/list"), "2025-06-18")
-        assert not lane.take(request({"cursor": "2"}, "tools/list"), REVISION)
+        assert fast_path.take(request(None, "tools/list"), REVISION)
+        assert fast_path.take(request({}, "tools/list"), REVISION)
+        assert not fast_path.take(request(None, "tools/list"), "2025-06-18")
+        assert not fast_path.take(request({"cursor": "2"}, "tools/list"), REVISION)
         return answers
 
     line = b'{"jsonrpc":"2.0","id":1,"result":{"ttlMs":0,"tools":[{"name":"x"}]}}'
@@ -110,17 +110,17 @@ def test_a_list_that_was_made_before_is_written_as_it_is() -> None:
 
 
 def test_a_rate_limited_call_is_handled_by_the_sdk() -> None:
-    def use(lane: FastPath) -> None:
-        assert lane.take(request({"name": "echo"}), REVISION)
-        assert not lane.take(request({"name": "echo"}), REVISION)
+    def use(fast_path: FastPath) -> None:
+        assert fast_path.take(request({"name": "echo"}), REVISION)
+        assert not fast_path.take(request({"name": "echo"}), REVISION)
 
     assert len(on_the_fast_path(use, calls_per_second=0.01, burst=1)) == 1
 
 
 def test_calls_that_run_when_the_connection_ends_get_no_answer() -> None:
-    def use(lane: FastPath) -> None:
-        assert lane.take(request({"name": "wait", "arguments": {"key": "end"}}), REVISION)
-        lane.close()
+    def use(fast_path: FastPath) -> None:
+        assert fast_path.take(request({"name": "wait", "arguments": {"key": "end"}}), REVISION)
+        fast_path.close()
 
     assert on_the_fast_path(use) == [None]
 

@@ -39,7 +39,7 @@ def test_the_rest_after_the_last_line_feed_is_a_line() -> None:
         max_leaves=20,
     )
 )
-def test_whatever_a_result_holds_its_line_is_one_line_of_strict_json(value: object) -> None:
+def test_any_result_is_one_line_of_strict_json(value: object) -> None:
     line = encode(JSONRPCResponse(jsonrpc="2.0", id=1, result={"value": value}))
 
     def refuse(constant: str) -> None:

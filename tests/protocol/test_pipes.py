@@ -96,7 +96,7 @@ def test_a_paused_source_leaves_the_rest_in_the_pipe(
 
 
 @sinks
-def test_a_sink_keeps_order_and_writes_whatever_the_pipe_cannot_hold(
+def test_a_sink_keeps_order_and_writes_more_than_the_pipe_can_hold(
     make: MakeSink, pipe: tuple[int, int]
 ) -> None:
     reading, writing = pipe

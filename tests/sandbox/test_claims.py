@@ -21,7 +21,7 @@ STACK = RuntimeSettings(Path()).stack_bytes
 
 
 class Compiles:
-    """What was compiled, and its age relative to this process."""
+    """Returns the compiled entries, with their age relative to this process."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.nices: list[int] = []

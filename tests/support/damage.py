@@ -30,7 +30,7 @@ READERS = {
     "tar": "tex",
 }
 _USUAL = {"page": "html", "jats": "jats", "office": "docx", "pdf": "pdf", "tex": "tex"}
-#: What is put in: what opens, ends, counts or escapes something in one of the formats.
+#: Inserted fragments: those that open, end, count or escape something in one of the formats.
 _PIECES: tuple[bytes, ...] = (
     *(bytes([one]) for one in b"<>&;\"'=/[](){}\\%$#|*`~-_\n\t 09"),
     "é名😀\u00a0\u2028".encode(),
@@ -137,7 +137,7 @@ def _tar_with_a_damaged_file(data: bytes, chance: random.Random) -> bytes:
 
 
 def _pdf_with_a_damaged_stream(data: bytes, chance: random.Random) -> bytes:
-    """Damages a few bytes behind a `stream`, or a number, where a reader trusts what it counts."""
+    """Damages a few bytes after a `stream`, or a number that a reader uses as a length."""
     starts = [at for at in range(len(data)) if data.startswith((b"stream", b"obj", b"/"), at)]
     if not starts:
         return _damage(data, chance)

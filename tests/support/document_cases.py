@@ -226,7 +226,7 @@ CASES: Mapping[str, Mapping[str, DocumentCase]] = {"office": OFFICE, "tex": TEX}
 
 
 def main() -> None:
-    """Writes the files; what is expected of them is another matter."""
+    """Writes the files, without their expected results."""
     for plugin, cases in CASES.items():
         for name, case in cases.items():
             folder = FIXTURES / plugin / name

@@ -1,4 +1,4 @@
-//! Core module → component that names its contract and holds its manifest.
+//! Core module → component with custom sections for its contract version and its manifest.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const MANIFEST: &str = "carrel:manifest";
 const CONTRACT: &str = "carrel:contract";
 
 /// Makes a component of the core module `input`, which targets one of the contract's worlds; with a
-/// manifest, it carries that and the contract version that it needs.
+/// manifest, the component contains it and the contract version that it needs.
 pub(crate) fn componentize(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
@@ -29,7 +29,7 @@ pub(crate) fn componentize(
     std::fs::write(output, component).map_err(|error| format!("{}: {error}", output.display()))
 }
 
-/// The names a component imports from outside.
+/// The names of a component's imports.
 pub(crate) fn imports(file: impl AsRef<Path>) -> Result<Vec<String>, Failure> {
     let file = file.as_ref();
     let bytes = read(file)?;

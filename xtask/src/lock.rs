@@ -1,4 +1,4 @@
-//! `components.lock`: which bytes, from which sources, by whom.
+//! `components.lock`: each component's digest, the hash of its sources, and the compiler.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) struct Lock {
 pub(crate) struct Component {
     /// `sha256:` and hexadecimal digits: the file's bytes.
     pub(crate) digest: String,
-    /// Likewise: the sources that made it, see `sources`.
+    /// The hash of its sources in the same form, see `sources`.
     pub(crate) sources: String,
     /// Compiler and target. Equal builders make equal bytes of equal sources.
     pub(crate) builder: String,

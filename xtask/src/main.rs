@@ -18,7 +18,7 @@ mod sources;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Where the built components and their lock live, below the workspace's root.
+/// The folder of the built components and their lock, below the workspace's root.
 const COMPONENTS: &str = "host/carrel/components";
 
 const USAGE: &str = "usage: xtask componentize IN.wasm OUT.wasm
@@ -26,7 +26,7 @@ const USAGE: &str = "usage: xtask componentize IN.wasm OUT.wasm
        xtask components --check
        xtask imports FILE.wasm";
 
-/// What went wrong, in one line.
+/// The error message, on one line.
 type Failure = String;
 
 fn main() -> ExitCode {
@@ -82,7 +82,7 @@ fn build(root: &Path, modules: &Path, builder: &str, into: &Path) -> Result<(), 
     lock.write(into)
 }
 
-/// Compares the lock with the sources and with the components it stands beside.
+/// Compares the lock with the sources and with the components next to it.
 fn check(root: &Path) -> Result<(), Failure> {
     let folder = root.join(COMPONENTS);
     let lock = lock::Lock::read(&folder)?;

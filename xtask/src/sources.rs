@@ -1,4 +1,4 @@
-//! The hash of everything a component is made from.
+//! Hashes the sources of a component.
 //!
 //! SHA-256 over one line for each file, in the order of the paths: the path below the workspace's
 //! root with forward slashes, a space, the SHA-256 of its bytes with CRLF read as LF (so that a
@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::Failure;
 use crate::lock::hex;
 
-/// What every component depends on. The lock file and the workspace's manifest fix dependencies and
-/// profile, `scripts/build-wasm` and `toolchain.py` the compiler and its flags, `componentize` and
-/// `xtask` the step to the component.
+/// Files that every component depends on: the lock file and the workspace's manifest for
+/// dependencies and profile, `scripts/build-wasm` and `toolchain.py` for the compiler and its
+/// flags, `componentize` and `xtask` for making the component.
 const SHARED: &[&str] = &[
     "Cargo.lock",
     "Cargo.toml",

@@ -216,5 +216,5 @@ def call_reserved(
         ArgumentError: a host would never send these arguments.
         CarrelError: the call failed.
     """
-    with closing(PluginSet(config)) as registry:
-        return call_plugin(registry.plugin(plugin), tool, arguments, on_progress)
+    with closing(PluginSet(config)) as plugin_set:
+        return call_plugin(plugin_set.plugin(plugin), tool, arguments, on_progress)

@@ -26,15 +26,15 @@ class LeftOut:
     """The plugins that are missing from a listing.
 
     Args:
-        registry: has them.
+        plugin_set: has them.
         failed: why each was left out.
 
     Attributes:
         failed: the same, as of the last check.
     """
 
-    def __init__(self, registry: PluginSet, failed: Mapping[str, CarrelError]) -> None:
-        self._registry = registry
+    def __init__(self, plugin_set: PluginSet, failed: Mapping[str, CarrelError]) -> None:
+        self._plugin_set = plugin_set
         self.failed = dict(failed)
         self._looked_at = -_REUSE_SECONDS
 
@@ -47,7 +47,7 @@ class LeftOut:
         failed: dict[str, CarrelError] = {}
         for name in self.failed:
             try:
-                self._registry.manifest(name)
+                self._plugin_set.manifest(name)
             except CarrelError as error:
                 failed[name] = error
         is_same = failed.keys() == self.failed.keys()
@@ -61,7 +61,7 @@ class LeftOut:
             tool: its name for clients.
         """
         failed = self.failed
-        approved = {plugin: self._registry.approved_tools(plugin) for plugin in failed}
+        approved = {plugin: self._plugin_set.approved_tools(plugin) for plugin in failed}
         for plugin, tools in approved.items():
             if tool in client_names(plugin, tools).values():
                 return failed[plugin]

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from carrel.plugins.plugin_set import PluginSet
 
 
-def health(config: Config, registry: PluginSet) -> dict[str, Any]:
+def health(config: Config, plugin_set: PluginSet) -> dict[str, Any]:
     """Returns versions, plugins and folders; `ok` is false if something configured does not
     work.
     """
-    plugins = [_plugin(state) for state in registry.states()]
+    plugins = [_plugin(state) for state in plugin_set.states()]
     folders = {"cache": _folder(config.cache_dir), "data": _folder(config.data_dir)}
     return {
         "ok": all(one["state"] != "failed" for one in plugins)

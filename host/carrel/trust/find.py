@@ -27,7 +27,7 @@ UNREADABLE = (RefusedError, RegistryError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SignatureCandidate:
     """One signature, unverified.
 
     Attributes:
@@ -53,7 +53,7 @@ class Candidate:
     document: bytes = field(default=b"", repr=False)
 
 
-Found = Candidate | tuple[str, str]
+Found = SignatureCandidate | tuple[str, str]
 
 
 def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found]:
@@ -98,7 +98,7 @@ def short(digest: str) -> str:
 
 def _from_referrer(
     repository: RepositoryReader, descriptor: Descriptor, place: str
-) -> Candidate | None:
+) -> SignatureCandidate | None:
     """Reads the bundle of a referrer; None for a referrer of another kind."""
     document = repository.manifest(descriptor.digest)
     if document is None:
@@ -108,7 +108,7 @@ def _from_referrer(
         return None
     data = repository.blob(layers[0], max_bytes=MAX_DOCUMENT_BYTES)
     read = bundles.read_bundle(data)
-    return Candidate(
+    return SignatureCandidate(
         place=place,
         message=claims.signed_message(read.payload_type, read.payload),
         signature=read.signature,
@@ -136,7 +136,7 @@ def _older(repository: RepositoryReader, document: Document) -> Iterator[Found]:
         yield "older signatures", f"only the first {MAX_OLDER} of {len(layers)} were read"
 
 
-def _from_layer(repository: RepositoryReader, layer: Descriptor, place: str) -> Candidate:
+def _from_layer(repository: RepositoryReader, layer: Descriptor, place: str) -> SignatureCandidate:
     if SIGNATURE not in layer.annotations:
         raise RefusedError("it has no signature")
     signature = base64_bytes(layer.annotations[SIGNATURE], "the signature")
@@ -144,7 +144,7 @@ def _from_layer(repository: RepositoryReader, layer: Descriptor, place: str) -> 
     # cosign writes the chain without its last certificate, which is the authority's own.
     above = _pem_chain(layer.annotations.get(CHAIN, ""))[:-1]
     payload = repository.blob(layer, max_bytes=MAX_DOCUMENT_BYTES)
-    return Candidate(
+    return SignatureCandidate(
         place=place,
         message=payload,
         signature=signature,

@@ -10,7 +10,7 @@ from pathlib import Path
 from cryptography import x509
 
 from .certificates import check_chain, issuer_name, read_chain, read_roots, subject_names
-from .find import Candidate
+from .find import SignatureCandidate
 from .keyless import check_keyless
 from .keys import accepted, has_signed
 from .policy import Identity, Signer
@@ -24,7 +24,7 @@ class Authority:
     identity: Identity
     roots: tuple[x509.Certificate, ...]
 
-    def signer(self, candidate: Candidate, digest: str) -> Signer:
+    def signer(self, candidate: SignatureCandidate, digest: str) -> Signer:
         """Returns the signer of `digest` if it has this identity.
 
         Raises:
@@ -47,7 +47,7 @@ class Authority:
         candidate.check_claim(digest)
         return Signer("certificate", name, issuer)
 
-    def _check_keyless(self, candidate: Candidate, digest: str) -> tuple[str, str]:
+    def _check_keyless(self, candidate: SignatureCandidate, digest: str) -> tuple[str, str]:
         if candidate.older:
             raise RefusedError(
                 "signatures of a Sigstore instance are accepted as bundles only (cosign 3)"

@@ -17,7 +17,7 @@ from carrel.oci.repository import RepositoryReader
 from carrel.text.printable import printable
 
 from .bundle import key_hint
-from .find import Candidate, find_signatures, short
+from .find import SignatureCandidate, find_signatures, short
 from .keys import PublicKey, fingerprint, has_signed, public_key
 from .policy import Signer, TrustPolicy
 from .strict import RefusedError
@@ -54,7 +54,7 @@ def verify(
     keys, authorities = _load(policy, plugin)
     tried = []
     for found in find_signatures(repository, digest):
-        if isinstance(found, Candidate):
+        if isinstance(found, SignatureCandidate):
             place = found.place
             try:
                 return _signer(found, digest, keys, authorities)
@@ -106,7 +106,7 @@ def _key(path: Path) -> PublicKey:
 
 
 def _signer(
-    candidate: Candidate,
+    candidate: SignatureCandidate,
     digest: str,
     keys: Sequence[PublicKey],
     authorities: Sequence[Authority],
@@ -133,7 +133,7 @@ def _signer(
     raise RefusedError(", ".join(dict.fromkeys(reasons)))
 
 
-def _by_key(candidate: Candidate, digest: str, keys: Sequence[PublicKey]) -> Signer:
+def _by_key(candidate: SignatureCandidate, digest: str, keys: Sequence[PublicKey]) -> Signer:
     # The hint only decides which key is tried first: it is not signed.
     for key in sorted(keys, key=lambda one: key_hint(one) != candidate.hint):
         if has_signed(key, candidate.signature, candidate.message):

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{
     Annotations, Format, FullText, HostRule, Limits, Lookup, Pace, Roles, Search, Tool,
@@ -9,7 +9,7 @@ use crate::formats::entry::Page;
 use crate::record::Works;
 use crate::tools::{arguments::QueryArguments, roles};
 
-/// What a model reads about the tool.
+/// The tool's description, which models read.
 const QUERY: &str = "\
 WHEN TO USE: Find arXiv e-prints by topic, author, title or category, or get their metadata by id.
 INPUTS: search_query, id_list or both: then the articles of id_list that match.
@@ -28,8 +28,8 @@ pub(crate) fn manifest() -> Manifest {
     );
     manifest.title = Some("arXiv".to_owned());
     manifest.hosts = hosts();
-    // A page of 2,000 entries with a HEAD for each, and twelve requests for as many ids, at arXiv's
-    // pace. What does not fit into the time is left out and said.
+    // Enough for a page of 2,000 entries with a HEAD for each, or twelve requests for as many ids,
+    // at arXiv's pace. What does not fit into the time is left out, with a notice.
     manifest.limits =
         Some(Limits { wall_seconds: Some(120.0), fetches: Some(2100), ..Limits::default() });
     manifest.tools = vec![Tool {
@@ -40,7 +40,7 @@ pub(crate) fn manifest() -> Manifest {
         output_schema: schema::output::<Page<'_>>(),
         annotations: Annotations::LOOKUP,
     }];
-    // As many ids as a URL holds, so one request.
+    // As many ids as a URL can hold, so that one request suffices.
     manifest.lookup = Some(Lookup { identifiers: vec!["arxiv"], batch: Some(100) });
     manifest.roles = Some(Roles {
         // Every e-print is free to read, so there is nothing to filter.
@@ -70,9 +70,9 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// arXiv's terms: one request to the API every three seconds, one connection; the site is checked by
-/// HEAD only, for which five a second is what its own robots rules bear. A bundle, once published,
-/// stays, so answers about it keep for a week.
+/// arXiv's terms: one request to the API every three seconds, one connection. The site is checked
+/// by HEAD only; its robots rules allow five a second. Bundles are never withdrawn, so answers
+/// about them are cached for a week.
 fn hosts() -> Vec<HostRule> {
     let api = HostRule {
         paths: ["/api/query", "/html", "/e-print", "/src", "/pdf"].map(str::to_owned).to_vec(),

@@ -1,4 +1,5 @@
-//! Entry → the contract's bibliographic record: the one place where arXiv's words become Carrel's.
+//! Entry → the contract's bibliographic record: the only file that translates arXiv's terms to
+//! Carrel's.
 
 use std::borrow::Cow;
 
@@ -40,7 +41,8 @@ impl<'d> From<Page<'d>> for Works<'d> {
 impl Works<'_> {
     /// The page as JSON text.
     pub fn to_json(&self) -> String {
-        // Neither maps with odd keys nor floats are in these types, so there is nothing to fail.
+        // These types have neither maps with non-string keys nor floats, so serialization cannot
+        // fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

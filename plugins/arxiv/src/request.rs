@@ -1,8 +1,8 @@
 //! Arguments → requests. Pure.
 //!
-//! Usually one request. A list of ids can be too long for one URL; it is then split into groups, and
-//! since nobody knows beforehand how many of a group's ids exist, every group is asked for all its
-//! entries, and `start`, `max_results` and the order are applied to the whole afterwards (see
+//! Usually one request. A list of ids that is too long for one URL is split into groups. How many
+//! of a group's ids exist is not known beforehand, so each request asks for all entries of its
+//! group, and `start`, `max_results` and the order are applied to the merged entries (see
 //! [`merge`](crate::response)).
 
 use carrel_pdk::{Error, Request, percent};
@@ -12,11 +12,11 @@ use crate::tools::{arguments::QueryArguments, ids};
 /// Where the API is.
 const ENDPOINT: &str = "https://export.arxiv.org/api/query";
 
-/// Bytes a URL may have. Neither arXiv nor HTTP states a bound; 2,000 is what every proxy, cache and
-/// log on the way is known to take.
+/// The longest URL, in bytes. Neither arXiv nor HTTP states a limit; every proxy, cache and log is
+/// known to accept 2,000.
 const URL_BYTES: usize = 2000;
 
-/// How to ask arXiv.
+/// The requests that a query needs.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Plan {
     /// One request, which arXiv pages and sorts.
@@ -29,7 +29,7 @@ pub enum Plan {
 ///
 /// # Errors
 ///
-/// `invalid_arguments` when `id_list` does not make sense or the query does not fit into a URL.
+/// `invalid_arguments` when `id_list` is invalid or the query does not fit into a URL.
 pub fn plan(arguments: &QueryArguments) -> Result<(Plan, Vec<String>), Error> {
     let ids = match &arguments.id_list {
         Some(list) => ids::parse(list)?,
@@ -69,12 +69,12 @@ pub fn by_id(ids: &[String]) -> Vec<(&[String], Request)> {
         .collect()
 }
 
-/// Bytes a URL that cannot be split may have: what common servers refuse beyond.
+/// The longest URL that cannot be split, in bytes; common servers refuse longer ones.
 const LONGEST_URL: usize = 8000;
 
 /// Splits the ids so that each group's URL fits, in order and as few as possible.
 fn groups<'i>(arguments: &QueryArguments, ids: &'i [String]) -> Vec<&'i [String]> {
-    // Four digits is the longest that a group's size can be.
+    // A group's size has at most four digits.
     let around = url(arguments, &[], 0, 1000_usize).len() + "&id_list=".len();
     let mut groups = Vec::new();
     let mut first = 0;

@@ -1,4 +1,4 @@
-//! Answers → one page. Pure.
+//! Responses → one page. Pure.
 
 use std::cmp::Ordering;
 
@@ -14,9 +14,9 @@ use crate::tools::arguments::{QueryArguments, SortBy, SortOrder};
 ///
 /// # Errors
 ///
-/// `upstream_error` when arXiv reports an error, in a feed with whatever status or by a status of its
-/// own; `upstream_invalid` when a successful answer is no feed; else what the status means. 404 says nothing
-/// about an id: those that do not exist are just not in the feed.
+/// `upstream_error` when arXiv reports an error, in a feed with any status or by the status alone;
+/// `upstream_invalid` when a successful answer is not a feed; else the error of the status. 404
+/// says nothing about an id: ids that do not exist are only missing from the feed.
 pub fn page(response: &Response) -> Result<Page<'_>, Error> {
     let parsed = feed::parse(&response.body);
     if response.is_success() {
@@ -32,13 +32,13 @@ pub fn page(response: &Response) -> Result<Page<'_>, Error> {
     if let Err(error) = parsed
         && error.code == Code::UpstreamError
     {
-        // Words of a server that broke down are about the server.
+        // The text of a server error is about the server, not the request.
         return Err(if response.status < 500 { error } else { error.retry_later() });
     }
     Err(refusal("arXiv", response))
 }
 
-/// One page of the groups' pages: put together, sorted as asked, cut as asked.
+/// Merges the groups' pages into one: concatenates, sorts and cuts as requested.
 pub fn whole<'d>(pages: Vec<Page<'d>>, arguments: &QueryArguments) -> Page<'d> {
     let count = |page: &Page<'_>| page.total_results.unwrap_or(page.entries.len() as u64);
     let total = pages.iter().map(count).sum();
@@ -46,8 +46,8 @@ pub fn whole<'d>(pages: Vec<Page<'d>>, arguments: &QueryArguments) -> Page<'d> {
     if let Some(date) = match arguments.sort_by {
         Some(SortBy::SubmittedDate) => Some(published as fn(&Entry<'d>) -> Option<String>),
         Some(SortBy::LastUpdatedDate) => Some(updated as fn(&Entry<'d>) -> Option<String>),
-        // Relevance means nothing across requests: groups stay in the order of the list, and so do,
-        // inside a group, arXiv's answers.
+        // Relevance cannot be compared across requests: groups keep the order of the list, and
+        // entries keep arXiv's order inside their group.
         Some(SortBy::Relevance) | None => None,
     } {
         let ascending = arguments.sort_order == Some(SortOrder::Ascending);
@@ -73,7 +73,8 @@ fn updated(entry: &Entry<'_>) -> Option<String> {
     entry.updated.as_deref().map(str::to_owned)
 }
 
-/// arXiv writes all dates alike, in UTC, so they sort as texts. An entry without one goes last.
+/// arXiv writes all dates in one format, in UTC, so they sort as texts. An entry without a date is
+/// last.
 #[derive(PartialEq, Eq)]
 struct Dated {
     date: Option<String>,

@@ -1,4 +1,4 @@
-//! The tool `query` against an arXiv of the test's own making.
+//! The tool `query` against a fake arXiv.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -409,7 +409,7 @@ fn a_version_without_metadata_is_said_to_be_so() {
     assert_eq!(page["not_found"], json!(["2301.00001v9"]), "as lookup says");
 }
 
-/// What arXiv itself would answer, if its URLs had no end.
+/// The answer of an arXiv without a limit on URLs.
 fn model(count: usize, start: usize, most: usize) -> Vec<String> {
     list(count)
         .split(',')

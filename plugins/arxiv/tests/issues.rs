@@ -53,7 +53,7 @@ fn both_addresses_of_the_error_page_are_known() {
     }
 }
 
-/// Elements are matched by namespace: a stranger's `title` is no title.
+/// Elements are matched by namespace: a `title` of another namespace is not a title.
 #[test]
 fn a_strangers_element_of_the_same_name_does_not_count() {
     let entry = r#"<entry><title xmlns="urn:x">no</title><title>yes</title></entry>"#;
@@ -61,7 +61,7 @@ fn a_strangers_element_of_the_same_name_does_not_count() {
     assert_eq!(feed::parse(&document).unwrap().entries[0].title.as_deref(), Some("yes"));
 }
 
-/// An undeclaring default namespace ends where its element ends.
+/// `xmlns=""` applies up to the end of its element.
 #[test]
 fn a_namespace_ends_with_the_element_that_declares_it() {
     let entry = r#"<entry><x xmlns=""><title>no</title></x><title>yes</title></entry>"#;
@@ -77,7 +77,7 @@ fn an_identifier_has_no_space_in_front() {
     assert_eq!(page.entries[0].id.as_deref(), Some("astro-ph/0601001v1"));
 }
 
-/// An id that is only the address of all abstracts names no article and is kept as it is.
+/// An id that is only the prefix of all abstract pages names no article and is kept unchanged.
 #[test]
 fn an_address_without_identifier_is_not_emptied() {
     let document = feed_of("<entry><id>http://arxiv.org/abs/</id></entry>");
@@ -97,7 +97,7 @@ fn thousands_of_links_and_dois_in_one_entry_cost_linear_time() {
         feed_of(&(entry + "</entry>"))
     };
     let (small, large) = (time(&entry(2_000)), time(&entry(32_000)));
-    // Sixteen times as much; a quadratic pairing would take 256 times as long.
+    // Sixteen times the size; a quadratic pairing would take 256 times as long.
     assert!(large < small * 64, "{small:?} against {large:?}");
 }
 

@@ -1,4 +1,4 @@
-//! The reserved tool `lookup` against an arXiv of the test's own making.
+//! The reserved tool `lookup` against a fake arXiv.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 

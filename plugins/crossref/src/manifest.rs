@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{
     Annotations, Attach, Format, HostRule, Limits, LinkedWorks, Lookup, Pace, Roles, Search,
@@ -18,7 +18,7 @@ use crate::tools::{
 
 const HOST: &str = "api.crossref.org";
 
-/// What a model reads about the tools.
+/// The tools' descriptions, which models read.
 const WORKS: &str = "\
 WHEN TO USE: Find works with DOIs by words, author, journal, funder, dates, type or licence, or count \
 them by facets.
@@ -65,8 +65,8 @@ pub(crate) fn manifest() -> Manifest {
     manifest.title = Some("Crossref".to_owned());
     manifest.hosts = vec![HostRule {
         paths: vec!["/works".to_owned()],
-        // Below what the public pool has allowed since 2025; the host slows down or speeds up by the
-        // limits that every answer states.
+        // Below what the public pool has allowed since 2025. The host adjusts the pace to the
+        // limits in every response's headers.
         pace: Some(Pace { interval_ms: 100, burst: Some(5), upstream: Some(HOST.to_owned()) }),
         concurrency: Some(3),
         cache_seconds: Some(24 * 3600),
@@ -130,7 +130,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what Crossref does not say of them.
+/// The schema of a result that holds works, without the members that Crossref never has.
 fn works<T: schemars::JsonSchema>() -> Value {
     let mut schema = schema::output::<T>();
     schema::leave_out(&mut schema, &["openalex", "s2", "open_copies", "is_oa", "oa_status"]);

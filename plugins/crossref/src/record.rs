@@ -1,4 +1,5 @@
-//! Item → the contract's bibliographic record: the one place where Crossref's words become Carrel's.
+//! Item → the contract's bibliographic record: the only file that translates Crossref's terms to
+//! Carrel's.
 
 use carrel_pdk::json::lenient;
 use carrel_pdk::percent;
@@ -9,14 +10,14 @@ use carrel_pdk::record::{
 
 use crate::formats::item::{self, Item};
 
-/// How far back repetitions are looked for; keeps the work linear.
+/// How many previous items are searched for duplicates; keeps the work linear.
 const MOST_COMPARED: usize = 256;
 
-/// What Crossref has put in front of DOIs over the years.
+/// Prefixes that Crossref has put in front of DOIs over the years.
 const RESOLVERS: [&str; 4] =
     ["https://doi.org/", "http://doi.org/", "http://dx.doi.org/", "https://dx.doi.org/"];
 
-/// The record of an item. What Crossref does not say, or says in a form that is none, is left out.
+/// The record of an item. What Crossref does not say, or writes in an invalid form, is left out.
 pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let kind = item.kind.0.and_then(plain);
     let mut isbn = Vec::new();
@@ -71,7 +72,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     }
 }
 
-/// The address that resolves the work's DOI. Crossref puts old DOIs into it as they are, so that their
+/// The address that resolves the work's DOI. Crossref does not encode old DOIs in it, so their
 /// question marks, hashes and percent signs would be read as syntax.
 fn landing_page<'d>(text: Text<'d>, doi: Option<&str>) -> Option<Text<'d>> {
     let resolver = RESOLVERS.into_iter().find(|resolver| text.starts_with(resolver));
@@ -84,7 +85,7 @@ fn landing_page<'d>(text: Text<'d>, doi: Option<&str>) -> Option<Text<'d>> {
     address(text)
 }
 
-/// A member for machines that Crossref fills with "unspecified" when nothing is known.
+/// A machine-readable member, which Crossref fills with "unspecified" when it is unknown.
 fn specified(text: lenient::Text<'_>) -> Option<Text<'_>> {
     text.0.and_then(plain).filter(|text| text != "unspecified")
 }
@@ -93,7 +94,7 @@ fn values<'d>(typed: lenient::List<item::Typed<'d>>) -> impl Iterator<Item = len
     typed.0.into_iter().map(|typed| typed.value)
 }
 
-/// A date as exact as it is given: a month or day that is none cuts it short.
+/// A date with the precision it has: an invalid month or day is cut off.
 pub(crate) fn date(date: &item::Date) -> Option<Text<'static>> {
     let parts = date.parts.0.first()?;
     let part = |number: usize, range: std::ops::RangeInclusive<u64>| {
@@ -113,7 +114,7 @@ fn agent(contributor: item::Contributor<'_>) -> Option<Agent<'_>> {
         .or_else(|| text(contributor.literal))
         .filter(|_| family.is_none() && given.is_none());
     if let Some(suffix) = text(contributor.suffix) {
-        // Where citation formats without a member for it put it.
+        // Citation formats that have no member for it write it here.
         match (&mut given, &mut family) {
             (Some(name), _) => *name = format!("{name}, {suffix}").into(),
             (None, Some(name)) => *name = format!("{name} {suffix}").into(),
@@ -132,7 +133,7 @@ fn agent(contributor: item::Contributor<'_>) -> Option<Agent<'_>> {
     })
 }
 
-/// The name, or for want of one the identifier that stands for it.
+/// The name, or, without a name, the identifier.
 fn affiliation(affiliation: item::Affiliation<'_>) -> Option<Text<'_>> {
     text(affiliation.name)
         .or_else(|| affiliation.ids.0.into_iter().find_map(|id| id.id.0.and_then(plain)))
@@ -155,7 +156,7 @@ fn licence(licence: item::Licence<'_>) -> Option<Licence<'_>> {
     })
 }
 
-/// A funder; one without a name goes by its DOI.
+/// A funder; without a name, its DOI is the name.
 fn funder(funder: item::Funder<'_>) -> Option<Funder<'_>> {
     let doi = funder.doi.0.and_then(doi);
     Some(Funder {
@@ -165,7 +166,8 @@ fn funder(funder: item::Funder<'_>) -> Option<Funder<'_>> {
     })
 }
 
-/// A cited work. What cites a chapter names it and the book; what cites a book has only the volume.
+/// A cited work. A citation of a chapter names the chapter and the book; a citation of a book has
+/// only the volume.
 fn reference(reference: item::Reference<'_>) -> Option<Reference<'_>> {
     let article = text(reference.article_title);
     let journal = text(reference.journal_title);
@@ -189,9 +191,9 @@ fn reference(reference: item::Reference<'_>) -> Option<Reference<'_>> {
 
 /// What the work updates, and what it was updated by.
 ///
-/// Publishers that retract on the article's own page register the retraction under the article's DOI: a
-/// work whose `update-to` names itself is the updated work, not a notice about another one. Crossref
-/// repeats some of these in `updated-by`.
+/// Some publishers register a retraction under the article's own DOI: a work whose `update-to`
+/// names itself is the updated work, not a notice about another one. Crossref repeats some of these
+/// in `updated-by`.
 fn updates<'d>(
     updates: lenient::List<item::Update<'d>>,
     updated_by: lenient::List<item::Update<'d>>,
@@ -211,7 +213,7 @@ fn updates<'d>(
     (updates, updated_by)
 }
 
-/// Whether both state the same update of the same day, by the same source as far as both name one.
+/// Whether both state the same update on the same day, from the same source if both name one.
 fn is_same(one: &Update<'_>, other: &Update<'_>) -> bool {
     let doi = |update: &Update<'_>| update.doi.as_deref().map(str::to_ascii_lowercase);
     one.plain_kind() == other.plain_kind()
@@ -220,7 +222,7 @@ fn is_same(one: &Update<'_>, other: &Update<'_>) -> bool {
         && (one.source == other.source || one.source.is_none() || other.source.is_none())
 }
 
-/// A notice or what it is about.
+/// A notice, or the work that it is about.
 fn update(update: item::Update<'_>) -> Option<Update<'_>> {
     Some(Update {
         kind: update.kind.0.and_then(plain)?,
@@ -231,7 +233,7 @@ fn update(update: item::Update<'_>) -> Option<Update<'_>> {
     })
 }
 
-/// Relations in the document's order. Both sides may assert the same one; it is listed once.
+/// Relations in the document's order. Both works may assert the same relation; it is listed once.
 fn relations<'d>(
     relations: lenient::Members<'d, lenient::List<item::Relation<'d>>>,
 ) -> Vec<Relation<'d>> {
@@ -246,7 +248,8 @@ fn relations<'d>(
                 continue;
             };
             let relation = Relation { kind: kind.clone(), id_type, id };
-            // Only neighbours: a review journal has thousands, and assertions come in pairs.
+            // Only neighbours are compared: a review journal has thousands, and both assertions are
+            // adjacent.
             let latest = &seen[first.max(seen.len().saturating_sub(MOST_COMPARED))..];
             if !latest.contains(&relation) {
                 seen.push(relation);

@@ -5,17 +5,17 @@ use carrel_pdk::{Error, Request, percent};
 
 use crate::tools::arguments::{WorksArguments, invalid};
 
-/// Where works are.
+/// The endpoint for works.
 const WORKS: &str = "https://api.crossref.org/works";
 
-/// The members that tell of retractions and corrections; a work that retracts itself is known by its DOI.
+/// The members about retractions and corrections; `DOI` shows whether a work retracts itself.
 const FATE: [&str; 3] = ["DOI", "update-to", "updated-by"];
 
-/// Bytes a URL may have: what common servers refuse beyond.
+/// The longest URL, in bytes; common servers refuse longer ones.
 const LONGEST_URL: usize = 8000;
 
-/// The request for one work. The whole DOI is one segment of the path, so that no slash, question mark
-/// or bracket in it can be taken for anything else.
+/// The request for one work. The whole DOI is encoded as one path segment, so a slash, question
+/// mark or bracket in it has no meaning in the URL.
 pub fn work(doi: &Doi) -> Request {
     Request::get(format!("{WORKS}/{}", doi.segment()))
 }
@@ -25,25 +25,25 @@ pub fn agency(doi: &Doi) -> Request {
     Request::get(format!("{WORKS}/{}/agency", doi.segment()))
 }
 
-/// The request for the notices about a work; `None` when its DOI cannot stand in a filter.
+/// The request for the notices about a work; `None` when its DOI cannot be written in a filter.
 pub fn notices(doi: &Doi) -> Option<Request> {
     let filter = filter("updates", doi.as_str()).ok()?;
     Some(Request::get(format!("{WORKS}?filter={}&rows=100", percent::query(&filter))))
 }
 
-/// The request for several works at once; their DOIs must be able to stand in a filter.
+/// The request for several works at once; all DOIs must be writable in a filter.
 pub fn batch(dois: &[&Doi]) -> Request {
     let filters: Vec<String> = dois.iter().map(|doi| format!("doi:{}", doi.as_str())).collect();
     let filter = percent::query(&filters.join(","));
     Request::get(format!("{WORKS}?filter={filter}&rows={}", dois.len()))
 }
 
-/// Whether a DOI can stand in a filter.
+/// Whether a DOI can be written in a filter.
 pub fn fits_filter(doi: &Doi) -> bool {
     filter("doi", doi.as_str()).is_ok()
 }
 
-/// The request for works that a printed reference may mean.
+/// The request for candidates for a printed reference.
 pub fn citation(citation: &str, rows: u32) -> Request {
     Request::get(format!("{WORKS}?query.bibliographic={}&rows={rows}", percent::query(citation)))
 }
@@ -86,7 +86,7 @@ pub fn works(arguments: &WorksArguments) -> Result<Request, Error> {
     if !arguments.select.is_empty() {
         names("select", &arguments.select, is_name)?;
         let mut select = arguments.select.clone();
-        // A list that leaves them out would show a retracted work as any other.
+        // Without these members a retracted work would look like any other.
         for name in FATE {
             if !select.iter().any(|known| known == name) {
                 select.push(name.to_owned());
@@ -109,7 +109,7 @@ pub fn works(arguments: &WorksArguments) -> Result<Request, Error> {
         )));
     }
     let request = Request::get(url);
-    // A cursor dies within minutes, so a page from the cache could hold a dead one.
+    // A cursor expires within minutes, so a cached page could hold an expired one.
     Ok(if arguments.cursor.is_some() { request.refreshed() } else { request })
 }
 
@@ -158,8 +158,8 @@ fn filters(arguments: &WorksArguments) -> Result<Vec<String>, Error> {
     Ok(filters)
 }
 
-/// One filter. Colons in the value are fine, as only the first one counts; but commas end a filter,
-/// encoded or not, and the API knows no way to escape them.
+/// One filter. The value may contain colons, as only the first colon separates. A comma ends a
+/// filter even when encoded; the API has no escape for it.
 fn filter(name: &str, value: &str) -> Result<String, Error> {
     if value.contains(',') {
         return Err(invalid(format!(
@@ -171,7 +171,7 @@ fn filter(name: &str, value: &str) -> Result<String, Error> {
     Ok(format!("{name}:{value}"))
 }
 
-/// Refuses what cannot be one of Crossref's names.
+/// Refuses a text that cannot be one of Crossref's names.
 fn names(argument: &str, names: &[String], fits: fn(&str) -> bool) -> Result<(), Error> {
     if let Some(other) = names.iter().find(|name| !fits(name)) {
         let other = carrel_pdk::text::excerpt(other);
@@ -278,7 +278,7 @@ mod tests {
             refused(r#"{"license_url": "https://example.org/a,b"}"#),
             "license_url: Crossref cannot filter by a value with a comma in it: \"https://example.org/a,b\""
         );
-        // In a query a comma is a character like any other.
+        // In a query a comma has no special meaning.
         assert!(url(r#"{"query": "a, b"}"#).contains("query=a,%20b"));
     }
 

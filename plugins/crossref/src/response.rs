@@ -1,4 +1,4 @@
-//! Requests → responses → what they say, by status and body.
+//! Sends requests and reads responses, by status and body.
 
 use carrel_pdk::{Code, Error, Host, Request, Response, discard, refusal};
 
@@ -6,28 +6,28 @@ use carrel_pdk::{Code, Error, Host, Request, Response, discard, refusal};
 ///
 /// # Errors
 ///
-/// The failure, when there is no answer.
+/// The failure, if there is no response.
 pub(crate) fn ask_one(host: &dyn Host, request: Request) -> Result<Response, Error> {
     let outcome = host.fetch_all(vec![request]).pop();
     Ok(outcome.ok_or_else(unanswered)??)
 }
 
-/// The host answers every request; should it not, this is the error.
+/// The error for a host that does not answer every request, which is a bug of the host.
 pub(crate) fn unanswered() -> Error {
     Error::new(Code::UpstreamUnavailable, "the host gave no answer")
 }
 
-/// What a request asked for, which decides what 404 means.
+/// Whether a request was for one item or a search, which decides what 404 means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// One work, by its DOI.
     ForWork,
-    /// Whatever matches.
+    /// A search.
     ForMatches,
 }
 
-/// Reads as [`read`] does an answer that the call can do without. One that cannot be read is not kept for
-/// the next call.
+/// Reads an optional answer as [`read`] does. An unreadable answer is removed from the cache, so
+/// the next call requests it again.
 ///
 /// # Errors
 ///
@@ -46,19 +46,20 @@ pub(crate) fn read_part<'r, T>(
     })
 }
 
-/// What `read` makes of a response's body, or the error that the response stands for.
+/// Parses a response's body with `read`, or returns the error that the response stands for.
 ///
 /// # Errors
 ///
-/// Crossref's own report, in whatever body and status; `upstream_invalid` when a successful answer
-/// cannot be read; `not_found` when a work was asked for and is not there; else what the status means.
+/// Crossref's error report, in any body and with any status; `upstream_invalid` when a successful
+/// answer cannot be parsed; `not_found` when the requested work does not exist; else the error of
+/// the status.
 pub(crate) fn read<'r, T>(
     response: &'r Response,
     asked: Asked,
     read: fn(&'r str) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let parsed = read(&response.body).map_err(|error| match (error.code, asked) {
-        // No search is for one thing, so that what is missing is something in its arguments.
+        // A search does not name a single item, so 404 is about its arguments.
         (Code::NotFound, Asked::ForMatches) => Error { code: Code::UpstreamError, ..error },
         _ => error,
     });

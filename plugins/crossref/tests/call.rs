@@ -1,4 +1,4 @@
-//! The tools against a Crossref of the test's own making.
+//! The tools against a fake Crossref.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -36,7 +36,7 @@ fn urls<F: Fn(&Request) -> Outcome>(host: &FakeHost<F>) -> Vec<String> {
     host.requests().into_iter().map(|request| request.url).collect()
 }
 
-/// What a path or query says, decoded.
+/// The percent-decoded path or query.
 fn decoded(request: &Request) -> String {
     percent::decode(&request.url).into_owned()
 }
@@ -253,7 +253,7 @@ fn notices_about_a_work_that_is_not_there_are_still_told() {
     assert!(fate["notices"][0].as_str().unwrap().contains("not the work itself"), "{fate}");
 }
 
-/// A work that a reference may mean.
+/// A candidate for a reference.
 fn desk(number: u32, title: &str) -> Value {
     json!({"DOI": format!("10.5555/desk.{number}"), "type": "journal-article", "title": [title],
         "author": [{"family": "Núñez", "given": "A."}], "volume": "12", "page": "345-359",

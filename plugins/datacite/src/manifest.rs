@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{Format, HostRule, Lookup, Pace, Roles, Search};
 use carrel_pdk::record::page::{OneWork, Page};
@@ -37,7 +37,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what DataCite does not say of them.
+/// The schema of a result that holds works, without the members that DataCite never has.
 fn works<T: schemars::JsonSchema>() -> Value {
     let mut schema = schema::output::<T>();
     schema::leave_out(

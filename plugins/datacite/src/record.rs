@@ -1,4 +1,5 @@
-//! Resource → the contract's bibliographic record: the one place where DataCite's words become Carrel's.
+//! Resource → the contract's bibliographic record: the only file that translates DataCite's terms
+//! to Carrel's.
 
 mod agents;
 mod related;
@@ -11,7 +12,7 @@ use carrel_pdk::record::{Funder, Ids, Licence, Link, Text, Work};
 
 use crate::formats::resource::{Attributes, Date, Description, Funding, Resource, Title};
 
-/// The record of a DOI. What DataCite does not say, or says in a form that is none, is left out.
+/// The record of a DOI. What DataCite does not say, or writes in an invalid form, is left out.
 pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
     let attributes = resource.attributes;
     let doi =
@@ -75,7 +76,7 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
     }
 }
 
-/// The identifiers: the DOI, what `identifiers` add, and the numbers of what holds the work.
+/// The identifiers: the DOI, those of `identifiers`, and the ISSN or ISBN of the container.
 fn ids<'d>(attributes: &Attributes<'d>) -> Ids<'d> {
     let mut ids = Ids { doi: attributes.doi.0.clone(), ..Ids::default() };
     ids.arxiv = ids.doi.as_deref().and_then(arxiv_of);
@@ -127,7 +128,7 @@ fn arxiv_of(doi: &str) -> Option<Text<'static>> {
     Some(ArxivId::parse(&doi[id.len()..]).ok()?.to_string().into())
 }
 
-/// The title without a type, else the first of any but a subtitle; and the subtitle.
+/// The title without a type, else the first that is not a subtitle; and the subtitle.
 fn titles(titles: Vec<Title<'_>>) -> (Option<Text<'_>>, Option<Text<'_>>) {
     let kind =
         |title: &Title<'_>| title.kind.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
@@ -148,7 +149,7 @@ fn summary(descriptions: Vec<Description<'_>>) -> Option<Text<'_>> {
         .find_map(|one| text(one.text))
 }
 
-/// The date of type `Issued`, else the year of publication. Of a span its start counts.
+/// The date of type `Issued`, else the year of publication. For a range, its start.
 fn issued(attributes: &Attributes<'_>) -> Option<Text<'static>> {
     let is_issued = |date: &&Date<'_>| {
         date.kind.0.as_deref().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("issued"))
@@ -163,7 +164,7 @@ fn issued(attributes: &Attributes<'_>) -> Option<Text<'static>> {
     })
 }
 
-/// The first page, and the last if it is another one.
+/// The first page, and the last if it differs.
 fn pages<'d>(first: lenient::Text<'d>, last: lenient::Text<'d>) -> Option<Text<'d>> {
     let first = text(first)?;
     Some(match text(last).filter(|last| *last != first) {

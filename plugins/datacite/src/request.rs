@@ -1,11 +1,11 @@
-//! What is asked → requests.
+//! Arguments → requests.
 
 use carrel_pdk::id::Doi;
 use carrel_pdk::{Request, lucene, percent, roles};
 
 const DOIS: &str = "https://api.datacite.org/dois";
 
-/// Matches that can be reached by the number of a page.
+/// The most matches that page numbers can reach.
 const REACHABLE: u64 = 10_000;
 
 /// The request for one DOI.
@@ -15,7 +15,7 @@ pub(crate) fn doi(doi: &Doi) -> Request {
 
 /// The request of a search; `None` when the query has no words.
 ///
-/// By the number of its page, not by a cursor: DataCite's cursor goes by date, not by relevance.
+/// Uses page numbers, not a cursor: DataCite's cursor sorts by date, not by relevance.
 pub(crate) fn search(search: &roles::Search, page: u32, size: u32) -> Option<Request> {
     let words = lucene::words(&search.query);
     if words.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn search(search: &roles::Search, page: u32, size: u32) -> Option<Req
     )))
 }
 
-/// Whether there is a page behind this one.
+/// Whether there is a next page.
 pub(crate) fn is_more(total: Option<u64>, page: u32, size: u32) -> bool {
     let (page, size) = (u64::from(page), u64::from(size));
     total.is_some_and(|total| total > page * size) && (page + 1) * size <= REACHABLE

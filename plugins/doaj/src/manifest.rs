@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{Format, HostRule, Lookup, Pace, Roles, Search};
 use carrel_pdk::record::page::Page;
@@ -42,7 +42,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what DOAJ does not say of them.
+/// The schema of a result that holds works, without the members that DOAJ never has.
 fn works() -> Value {
     let mut schema = schema::output::<Page<'_>>();
     schema::leave_out(

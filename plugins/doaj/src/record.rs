@@ -1,4 +1,5 @@
-//! Article → the contract's bibliographic record: the one place where DOAJ's words become Carrel's.
+//! Article → the contract's bibliographic record: the only file that translates DOAJ's terms to
+//! Carrel's.
 
 use carrel_pdk::json::lenient;
 use carrel_pdk::percent;
@@ -7,7 +8,7 @@ use carrel_pdk::record::{Agent, Ids, Link, OpenCopy, Text, Work, language};
 
 use crate::formats::article::{self, Article, Author, Bibjson};
 
-/// What may stand behind a comma and is no given name.
+/// Words after a comma that are not given names.
 const SUFFIXES: [&str; 8] = ["jr", "sr", "ii", "iii", "iv", "phd", "md", "msc"];
 
 const MONTHS: [&str; 12] = [
@@ -25,7 +26,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The record of an article. What DOAJ does not say, or says in a form that is none, is left out.
+/// The record of an article. What DOAJ does not say, or writes in an invalid form, is left out.
 pub(crate) fn work(article: Article<'_>) -> Work<'_> {
     let page = article.id.0.and_then(plain);
     let url =
@@ -52,7 +53,7 @@ pub(crate) fn work(article: Article<'_>) -> Work<'_> {
     for subject in bibjson.keywords.0.into_iter().chain(terms) {
         push_new(&mut subjects, text(subject));
     }
-    // Of several licences none is the article's for certain.
+    // With several licences, it is uncertain which one is the article's.
     let mut licenses: Vec<Text<'_>> = Vec::new();
     for one in journal.licenses.0 {
         push_new(&mut licenses, text(one.kind).or_else(|| text(one.title)));
@@ -63,7 +64,7 @@ pub(crate) fn work(article: Article<'_>) -> Work<'_> {
     for one in journal.languages.0 {
         push_new(&mut languages, one.0.and_then(plain));
     }
-    // Those of the journal: of several none is the article's for certain.
+    // The journal's languages: with several, it is uncertain which one is the article's.
     let tongue = if languages.len() == 1 { languages.pop() } else { None };
     Work {
         ids,
@@ -90,7 +91,7 @@ pub(crate) fn work(article: Article<'_>) -> Work<'_> {
     }
 }
 
-/// An author. A name with one comma is "Family, Given"; any other stays in one piece.
+/// An author. A name with one comma is "Family, Given"; any other is not divided.
 fn agent(author: Author<'_>) -> Option<Agent<'_>> {
     let name = text(author.name)?;
     let (mut family, mut given, mut literal) = (None, None, None);
@@ -140,7 +141,7 @@ fn issued(bibjson: &Bibjson<'_>) -> Option<Text<'static>> {
     })
 }
 
-/// The first page, and the last if it is another one.
+/// The first page, and the last if it differs.
 fn pages<'d>(start: lenient::Text<'d>, end: lenient::Text<'d>) -> Option<Text<'d>> {
     let start = text(start)?;
     Some(match text(end).filter(|end| *end != start) {

@@ -1,11 +1,11 @@
-//! What is asked → requests.
+//! Arguments → requests.
 
 use carrel_pdk::lookup::Id;
 use carrel_pdk::{Request, lucene, percent, roles};
 
 const ARTICLES: &str = "https://doaj.org/api/v4/search/articles";
 
-/// Matches that can be reached by the number of a page.
+/// The most matches that page numbers can reach.
 const REACHABLE: u64 = 1000;
 
 /// The request for the articles of DOIs, all in one query.
@@ -31,7 +31,7 @@ pub(crate) fn search(search: &roles::Search, page: u32, size: u32) -> Option<Req
     Some(Request::get(format!("{ARTICLES}/{query}?page={page}&pageSize={size}")))
 }
 
-/// Whether there is a page behind this one.
+/// Whether there is a next page.
 pub(crate) fn is_more(total: Option<u64>, page: u32, size: u32) -> bool {
     let (page, size) = (u64::from(page), u64::from(size));
     total.is_some_and(|total| total > page * size) && (page + 1) * size <= REACHABLE

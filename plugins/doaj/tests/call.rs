@@ -1,4 +1,4 @@
-//! The reserved tools against an upstream of the test's own making.
+//! The reserved tools against a fake upstream.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -16,7 +16,7 @@ fn call<F: Fn(&Request) -> Outcome>(
     Ok(serde_json::from_str(&json).unwrap())
 }
 
-/// The addresses that were asked for, decoded.
+/// The requested URLs, percent-decoded.
 fn urls<F: Fn(&Request) -> Outcome>(host: &FakeHost<F>) -> Vec<String> {
     host.requests().iter().map(|request| percent::decode(&request.url).into_owned()).collect()
 }

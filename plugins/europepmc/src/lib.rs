@@ -13,7 +13,7 @@ mod tools;
 use carrel_pdk::{Error, Host, Manifest, Plugin};
 use formats::works;
 
-/// What messages call the upstream.
+/// The upstream's name in messages.
 pub(crate) const SOURCE: &str = "Europe PMC";
 
 /// The plugin.

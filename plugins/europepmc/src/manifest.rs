@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{Format, FullText, HostRule, LinkedWorks, Lookup, Pace, Roles, Search};
 use carrel_pdk::record::page::Page;
@@ -22,7 +22,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest.title = Some("Europe PMC".to_owned());
     manifest.hosts = vec![HostRule {
         paths: vec!["/europepmc/webservices/rest".to_owned()],
-        // Europe PMC states no limit; ten requests a second are what its own clients keep to.
+        // Europe PMC states no limit; its own clients send at most ten requests a second.
         pace: Some(Pace { interval_ms: 100, burst: Some(5), upstream: Some(HOST.to_owned()) }),
         concurrency: Some(3),
         cache_seconds: Some(24 * 3600),
@@ -46,7 +46,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what Europe PMC does not say of them.
+/// The schema of a result that holds works, without the members that Europe PMC never has.
 fn works() -> Value {
     let mut schema = schema::output::<Page<'_>>();
     schema::leave_out(&mut schema, &["arxiv", "openalex", "s2", "oa_status", "article_number"]);

@@ -1,4 +1,5 @@
-//! Article → the contract's bibliographic record: the one place where Europe PMC's words become Carrel's.
+//! Article → the contract's bibliographic record: the only file that translates Europe PMC's terms
+//! to Carrel's.
 
 mod agents;
 mod copies;
@@ -14,7 +15,8 @@ use carrel_pdk::record::{Funder, Ids, Text, Work, language};
 
 use crate::formats::article::{Article, Grants};
 
-/// The record of an article. What Europe PMC does not say, or says in a form that is none, is left out.
+/// The record of an article. What Europe PMC does not say, or writes in an invalid form, is left
+/// out.
 pub(crate) fn work(mut article: Article<'_>) -> Work<'_> {
     let source = plain_of(std::mem::take(&mut article.source));
     let id = plain_of(std::mem::take(&mut article.id));
@@ -84,13 +86,12 @@ pub(crate) fn work(mut article: Article<'_>) -> Work<'_> {
     }
 }
 
-/// A text for machines.
+/// A machine-readable text.
 fn plain_of(text: lenient::Text<'_>) -> Option<Text<'_>> {
     text.0.and_then(plain)
 }
 
-/// The abstract. Its headings are HTML's, which say nothing about what they head: they become JATS's,
-/// which end with a colon.
+/// The abstract. Its HTML headings become JATS titles, which the text rules end with a colon.
 fn summary(text: Text<'_>) -> Option<Text<'_>> {
     if !text.contains("<h4>") {
         return fields::readable(text);
@@ -105,7 +106,7 @@ fn pmid<'d>(article: &Article<'d>, source: Option<&str>, id: Option<&str>) -> Op
     Some(Pmid::parse(found).ok()?.to_string().into())
 }
 
-/// The identifier of PubMed Central, likewise.
+/// The PubMed Central identifier, found in the same way.
 fn pmcid<'d>(article: &Article<'d>, source: Option<&str>, id: Option<&str>) -> Option<Text<'d>> {
     let own = article.pmcid.0.as_deref();
     let found = own.or_else(|| id.filter(|_| source == Some("PMC")))?;

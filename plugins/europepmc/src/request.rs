@@ -1,11 +1,11 @@
-//! What is asked → requests.
+//! Arguments → requests.
 
 use carrel_pdk::lookup::{Id, Kind};
 use carrel_pdk::{Request, lucene, percent, roles};
 
 const REST: &str = "https://www.ebi.ac.uk/europepmc/webservices/rest";
 
-/// Results of a look-up: an identifier can have several, such as a preprint's versions.
+/// The most results of a lookup: an identifier can have several, such as a preprint's versions.
 const LOOKUP_PAGE: usize = 100;
 
 /// The request for the records of identifiers, all in one query.
@@ -47,7 +47,8 @@ fn search_request(query: &str, size: usize, cursor: Option<&str>) -> Request {
     ))
 }
 
-/// The request for a page of what cites an article or what it cites; `list` is the path's last segment.
+/// The request for a page of an article's citations or references; `list` is the path's last
+/// segment.
 pub(crate) fn linked(source: &str, id: &str, list: &str, page: u32, size: u32) -> Request {
     let (source, id) = (percent::segment(source), percent::segment(id));
     Request::get(format!("{REST}/{source}/{id}/{list}?page={page}&pageSize={size}&format=json"))

@@ -1,4 +1,4 @@
-//! Documents nobody wrote, and what a fuzzer once found.
+//! Parses mutated documents, and documents that a fuzzer found.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -10,7 +10,7 @@ mod support;
 
 use support::fixtures;
 
-/// Pieces that a reader of this JSON may stumble over.
+/// Fragments of this JSON that are hard to parse.
 const PIECES: &[&str] = &[
     "{",
     "}",

@@ -48,7 +48,7 @@ impl Plugin for Eutils {
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {
-        // NCBI's gateway reports in JSON whatever was asked for.
+        // NCBI's gateway reports errors as JSON for every requested format.
         read(format, document).map_err(|error| match error.code {
             Code::InvalidDocument => report::gateway(document).unwrap_or(error),
             _ => error,
@@ -75,7 +75,7 @@ fn read(format: &str, document: &str) -> Result<String, Error> {
 
 /// A result as JSON text.
 fn to_json(result: &impl Serialize) -> String {
-    // No maps with odd keys and no floats are in these types, so there is nothing to fail.
+    // These types have neither maps with non-string keys nor floats, so serialization cannot fail.
     serde_json::to_string(result).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{
     Annotations, Attach, Format, FullText, HostRule, Limits, Lookup, Pace, Resource, Roles, Search,
@@ -18,7 +18,7 @@ use crate::tools::{
 
 const EUTILS: &str = "eutils.ncbi.nlm.nih.gov";
 const PMC: &str = "pmc.ncbi.nlm.nih.gov";
-/// The bucket that everything shares that talks to NCBI.
+/// The rate-limit bucket that all requests to NCBI share.
 const UPSTREAM: &str = "ncbi";
 
 const SEARCH: &str = "\
@@ -114,7 +114,7 @@ pub(crate) fn manifest() -> Manifest {
 
 fn tools() -> Vec<Tool> {
     let mut fetched = schema::output::<fetch::FetchResult<'_>>();
-    // What the tool never returns; the formats have it all.
+    // Members that the tool never returns; the formats return all.
     if let Some(article) = fetched.pointer_mut("/properties/articles/items/properties") {
         keep_core(article);
     }
@@ -280,8 +280,8 @@ fn formats() -> Vec<Format> {
     ]
 }
 
-/// NCBI's terms: three requests a second without a key, ten with one, for everything together. Records
-/// change once a day; what a search finds, and a history session, sooner.
+/// NCBI's terms: three requests a second without a key, ten with one, over all utilities. Records
+/// change once a day; search results and history sessions change sooner.
 fn hosts() -> Vec<HostRule> {
     let pace = Some(Pace { interval_ms: 334, burst: None, upstream: Some(UPSTREAM.to_owned()) });
     let day = 24 * 3600;

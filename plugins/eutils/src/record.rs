@@ -1,4 +1,5 @@
-//! Article → the contract's bibliographic record: the one place where PubMed's words become Carrel's.
+//! Article → the contract's bibliographic record: the only file that translates PubMed's terms to
+//! Carrel's.
 
 use std::borrow::Cow;
 
@@ -32,9 +33,9 @@ impl<'d> From<Articles<'d>> for Works<'d> {
 
 /// The record of an article.
 ///
-/// Titles lose the full stop and the brackets that are PubMed's own. A correction is an update, with the
-/// notice's PMID and the DOI that its citation names; when it names a record it is a relation too. A
-/// book's chapter has the book as its container.
+/// Removes the full stop and the brackets that PubMed adds to titles. A correction becomes an
+/// update, with the notice's PMID and the DOI in its citation; if it names a record, it becomes a
+/// relation too. The container of a chapter is its book.
 pub fn work(article: Article<'_>) -> Work<'_> {
     let kind = cite::kind(&article);
     let is_preprint = article.publication_types.iter().any(|word| word == "Preprint");
@@ -107,13 +108,13 @@ pub fn work(article: Article<'_>) -> Work<'_> {
     }
 }
 
-/// The title as a reader knows it, borrowed when nothing is taken off.
+/// The title without PubMed's additions; borrowed when there are none.
 fn shown_title<'d>(article: &Article<'d>) -> Option<Text<'d>> {
     let shown = cite::title(article)?;
     let whole = article.title.as_ref().or(article.vernacular_title.as_ref())?;
     Some(match whole {
         Cow::Borrowed(text) => {
-            // What is shown is a part of the title, so it can be borrowed from the document too.
+            // The result is a part of the title, so it can also be borrowed.
             let from = text.find(shown).unwrap_or(0);
             Cow::Borrowed(text.get(from..from + shown.len()).unwrap_or(text))
         }
@@ -161,7 +162,7 @@ fn agent(author: Author<'_>) -> Agent<'_> {
     let mut given = author.first_name.or(author.initials);
     let (family, given, literal) = match (author.last_name, author.collective_name) {
         (Some(mut last), _) => {
-            // Behind the given name, so that the family name is the one that other sources have.
+            // Appended to the given name, so that the family name equals other sources'.
             if let Some(suffix) = author.suffix {
                 match &mut given {
                     Some(name) => *name = Cow::Owned(format!("{name}, {suffix}")),
@@ -204,8 +205,8 @@ fn reference(reference: article::Reference<'_>) -> Reference<'_> {
     }
 }
 
-/// The updates: those that the article is a notice of, and those that it underwent. An update whose
-/// notice is not on record is still one.
+/// The updates that the article announces, and those about it. An update without a recorded notice
+/// counts.
 fn updates<'d>(article: &Article<'d>) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
     let update = |kind: &'static str, pmid: Option<Text<'d>>, doi: Option<Text<'d>>| Update {
         kind: kind.into(),
@@ -229,7 +230,8 @@ fn updates<'d>(article: &Article<'d>) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
     (updates, updated_by)
 }
 
-/// The relation that a correction is, when it names another record. Works cited are references.
+/// The relation for a correction that names another record. Cited works are references, not
+/// relations.
 fn relation(correction: Correction<'_>) -> Option<Relation<'_>> {
     let kind = correction.ref_type.filter(|kind| kind != "Cites")?;
     Some(Relation { kind, id_type: "pmid".into(), id: correction.pmid? })

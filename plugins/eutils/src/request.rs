@@ -2,16 +2,16 @@
 
 use carrel_pdk::{Request, percent};
 
-/// Where the E-utilities are.
+/// The base URL of the E-utilities.
 const EUTILS: &str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/";
-/// Where PMC's converter of identifiers is.
+/// The URL of PMC's identifier converter.
 const IDCONV: &str = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/";
-/// Bytes a query string may have before it goes into the body of a POST.
+/// The longest query string of a GET, in bytes; a longer one becomes the body of a POST.
 const LONGEST_QUERY: usize = 2000;
-/// Identifiers in one request from which on NCBI asks for POST.
+/// The number of identifiers from which NCBI asks for POST.
 pub(crate) const POST_FROM: usize = 100;
 
-/// A request in the making: a utility and its parameters.
+/// A request builder: a utility and its parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Query {
     base: String,
@@ -27,7 +27,7 @@ impl Query {
         Self { base, pairs: Vec::new(), post: false }
     }
 
-    /// A request to PMC's converter of identifiers.
+    /// A request to PMC's identifier converter.
     pub(crate) fn idconv() -> Self {
         Self { base: IDCONV.to_owned(), pairs: Vec::new(), post: false }
     }
@@ -39,7 +39,7 @@ impl Query {
         self
     }
 
-    /// Adds a parameter, if it is there.
+    /// Adds a parameter, if it has a value.
     #[must_use]
     pub(crate) fn maybe(self, name: &'static str, value: Option<impl Into<String>>) -> Self {
         match value {
@@ -67,7 +67,7 @@ impl Query {
         if self.post || self.parameters().len() > LONGEST_QUERY { "POST" } else { "GET" }
     }
 
-    /// The address that is asked, without what the host attaches.
+    /// The URL, without the parameters that the host adds.
     pub(crate) fn url(&self) -> String {
         match self.method() {
             "POST" => self.base.clone(),
@@ -75,7 +75,7 @@ impl Query {
         }
     }
 
-    /// The request as a GET, whatever its size, for services that take no other.
+    /// The request as a GET of any size, for services that accept nothing else.
     pub(crate) fn get(&self) -> Request {
         Request::get(format!("{}?{}", self.base, self.parameters()))
     }

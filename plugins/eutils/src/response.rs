@@ -1,24 +1,23 @@
-//! Requests → responses → what they say, by status and body.
+//! Sends requests and reads responses, by status and body.
 
 use carrel_pdk::{Action, Code, Error, Host, Level, Request, Response, discard, refusal};
 
 use crate::formats::report;
 use crate::request::Query;
 
-/// Times a response that cannot be what NCBI meant is asked for again.
+/// Retries for a broken response.
 const RETRIES: u32 = 2;
 
-/// Asks, and reads the answer with `read`.
+/// Sends a request and reads the answer with `read`.
 ///
-/// NCBI is known to send nothing but a prolog, half a document, or a report of a backend that failed,
-/// with status 200. Such an answer is asked for again past the cache, twice, and never passed on as
-/// "no results". The last one is not kept, so that a call that works without it does not have the next
-/// one do so too.
+/// With status 200, NCBI sometimes sends only a prolog, half a document, or the report of a failed
+/// backend. Such a request is repeated twice, bypassing the cache, and never reported as "no
+/// results". The last broken answer is removed from the cache, so the next call requests it again.
 ///
 /// # Errors
 ///
-/// What `read` reports, a document that is none being `upstream_invalid`; the host's failure; the
-/// error that a status stands for.
+/// The error of `read`, where an invalid document is `upstream_invalid`; the host's failure; the
+/// error of the status.
 pub(crate) fn ask<T>(
     host: &dyn Host,
     query: &Query,
@@ -29,7 +28,7 @@ pub(crate) fn ask<T>(
     settle(host, &request, first, |response| read(&response.body))
 }
 
-/// Reads an answer that is already there, asking again where [`ask`] would.
+/// Reads an answer that was already received, and retries where [`ask`] would.
 pub(crate) fn settle<T>(
     host: &dyn Host,
     request: &Request,
@@ -46,7 +45,7 @@ pub(crate) fn settle<T>(
         let worth_asking = response.is_success()
             && (error.code == Code::UpstreamInvalid || error.retryable == Some(true));
         if !worth_asking || again == RETRIES {
-            // That there is no such thing could be read.
+            // `not_found` is a readable answer.
             if error.code != Code::NotFound {
                 discard(host, request);
             }
@@ -83,7 +82,7 @@ fn outcome<T>(
     })
 }
 
-/// Whether there is nothing behind the XML declaration and the document type.
+/// Whether a document ends after the XML declaration and the document type.
 fn is_hollow(body: &str) -> bool {
     let mut rest = body.trim_start_matches('\u{feff}').trim_start();
     while rest.starts_with("<?") || rest.starts_with("<!DOCTYPE") {
@@ -99,15 +98,15 @@ fn is_hollow(body: &str) -> bool {
 fn refused(response: &Response) -> Error {
     let status = response.status;
     let words = report::gateway(&response.body).or_else(|| {
-        // A report in XML counts; a page for people does not.
+        // An XML error report is used; an HTML page is not.
         report::text(&response.body).filter(|error| error.code == Code::UpstreamError)
     });
     match (status, words) {
-        // Words of a server that broke down are about the server.
+        // The text of a server error is about the server, not the request.
         (500.., Some(error)) if error.code == Code::UpstreamError && error.action.is_none() => {
             error.retry_later()
         }
-        // What is wrong with the request, or with the key, the words know better than the status.
+        // About a wrong request or key, the report is more precise than the status.
         (400 | 422 | 500.., Some(error)) => error,
         (401 | 403, Some(error)) if error.action == Some(Action::AskOperator) => error,
         _ => refusal("NCBI", response),

@@ -1,4 +1,4 @@
-//! What the host calls without listing it, and retries, against an NCBI of the test's own making.
+//! Reserved tools and retries, against a fake NCBI.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -9,7 +9,7 @@ use carrel_pdk::testing::{FakeHost, Outcome, answer, failure};
 use carrel_pdk::{Code, Error, FailureKind, Method, Plugin, Request, percent};
 use serde_json::{Value, json};
 
-/// The value of a parameter, wherever it stands.
+/// The value of a parameter, in the URL or the body.
 fn parameter(request: &Request, name: &str) -> Option<String> {
     let text = match request.method {
         Method::Post => request.body.as_str(),

@@ -1,4 +1,4 @@
-//! Documents nobody wrote, and what a fuzzer once found.
+//! Parses mutated documents, and documents that a fuzzer found.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -14,7 +14,7 @@ mod support;
 
 use support::fixtures;
 
-/// Pieces that a reader of NCBI's answers may stumble over.
+/// Fragments of NCBI's answers that are hard to parse.
 const PIECES: &[&str] = &[
     "</PubmedArticle>",
     "<PubmedArticle>",
@@ -83,7 +83,7 @@ fn thousands_of_authors_and_sections_in_one_record_cost_linear_time() {
         text + "</AuthorList></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"
     };
     let (small, large) = (time(&record(2_000)), time(&record(32_000)));
-    // Sixteen times as much; anything quadratic would take 256 times as long.
+    // Sixteen times the size; a quadratic parser would take 256 times as long.
     assert!(large < small * 64, "{small:?} against {large:?}");
 }
 
@@ -95,7 +95,7 @@ fn sections_nested_without_end_are_refused() {
     assert_eq!(error.message, "elements nested deeper than 128");
 }
 
-/// What a fuzzer found: a title with a space before its bracket, a year of five digits.
+/// Found by fuzzing: a title with a space before its bracket, a year of five digits.
 #[test]
 fn oddities_in_titles_and_years_keep_the_promises() {
     for (document, format) in [

@@ -1,4 +1,4 @@
-//! `<article>` → document: what its parts are and in which order they are read.
+//! `<article>` → document: reads the parts of an article in order.
 
 use carrel_pdk::document::{Document, Section};
 use carrel_pdk::text::excerpt;
@@ -17,7 +17,7 @@ const EXPECTED: &str = "an article in JATS";
 ///
 /// # Errors
 ///
-/// As [`read`](crate::read) says.
+/// As [`read`](crate::read).
 pub(crate) fn parse(document: &str) -> Result<Document, Error> {
     let tree = Tree::read(document, EXPECTED)?;
     let articles = articles(&tree, tree.root())?;
@@ -38,13 +38,13 @@ pub(crate) fn parse(document: &str) -> Result<Document, Error> {
     Ok(document)
 }
 
-/// The articles: the root, or those in an envelope of PMC's or OAI-PMH's.
+/// The articles: the root, or those in an envelope of PMC or OAI-PMH.
 fn articles(tree: &Tree<'_>, root: Node) -> Result<Vec<Node>, Error> {
     let name = tree.name(root);
     let found: Vec<Node> = match name {
         "article" => vec![root],
         "pmc-articleset" | "OAI-PMH" => {
-            // An article has no article inside, so those that follow one another are all.
+            // Articles are not nested, so siblings are all of them.
             let mut found: Vec<Node> = Vec::new();
             for node in tree.descendants(root).filter(|&node| tree.name(node) == "article") {
                 if found.last().is_none_or(|&last| !tree.contains(last, node)) {
@@ -72,7 +72,7 @@ fn read(reader: &mut Reader<'_, '_>, article: Node) {
     let tree = reader.tree;
     reader.document.kind = reader.attribute(article, "article-type");
     reader.document.language = reader.attribute(article, "lang");
-    // Notes on authors stand in front of the text and are read behind it.
+    // Notes on authors precede the text in the document and follow it in the result.
     let mut before = Vec::new();
     for child in tree.elements(article) {
         match tree.name(child) {
@@ -110,7 +110,7 @@ fn sub_article(reader: &mut Reader<'_, '_>, node: Node, level: u32) {
     let tree = reader.tree;
     let kind = reader.first_attribute(node, &["article-type", "response-type"]);
     let language = reader.attribute(node, "lang");
-    // The heading comes first, the sections of its metadata behind it.
+    // The heading first, then the sections of its metadata.
     let start = reader.document.sections.len();
     let mut heading = None;
     for child in tree.elements(node) {
@@ -181,7 +181,7 @@ pub(crate) fn section(reader: &mut Reader<'_, '_>, node: Node, level: u32, kind:
     current.language = reader.attribute(node, "lang");
     let mut run = Run::default();
     let mut titled = false;
-    // A body is no section itself.
+    // A body is not a section.
     let inner = if tree.name(node) == "body" { level } else { level + 1 };
     for child in tree.children(node) {
         let name = tree.name(child);
@@ -210,7 +210,7 @@ pub(crate) fn section(reader: &mut Reader<'_, '_>, node: Node, level: u32, kind:
     end(reader, &mut current, &mut run, level);
 }
 
-/// Adds the section as far as it has come; what follows continues it.
+/// Adds the section read so far; further blocks continue it.
 pub(crate) fn end(reader: &mut Reader<'_, '_>, current: &mut Section, run: &mut Run, level: u32) {
     let next = Section { level, language: current.language.clone(), ..Section::default() };
     let mut section = std::mem::replace(current, next);

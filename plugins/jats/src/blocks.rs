@@ -7,7 +7,7 @@ use crate::inline::{self, Formula, Inline};
 use crate::reader::{DEEPEST, Reader};
 use crate::table;
 
-/// Whether an element stands for itself and not inside a line.
+/// Whether an element is a block, not inline.
 fn is_block(name: &str) -> bool {
     matches!(
         name,
@@ -113,7 +113,7 @@ fn too_deep(reader: &mut Reader<'_, '_>, node: Node, except: &[&str]) -> Vec<Blo
     let text = inline::without(reader, node, except);
     let mut blocks: Vec<Block> =
         text.map(|text| Block::new(Kind::Paragraph, text)).into_iter().collect();
-    // Notes inside cannot be read deeper still.
+    // Notes inside are not read any deeper.
     for note in std::mem::take(&mut reader.notes) {
         let text = reader.tree.text(note);
         blocks.extend(text.map(|text| Block::new(Kind::Footnote, text)));
@@ -121,7 +121,7 @@ fn too_deep(reader: &mut Reader<'_, '_>, node: Node, except: &[&str]) -> Vec<Blo
     blocks
 }
 
-/// Blocks in the making, and the line that what comes next may continue.
+/// A builder of blocks, with the open line that the next child may continue.
 #[derive(Default)]
 pub(crate) struct Run {
     line: Inline,
@@ -129,11 +129,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Takes in the next child.
+    /// Reads the next child.
     pub(crate) fn child(&mut self, reader: &mut Reader<'_, '_>, child: Node, depth: u32) {
         let tree = reader.tree;
         match tree.piece(child) {
-            // A note inside a line is marked there and follows the paragraph.
+            // A note inside a line leaves its mark there and follows the paragraph.
             Piece::Element("fn" | "note") if !self.line.is_blank() => self.line.push(reader, child),
             Piece::Element(name) if stands_alone(reader, child, name) => {
                 self.flush(reader, depth);
@@ -144,7 +144,7 @@ impl Run {
         }
     }
 
-    /// Whether nothing has come that is not blank.
+    /// Whether everything so far is blank.
     pub(crate) fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.line.is_blank()
     }
@@ -176,21 +176,21 @@ fn stands_alone(reader: &Reader<'_, '_>, node: Node, name: &str) -> bool {
         "formula" => tree.parent(node).is_none_or(|parent| tree.name(parent) != "p"),
         "label" => false,
         _ if is_block(name) => true,
-        // An element of which nothing is known holds paragraphs, or is part of one.
+        // An unknown element holds paragraphs, or is part of one.
         _ => tree
             .elements(node)
             .any(|child| matches!(tree.name(child), "p" | "sec" | "list" | "table")),
     }
 }
 
-/// Adds what the text's notes say, behind the text.
+/// Adds the text's notes after the text.
 pub(crate) fn notes(reader: &mut Reader<'_, '_>, out: &mut Vec<Block>, depth: u32) {
     for note in std::mem::take(&mut reader.notes) {
         footnote(reader, note, out, depth + 1);
     }
 }
 
-/// Whether a block says nothing.
+/// Whether a block is empty.
 fn is_empty(block: &Block) -> bool {
     *block
         == Block {
@@ -329,7 +329,7 @@ fn definitions(reader: &mut Reader<'_, '_>, node: Node, out: &mut Vec<Block>, de
             let mut run = Run::default();
             run.child(reader, child, depth);
             let mut inner = run.finish(reader, depth);
-            // A title and heads of columns stand in front, a list inside behind.
+            // A title and column heads come first, a nested list last.
             let target = if list.items.is_empty() { &mut *out } else { &mut list.blocks };
             target.append(&mut inner);
             continue;
@@ -367,7 +367,7 @@ fn captioned(reader: &mut Reader<'_, '_>, node: Node, block: &mut Block) {
     block.caption = Some(texts.join("\n")).filter(|caption| !caption.is_empty());
 }
 
-/// What stands around a figure or table and belongs to neither text nor picture.
+/// The parts of a figure or table besides its content: label, caption, notes.
 fn around(reader: &mut Reader<'_, '_>, node: Node, block: &mut Block) {
     let tree = reader.tree;
     let mut texts = Vec::new();
@@ -409,7 +409,7 @@ fn figure(reader: &mut Reader<'_, '_>, node: Node, name: &str, out: &mut Vec<Blo
         if AROUND.contains(&inner) {
             continue;
         }
-        // The picture of the figure itself, without words of its own.
+        // The figure's own picture, without text.
         let bare = matches!(inner, "graphic" | "media" | "alternatives") && tree.is_blank(child);
         if !bare {
             run.child(reader, child, depth);
@@ -461,7 +461,7 @@ fn table_wrap(reader: &mut Reader<'_, '_>, node: Node, out: &mut Vec<Block>, dep
     }
 }
 
-/// The same thing in several forms: the table, else the first with words, else the first.
+/// Alternatives of one thing: the table, else the first with text, else the first.
 fn alternatives(reader: &mut Reader<'_, '_>, node: Node, out: &mut Vec<Block>, depth: u32) {
     let tree = reader.tree;
     if reader.has_text(node) {

@@ -52,8 +52,8 @@ fn journal(reader: &mut Reader<'_, '_>, node: Node) {
     }
 }
 
-/// Reads an `<article-meta>` or `<front-stub>`; of another article than the document itself, everything
-/// is metadata. Returns the title.
+/// Reads an `<article-meta>` or `<front-stub>`; if it is not the document's own article, everything
+/// becomes metadata. Returns the title.
 pub(crate) fn meta(reader: &mut Reader<'_, '_>, node: Node, own: bool) -> Option<String> {
     let tree = reader.tree;
     let known = people::affiliations(reader, node);
@@ -140,7 +140,7 @@ pub(crate) fn meta(reader: &mut Reader<'_, '_>, node: Node, own: bool) -> Option
         };
         reader.state("pages", None, Some(value), from);
     }
-    // Affiliations that no contributor names would be lost.
+    // Keeps affiliations that no contributor names.
     for aff in tree.descendants(node).filter(|&one| tree.name(one) == "aff") {
         let text = people::affiliation(reader, aff);
         let named = reader
@@ -303,7 +303,7 @@ fn history(reader: &mut Reader<'_, '_>, node: Node) {
     }
 }
 
-/// States a date, YYYY, YYYY-MM or YYYY-MM-DD where it is in numbers, else as written.
+/// Adds a date: YYYY, YYYY-MM or YYYY-MM-DD if it is numeric, else as written.
 fn date(reader: &mut Reader<'_, '_>, node: Node, name: &str, kinds: &[&str]) {
     let mut value = reader.attribute(node, "iso-8601-date");
     if value.is_none() {
@@ -343,7 +343,7 @@ fn summary(reader: &mut Reader<'_, '_>, node: Node, own: bool) {
     let translated = reader.tree.name(node) == "trans-abstract";
     let plain = kind.is_none() && !translated;
     let summary = Abstract { kind, language, sections };
-    // The main one comes first, wherever it stands.
+    // The main abstract comes first, regardless of its position.
     let abstracts = &mut reader.document.abstracts;
     let first = abstracts.first().is_some_and(|first| first.kind.is_some());
     if plain && first {
@@ -354,7 +354,7 @@ fn summary(reader: &mut Reader<'_, '_>, node: Node, own: bool) {
 }
 
 impl Reader<'_, '_> {
-    /// States that another work is related: a correction, a retraction, a commentary.
+    /// Adds a related work: a correction, a retraction, a commentary.
     pub(crate) fn relation(&mut self, node: Node) {
         let name = self.tree.name(node);
         let kind = self.first_attribute(
@@ -367,7 +367,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The notes that no paragraph took along, as a section of their own.
+/// The notes that follow no paragraph, as a separate section.
 pub(crate) fn leftover_notes(reader: &mut Reader<'_, '_>) {
     let mut found = Vec::new();
     blocks::notes(reader, &mut found, 1);

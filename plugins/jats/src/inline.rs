@@ -1,24 +1,24 @@
-//! Mixed content → text: what stands inside a paragraph, a heading, a cell.
+//! Mixed content → text: the content of a paragraph, a heading, a cell.
 
 use carrel_pdk::text::{Script, collapse, write_script};
 use carrel_pdk::xml::tree::{Node, Piece};
 
 use crate::reader::Reader;
 
-/// Stands where a line ends, until whitespace is collapsed.
+/// Marks a line's end until whitespace is collapsed.
 const LINE: char = '\u{2028}';
 
-/// A text in the making.
+/// A text builder.
 #[derive(Debug, Default)]
 pub(crate) struct Inline {
     text: String,
-    /// The next word is one of its own, even without a space before it.
+    /// The next word is separate, even without a space before it.
     apart: bool,
-    /// Marks of notes are left out: they are no part of a title.
+    /// Leave out marks of notes, which are not part of a title.
     title: bool,
 }
 
-/// What happens at an element's end.
+/// The action at an element's end.
 enum Close {
     Script(Script, usize),
     Link(String, usize),
@@ -109,7 +109,7 @@ impl Inline {
                 self.text.push(LINE);
                 Open::Plain
             }
-            // A line as it was printed; a hyphen there may belong to the word or not.
+            // A printed line; a hyphen at its end may or may not belong to the word.
             "lb" | "cb" | "pb" => {
                 if !self.text.ends_with('-') {
                     self.text.push(' ');
@@ -176,7 +176,7 @@ impl Inline {
                 let content = self.text.split_off(start);
                 let core = content.trim();
                 let lead = content.len() - content.trim_start().len();
-                // Spaces at the ends are no part of the script.
+                // Spaces at the ends are not part of the script.
                 self.text.push_str(&content[..lead]);
                 write_script(script, core, &mut self.text);
                 self.text.push_str(&content[lead + core.len()..]);
@@ -206,7 +206,7 @@ impl Inline {
         }
     }
 
-    /// The same thing in several forms: a formula, or the first with text.
+    /// Alternatives of one thing: a formula, or the first with text.
     fn alternatives(&mut self, reader: &mut Reader<'_, '_>, node: Node) -> Open {
         let tree = reader.tree;
         if reader.has_text(node) {
@@ -219,7 +219,7 @@ impl Inline {
         }
         let chosen = tree.elements(node).find(|&child| !tree.is_blank(child));
         for child in tree.elements(node) {
-            // Of the others, what they link to.
+            // For other alternatives, their links.
             let mut other = Self::default();
             let target = if Some(child) == chosen { &mut *self } else { &mut other };
             target.push(reader, child);
@@ -268,12 +268,12 @@ pub(crate) struct Formula {
     pub(crate) tex: Option<String>,
     pub(crate) text: Option<String>,
     pub(crate) label: Option<String>,
-    /// A picture of it, when there is nothing else.
+    /// A picture of it, if there is nothing else.
     pub(crate) href: Option<String>,
 }
 
 impl Formula {
-    /// Reads a formula in whatever form: TeX is kept, MathML becomes text.
+    /// Reads a formula in any form: TeX is kept, MathML becomes text.
     pub(crate) fn read(reader: &mut Reader<'_, '_>, node: Node) -> Self {
         let tree = reader.tree;
         let itself = |name: &str| (tree.name(node) == name).then_some(node);
@@ -325,7 +325,8 @@ impl Formula {
     }
 }
 
-/// What a TeX document sets, without delimiters: publishers wrap formulas into whole documents.
+/// The content of a TeX document, without delimiters: publishers wrap formulas into whole
+/// documents.
 fn bare_tex(tex: &str) -> String {
     let body = tex.split_once("\\begin{document}").map_or(tex, |(_, body)| body);
     let mut body = body.split_once("\\end{document}").map_or(body, |(body, _)| body).trim();

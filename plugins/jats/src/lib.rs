@@ -1,9 +1,9 @@
 //! Carrel's reader of articles in XML, without tools or network: JATS and its forerunner NLM (format
 //! `jats`), and TEI as GROBID writes it (format `tei`), as documents of `contract/v1/document.schema.json`.
 //!
-//! [`article`] and [`tei`] know the two vocabularies' outlines; [`front`], [`people`] and [`reference`]
-//! read metadata, contributors and citations; [`blocks`], [`table`] and [`inline`] read text, for both
-//! vocabularies, whose names for it do not contradict each other.
+//! [`article`] and [`tei`] know the two vocabularies' outlines; [`front`], [`people`] and
+//! [`reference`] read metadata, contributors and citations; [`blocks`], [`table`] and [`inline`]
+//! read text of both vocabularies, whose element names do not conflict.
 
 mod article;
 mod blocks;
@@ -33,7 +33,7 @@ impl Plugin for Jats {
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {
-        // What is taken out of the text says the same once more: metadata, links, references.
+        // Metadata, links and references repeat parts of the text.
         read(format, document).map(|read| read.to_json(document.len()))
     }
 }
@@ -42,8 +42,8 @@ impl Plugin for Jats {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a place when it is not well-formed XML or has another root; `too_large` when
-/// it has too many elements.
+/// `invalid_document` with a position when it is not well-formed XML or has another root;
+/// `too_large` when it has too many elements.
 pub fn read(format: &str, document: &str) -> Result<Document, Error> {
     match format {
         "jats" => article::parse(document),

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::document::Document;
 use carrel_pdk::manifest::{Format, Limits};
@@ -12,7 +12,7 @@ pub(crate) fn manifest() -> Manifest {
         "Reads articles in JATS, NLM and TEI XML as documents: sections, tables, figures, formulas, references.",
     );
     manifest.title = Some("Articles in XML".to_owned());
-    // The tree of the largest document that is read, beside the document and its result.
+    // Holds the document, its tree and its result, for the largest accepted document.
     manifest.limits = Some(Limits { memory_bytes: Some(512 << 20), ..Limits::default() });
     let format = |name: &str, description: &str, media_type: &str| Format {
         name: name.to_owned(),

@@ -14,7 +14,7 @@ pub(crate) type Affiliations = HashMap<String, String>;
 /// The text of an affiliation without its mark.
 pub(crate) fn affiliation(reader: &mut Reader<'_, '_>, node: Node) -> Option<String> {
     let tree = reader.tree;
-    // A number in front, raised or not, only links it to names.
+    // A number in front, raised or not, only links the affiliation to names.
     let first = tree.children(node).find(|&child| !tree.is_blank(child));
     let marked =
         first.is_some_and(|first| tree.name(first) == "sup") && tree.child(node, "label").is_none();
@@ -64,7 +64,7 @@ pub(crate) fn name_in_reference(reader: &mut Reader<'_, '_>, node: Node) -> Opti
         }
         _ => node,
     };
-    // Names with words between their parts stand as they are.
+    // Names with words between their parts are kept unchanged.
     if reader.has_text(holder) {
         return reader.line(holder);
     }
@@ -76,8 +76,8 @@ pub(crate) fn name_in_reference(reader: &mut Reader<'_, '_>, node: Node) -> Opti
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Reads a `<contrib-group>`: authors into the document, others, and all when it is not the document's
-/// own, into its metadata.
+/// Reads a `<contrib-group>`: authors go into the document; other contributors, and all of another
+/// article, into its metadata.
 pub(crate) fn group(reader: &mut Reader<'_, '_>, group: Node, known: &Affiliations, own: bool) {
     let tree = reader.tree;
     let contributors: Vec<Node> =
@@ -88,7 +88,7 @@ pub(crate) fn group(reader: &mut Reader<'_, '_>, group: Node, known: &Affiliatio
             tree.name(one) == "aff" || tree.attribute(one, "ref-type").as_deref() == Some("aff")
         })
     });
-    // An affiliation of the whole group is everybody's, unless some name theirs.
+    // An affiliation of the whole group applies to all members, unless some name theirs.
     let mut shared = Vec::new();
     if !linked {
         let nodes: Vec<Node> =
@@ -179,7 +179,7 @@ fn contributor(reader: &mut Reader<'_, '_>, node: Node, known: &Affiliations) ->
                     .affiliations
                     .extend(keys.split(' ').filter_map(|key| known.get(key).cloned()));
             }
-            // Marks of notes, which have their own place.
+            // Marks of notes, which are read elsewhere.
             "xref" => {}
             "anonymous" => person.literal = Some("Anonymous".to_owned()),
             _ => reader.state_rest(child),
@@ -188,7 +188,7 @@ fn contributor(reader: &mut Reader<'_, '_>, node: Node, known: &Affiliations) ->
     person
 }
 
-/// Names the members of a group in the metadata: they are not the document's authors each.
+/// Adds the members of a group to the metadata: they are not individual authors of the document.
 fn members(reader: &mut Reader<'_, '_>, collab: Node, name: Option<&String>) {
     let tree = reader.tree;
     for node in tree.descendants(collab).filter(|&one| tree.name(one) == "contrib") {

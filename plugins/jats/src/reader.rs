@@ -1,12 +1,11 @@
-//! What all parts of the reader share: the tree, the document in the making, and what goes into it from
-//! anywhere.
+//! State that all parts of the reader share: the tree and the document under construction.
 
 use carrel_pdk::document::{Document, Metadatum, Section};
 use carrel_pdk::xml::tree::{Node, Piece, Tree};
 
 use crate::inline;
 
-/// Blocks and sections inside each other; deeper ones are read as one paragraph.
+/// The deepest nesting of blocks and sections; deeper ones are read as one paragraph.
 pub(crate) const DEEPEST: u32 = 24;
 
 /// A document being read.
@@ -22,7 +21,7 @@ impl<'t, 'd> Reader<'t, 'd> {
         Self { tree, document: Document::default(), notes: Vec::new() }
     }
 
-    /// Says what could not be read at a node.
+    /// Adds a warning about a node.
     pub(crate) fn warn(&mut self, node: Node, code: &str, message: &str) {
         let place = format!("byte {} in {}", self.tree.offset(node), self.tree.path(node));
         self.document.warn(code, message, Some(place));
@@ -69,8 +68,8 @@ impl<'t, 'd> Reader<'t, 'd> {
         self.document.metadata.push(metadatum);
     }
 
-    /// Adds a statement for each element inside, and for the node itself, that has a text of its own: what
-    /// no rule is about.
+    /// Adds a statement for each element inside, and for the node itself, that has direct text: the
+    /// fallback for elements without a rule.
     pub(crate) fn state_rest(&mut self, node: Node) {
         const KINDS: &[&str] =
             &["pub-id-type", "content-type", "date-type", "type", "unit", "level"];
@@ -103,7 +102,7 @@ impl<'t, 'd> Reader<'t, 'd> {
         })
     }
 
-    /// Adds a section, unless it says nothing.
+    /// Adds a section, unless it is empty.
     pub(crate) fn add(&mut self, section: Section) {
         let says = section.heading.is_some()
             || section.label.is_some()

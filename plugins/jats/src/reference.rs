@@ -75,10 +75,10 @@ fn citation(reader: &mut Reader<'_, '_>, node: Node, alternatives: bool) -> Refe
     reference
 }
 
-/// The whole text: as it stands where it has words between its parts, else the parts in their order.
+/// The whole text: unchanged if it has words between its parts, else the parts in order.
 fn text_of(reader: &mut Reader<'_, '_>, node: Node) -> String {
     let tree = reader.tree;
-    // A comma alone between names does not make a text of the rest.
+    // A comma between names does not count as words.
     let written = tree.name(node) == "mixed-citation" || reader.has_text(node);
     if written {
         let text = inline::without(reader, node, &["label"]).unwrap_or_default();
@@ -185,7 +185,7 @@ fn fields(reader: &mut Reader<'_, '_>, node: Node, reference: &mut Reference) {
     }
 }
 
-/// Puts an identifier where its kind, or its own form, says that it belongs.
+/// Stores an identifier by its kind, or by its form.
 pub(crate) fn identify(reference: &mut Reference, kind: &str, value: &str) {
     let kind = kind.to_ascii_lowercase();
     let is_url = value.starts_with("http://") || value.starts_with("https://");

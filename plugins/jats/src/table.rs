@@ -34,7 +34,7 @@ pub(crate) fn fill(reader: &mut Reader<'_, '_>, table: Node, block: &mut Block) 
         }
         rows.push(cells);
     }
-    // A table of nothing but heads has no header.
+    // A table of only heads has no header.
     block.header_rows = if headers < rows.len() || headers == 1 { headers as u64 } else { 0 };
     if pictures {
         reader.warn(table, "cell_as_image", "cells of the table are only there as pictures");

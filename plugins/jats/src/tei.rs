@@ -20,7 +20,7 @@ const EXPECTED: &str = "an article in TEI";
 ///
 /// # Errors
 ///
-/// As [`read`](crate::read) says.
+/// As [`read`](crate::read).
 pub(crate) fn parse(document: &str) -> Result<Document, Error> {
     let tree = Tree::read(document, EXPECTED)?;
     let root = tree.root();
@@ -154,7 +154,7 @@ fn source(reader: &mut Reader<'_, '_>, node: Node, own: bool) {
             match name {
                 "author" if reader.document.authors.is_empty() || in_part => {
                     let person = people::tei_author(reader, inner);
-                    // The statement of the title may have named them already.
+                    // The title statement may already have named them.
                     let known =
                         |one: &_| {
                             reader.document.authors.iter().all(|author| {
@@ -274,7 +274,7 @@ fn body(reader: &mut Reader<'_, '_>, node: Node) {
     text_of(reader, node, 1, None);
 }
 
-/// The level that a heading states: its own number, or how many parts its numbering has.
+/// The level of a heading: its stated level, or the number of parts of its numbering.
 fn stated_level(reader: &Reader<'_, '_>, head: Node) -> Option<u32> {
     let level = reader.attribute(head, "level").and_then(|level| level.parse().ok());
     level
@@ -286,7 +286,7 @@ fn stated_level(reader: &Reader<'_, '_>, head: Node) -> Option<u32> {
         .map(|level: u32| level.clamp(1, 9))
 }
 
-/// Reads text whose sections may be nested, or only headings one behind the other.
+/// Reads text whose sections are nested or only follow headings.
 fn text_of(reader: &mut Reader<'_, '_>, node: Node, level: u32, kind: Option<String>) {
     let tree = reader.tree;
     let own = reader.first_attribute(node, &["type", "subtype"]);
@@ -320,7 +320,7 @@ fn text_of(reader: &mut Reader<'_, '_>, node: Node, level: u32, kind: Option<Str
                 if references && !outer {
                     references_of(reader, child, level);
                 } else {
-                    // A division without a heading is that of the divisions inside.
+                    // A division without a heading only groups those inside.
                     let front = Some(name).filter(|&name| name == "front").map(str::to_owned);
                     let kind = front.or_else(|| own.clone().filter(|_| !titled));
                     text_of(reader, child, level + u32::from(titled && !outer), kind);
@@ -348,7 +348,7 @@ fn text_of(reader: &mut Reader<'_, '_>, node: Node, level: u32, kind: Option<Str
     end(reader, &mut current, &mut run, level);
 }
 
-/// Reads a division of references: its heading is that of the list inside.
+/// Reads a division of references; its heading applies to the list inside.
 fn references_of(reader: &mut Reader<'_, '_>, node: Node, level: u32) {
     let tree = reader.tree;
     let heading = tree.child(node, "head").and_then(|head| inline::of_title(reader, head));

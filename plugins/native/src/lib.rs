@@ -1,5 +1,5 @@
-//! The same parsers as in the sandbox, as a Python module: the other half of the differential test
-//! and the yardstick for the sandbox's cost. For development only; it is in no wheel.
+//! The sandbox's parsers compiled natively, as a Python module: for the differential test and for
+//! measuring the sandbox's cost. For development only; no wheel contains it.
 
 use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
@@ -21,7 +21,7 @@ use carrel_unpaywall::Unpaywall;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// `parse` of the plugin called `plugin`, or `None` when there is none of that name.
+/// `parse` of the plugin `plugin`, or `None` if there is no such plugin.
 fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<String, Error>> {
     match plugin {
         "arxiv" => Some(Arxiv::parse(format, document)),
@@ -44,7 +44,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
     }
 }
 
-/// `parse_bytes` of the plugin called `plugin`, or `None` when there is none of that name.
+/// `parse_bytes` of the plugin `plugin`, or `None` if there is no such plugin.
 fn parse_bytes_with(
     plugin: &str,
     format: &str,

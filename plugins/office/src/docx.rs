@@ -52,7 +52,7 @@ struct Reader<'p, 'd> {
     noted: u32,
     /// Complex fields that are open: the instruction, and whether its result has begun.
     fields: Vec<Field>,
-    /// A caption whose table has not come yet.
+    /// A caption whose table has not been read yet.
     caption: Option<String>,
     /// The section that is open lists references.
     in_references: bool,
@@ -74,11 +74,11 @@ struct Words {
     text: String,
     /// Notes and comments in their order.
     notes: Vec<Block>,
-    /// Drawings, read behind the paragraph.
+    /// Drawings, read after the paragraph.
     floats: Vec<Node>,
     /// Formulas: where they begin and end in the text, and their TeX.
     formulas: Vec<(usize, usize, String)>,
-    /// The paragraph is in a bibliography that a program made.
+    /// The paragraph is in a generated bibliography.
     bibliography: bool,
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn read(zip: Zip<'_>) -> Result<Document, Error> {
     }
     properties::read(&package, &root, &mut reader.document);
     let stated = reader.document.title.take();
-    reader.parts(&relations);
+    reader.read_parts(&relations);
     reader.outside(&relations, &main);
     let source = Source { tree: &body, relations: &relations, part: &main };
     let mut outline = Outline::of_document();
@@ -140,7 +140,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         self.document
     }
 
-    /// Reads a part that the text refers to; one that is broken is a warning.
+    /// Reads a part that the text refers to; a broken part is a warning.
     fn part(
         &mut self,
         relations: &Relations,
@@ -172,7 +172,7 @@ impl<'p, 'd> Reader<'p, 'd> {
     }
 
     /// Reads styles, numbering, notes, comments, headers and footers.
-    fn parts(&mut self, relations: &Relations) {
+    fn read_parts(&mut self, relations: &Relations) {
         self.part(relations, "styles", |reader, source| reader.styles = Styles::read(source.tree));
         self.part(relations, "numbering", |reader, source| {
             reader.numbering = Numbering::read(source.tree);
@@ -239,7 +239,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         notes
     }
 
-    /// Says which parts are outside the document; nothing outside is ever read.
+    /// Warns of parts outside the document, which are never read.
     fn outside(&mut self, relations: &Relations, main: &str) {
         let mut outside: Vec<_> = relations
             .values()
@@ -398,7 +398,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         }
     }
 
-    /// A caption whose table did not come is a paragraph.
+    /// Turns a caption without a table into a paragraph.
     fn flush_caption(&mut self, outline: &mut Outline) {
         if let Some(caption) = self.caption.take() {
             let role = Some("caption".to_owned());

@@ -7,7 +7,7 @@ use crate::outline::one_line;
 use crate::package::Package;
 use carrel_pdk::document::grid::{Cell, place};
 
-/// Points of one series; charts of more are pictures of data, which is not text.
+/// The most points of a series; a chart with more is not text.
 const MAX_POINTS: usize = 5000;
 /// Series of one chart.
 const MAX_SERIES: usize = 500;
@@ -25,7 +25,7 @@ pub(crate) fn words(tree: &Tree<'_>, node: Node) -> Option<String> {
     one_line(&out)
 }
 
-/// The points of a cache by their numbers.
+/// The points of a cache by their index.
 fn points(tree: &Tree<'_>, node: Option<Node>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let Some(node) = node else { return out };
@@ -46,7 +46,7 @@ fn points(tree: &Tree<'_>, node: Option<Node>) -> Vec<String> {
     out
 }
 
-/// A chart as the table of its series, from the values that are kept beside it.
+/// A chart as the table of its series, from its cached values.
 pub(crate) fn chart(package: &Package<'_>, part: &str) -> Option<Block> {
     let text = package.text(part).ok().flatten()?;
     let tree = Tree::read(&text, "a chart").ok()?;
@@ -106,7 +106,8 @@ pub(crate) fn diagram(package: &Package<'_>, part: &str) -> Option<Block> {
     (!items.is_empty()).then(|| Block { role, items, ..Block::empty(Kind::List) })
 }
 
-/// The branch of an `AlternateContent` that is read: the choice, unless only the fallback says something.
+/// The branch of an `AlternateContent` that is read: the choice, unless only the fallback has
+/// content.
 pub(crate) fn branch(tree: &Tree<'_>, alternatives: Node) -> Option<Node> {
     let choice = tree.child(alternatives, "Choice");
     let fallback = tree.child(alternatives, "Fallback");

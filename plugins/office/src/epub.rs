@@ -22,7 +22,7 @@ struct Part {
     path: String,
     media: String,
     properties: String,
-    /// The part to read where this one is of no known kind.
+    /// The fallback part, if this part's type is unknown.
     fallback: Option<String>,
 }
 
@@ -129,7 +129,7 @@ fn root_file(package: &Package<'_>) -> Result<String, Error> {
     })
 }
 
-/// The parts that a key is needed for; fonts are garbled by most programs and need none.
+/// The encrypted parts, except fonts, which most programs obfuscate.
 fn encrypted_parts(package: &Package<'_>) -> Vec<String> {
     let Ok(Some(text)) = package.text("META-INF/encryption.xml") else { return Vec::new() };
     let Ok(tree) = Tree::read(&text, "an encryption") else { return Vec::new() };
@@ -138,7 +138,7 @@ fn encrypted_parts(package: &Package<'_>) -> Vec<String> {
     names.map(|name| resolve("", &carrel_pdk::percent::decode(&name))).collect()
 }
 
-/// The part of an identifier, or the one to read in its place.
+/// The part of an identifier, or its fallback.
 fn readable<'p>(parts: &'p HashMap<String, Part>, id: &str) -> Option<&'p Part> {
     let mut part = parts.get(id)?;
     for _ in 0..8 {
@@ -154,7 +154,7 @@ fn readable<'p>(parts: &'p HashMap<String, Part>, id: &str) -> Option<&'p Part> 
 }
 
 fn metadata(opf: &Tree<'_>, node: Node, path: &str, document: &mut Document) {
-    // Titles and creators that others refine, such as a subtitle or an editor.
+    // Titles and creators refined by other elements, such as a subtitle or an editor.
     let mut refined: HashMap<String, Vec<(String, String)>> = HashMap::new();
     for meta in opf.elements(node).filter(|&node| opf.name(node) == "meta") {
         if let (Some(of), Some(property), Some(value)) =
@@ -342,7 +342,7 @@ fn chapter(
     Ok(true)
 }
 
-/// Begins a chapter that has no heading of its own by what the table of contents calls it.
+/// Gives a chapter without a heading its title in the table of contents.
 fn begin(entry: Option<&(String, u32)>, outline: &mut Outline) {
     if let Some((words, level)) = entry {
         let heading = Some(words.clone());

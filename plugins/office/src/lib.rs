@@ -24,7 +24,7 @@ use carrel_pdk::document::Document;
 use carrel_pdk::{Error, Host, Manifest, Plugin, arguments};
 use serde::Deserialize;
 
-/// Blocks inside each other; deeper ones are read as one paragraph.
+/// The deepest nesting of blocks; deeper ones are read as one paragraph.
 const DEEPEST: u32 = 24;
 
 /// The plugin.
@@ -60,7 +60,7 @@ impl Plugin for Office {
 /// # Errors
 ///
 /// `invalid_document` when it is no archive of that format or its main part is not well-formed XML;
-/// `too_large` when more comes out of it than is read.
+/// `too_large` when it inflates beyond the limits.
 pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     if !matches!(format, "docx" | "pptx" | "odt" | "epub") {
         return Err(Error::unknown_format(format));

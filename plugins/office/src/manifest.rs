@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::document::Document;
 use carrel_pdk::manifest::{Format, Limits};
@@ -12,9 +12,10 @@ pub(crate) fn manifest() -> Manifest {
         "Reads Word, PowerPoint, OpenDocument text and EPUB files as documents: sections, lists, tables, notes.",
     );
     manifest.title = Some("Office documents and books".to_owned());
-    // What an archive inflates to and its trees, beside the document and its result.
+    // Holds the document, the inflated archive, its trees and the result.
     manifest.limits = Some(Limits { memory_bytes: Some(768 << 20), ..Limits::default() });
-    // What an encrypted Office document is, and an old one: the reader names it.
+    // The media type of encrypted and of old Office documents, for which the reader returns a clear
+    // error.
     const COMPOUND: &str = "application/x-ole-storage";
     let format = |name: &str, description: &str, media_type: &str| Format {
         media_types: [media_type, COMPOUND]

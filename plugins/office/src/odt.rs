@@ -34,7 +34,7 @@ struct Reader<'p, 'd> {
     package: &'p Package<'d>,
     document: Document,
     styles: HashMap<String, Style>,
-    /// Lists whose levels count, by style and level.
+    /// Numbered lists, by style and level.
     counted: HashMap<(String, u32), bool>,
     caption: Option<String>,
     in_references: bool,
@@ -148,7 +148,7 @@ impl Reader<'_, '_> {
                     properties::state(document, "title", None, &value, &from);
                     document.title = Some(value);
                 }
-                // Who made the first version; dc:creator made the last change.
+                // The author of the first version; dc:creator is that of the last change.
                 "initial-creator" => {
                     properties::state(document, "creator", None, &value, &from);
                     document.authors.push(properties::person(&value));
@@ -251,7 +251,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A style and those behind it.
+    /// A style and its parents.
     fn chain<'s>(&'s self, id: Option<&'s str>) -> impl Iterator<Item = &'s Style> {
         let first = id.and_then(|id| self.styles.get(id));
         std::iter::successors(first, |style| self.styles.get(style.parent.as_deref()?)).take(20)

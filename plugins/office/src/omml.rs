@@ -181,7 +181,7 @@ fn delimited(tree: &Tree<'_>, node: Node, out: &mut String, depth: u32) {
     out.push_str(&format!("\\left{}{inner}\\right{}", sign("begChr", "("), sign("endChr", ")")));
 }
 
-/// What a script hangs on.
+/// The base of a script.
 fn base(text: &str) -> String {
     if text.chars().count() == 1 { text.to_owned() } else { format!("{{{text}}}") }
 }
@@ -224,7 +224,7 @@ fn run(tree: &Tree<'_>, node: Node, out: &mut String) {
     }
 }
 
-/// Words with the names of operators, which stand before what is no letter, as commands.
+/// Text with names of operators before a non-letter as commands.
 fn functions(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find(|one: char| one.is_ascii_alphabetic()) {
@@ -264,7 +264,7 @@ fn words(text: &str, out: &mut String) {
             (None, '\u{2061}'..='\u{2064}' | '\u{200b}') => {}
             (None, '−') => out.push('-'),
             (None, '′') => out.push('\''),
-            // Mathematical italic letters are what TeX sets letters in.
+            // TeX sets letters in mathematical italic by default.
             (None, _) => out.push(upright(character)),
         }
     }

@@ -1,12 +1,12 @@
-//! Blocks as they come → sections and nested lists.
+//! Sequential blocks → sections and nested lists.
 
 use carrel_pdk::document::{Block, Item, Kind, Section};
 use carrel_pdk::text::collapse;
 
-/// Stands where a line ends, until whitespace is collapsed.
+/// Marks a line's end until whitespace is collapsed.
 pub(crate) const LINE: char = '\u{2028}';
 
-/// A text with its lines: whitespace collapsed in each, empty ones at the ends dropped; `None` when
+/// A text with its lines: whitespace collapsed in each, empty ones at the ends dropped; `None` if
 /// nothing is left.
 pub(crate) fn lines(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
@@ -30,7 +30,7 @@ pub(crate) fn one_line(text: &str) -> Option<String> {
 /// Where blocks go.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
-    /// Headings begin sections; else they are blocks.
+    /// Whether headings begin sections or are blocks.
     sections: Option<Vec<Section>>,
     blocks: Vec<Block>,
     /// Open lists with their levels, the outermost first.
@@ -43,13 +43,13 @@ impl Outline {
         Self { sections: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Adds a block behind what is there.
+    /// Appends a block.
     pub(crate) fn push(&mut self, block: Block) {
         self.close_lists();
         self.blocks.push(block);
     }
 
-    /// The block that was added last, while nothing else has come.
+    /// The block that was added last, if nothing followed it.
     pub(crate) fn last(&mut self) -> Option<&mut Block> {
         if !self.lists.is_empty() {
             return None;
@@ -60,7 +60,7 @@ impl Outline {
         self.blocks.last_mut()
     }
 
-    /// Adds a block to the item that came last, or behind what is there.
+    /// Adds a block to the last item, or to the end.
     pub(crate) fn push_inside(&mut self, block: Block) {
         match self.lists.last_mut().and_then(|(_, list)| list.items.last_mut()) {
             Some(item) => item.blocks.push(block),
@@ -68,8 +68,8 @@ impl Outline {
         }
     }
 
-    /// Adds an item to the list of a level, which begins where there is none. A label that only counts is
-    /// the list's to write; any other stays the item's own.
+    /// Adds an item to the list of a level; starts the list if there is none. A label that only
+    /// counts is dropped, because the list is numbered; any other is kept.
     pub(crate) fn item(&mut self, level: u32, counted: bool, role: Option<&str>, mut item: Item) {
         while self.lists.last().is_some_and(|(open, _)| *open > level) {
             self.close_list();
@@ -109,7 +109,7 @@ impl Outline {
         }
     }
 
-    /// Begins a section, or adds a heading where there are none.
+    /// Begins a section, or adds a heading block in an outline without sections.
     pub(crate) fn section(&mut self, section: Section) {
         self.close_lists();
         self.flush();

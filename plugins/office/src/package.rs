@@ -12,9 +12,9 @@ use crate::zip::Zip;
 /// A relation of a part.
 #[derive(Debug, Clone)]
 pub(crate) struct Relation {
-    /// The last word of its type: `image`, `hyperlink`, `slide`.
+    /// The last segment of its type: `image`, `hyperlink`, `slide`.
     pub(crate) kind: String,
-    /// The part that it names, or the address outside.
+    /// The part that it names, or the external URL.
     pub(crate) target: String,
     /// Whether it leads out of the document.
     pub(crate) external: bool,
@@ -31,8 +31,8 @@ pub(crate) fn target<'r>(relations: &'r Relations, kind: &str) -> Option<&'r str
     found.first().map(|(_, one)| one.target.as_str())
 }
 
-/// Decodes the bytes of an XML part: UTF-8, UTF-16, or Latin-1 where the declaration says so. The second
-/// value says that bytes had to be replaced.
+/// Decodes the bytes of an XML part: UTF-8, UTF-16, or Latin-1 where the declaration says so. The
+/// second value is true if bytes were replaced.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, bool) {
     let wide = |little: bool, bytes: &[u8]| {
         let units: Vec<u16> = bytes
@@ -67,14 +67,14 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, bool) {
 
 /// The main part that a format must have.
 pub(crate) struct MainPart {
-    /// Where it is when the archive does not say.
+    /// Its default path.
     pub(crate) usual: &'static str,
-    /// The document in words, with and without an article.
+    /// The document's name in messages, with and without an article.
     pub(crate) what: &'static str,
     pub(crate) this: &'static str,
     /// The name of its outermost element.
     pub(crate) root: &'static str,
-    /// The outermost element of the format that it is mistaken for, and that format.
+    /// The outermost element of the format that it may be confused with, and that format.
     pub(crate) mistaken: (&'static str, &'static str),
 }
 
@@ -115,7 +115,7 @@ impl MainPart {
     }
 }
 
-/// The error of a part's XML, saying which part it is.
+/// The error of a part's XML, naming the part.
 pub(crate) fn within(part: &str, error: &Error) -> Error {
     let place = match &error.position {
         Some(at) if at.path.is_empty() => format!(" at byte {}", at.offset),
@@ -154,7 +154,7 @@ impl<'d> Package<'d> {
         }))
     }
 
-    /// The relations of a part, `""` being the whole package. None where they are missing or broken.
+    /// The relations of a part, `""` being the whole package. Empty if they are missing or broken.
     pub(crate) fn relations(&self, part: &str) -> Relations {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
         let slash = if folder.is_empty() { "" } else { "/" };
@@ -189,7 +189,7 @@ fn has_scheme(address: &str) -> bool {
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// The part that a path names from inside a folder; nothing leads out of the archive.
+/// Resolves a path relative to a folder; the result is always inside the archive.
 pub(crate) fn resolve(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let path = path.split(['#', '?']).next().unwrap_or_default();

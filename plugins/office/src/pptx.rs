@@ -321,7 +321,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What a slide's shapes are read with.
+/// The context for reading a slide's shapes.
 struct Context {
     title: Option<Node>,
     layout: Option<String>,

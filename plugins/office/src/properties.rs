@@ -1,4 +1,4 @@
-//! What a package's properties say of the document: `docProps`, and identifiers in any words.
+//! Reads a package's properties (`docProps`), and identifiers in any of them.
 
 use carrel_pdk::document::{Document, Metadatum, Person};
 use carrel_pdk::id::{ArxivId, Doi, Pmcid, Pmid};
@@ -7,7 +7,7 @@ use carrel_pdk::xml::tree::Tree;
 
 use crate::package::{Package, Relations, target};
 
-/// Adds a statement, unless it is blank or there already.
+/// Adds a statement, unless it is blank or a duplicate.
 pub(crate) fn state(
     document: &mut Document,
     name: &str,

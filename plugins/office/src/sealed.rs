@@ -3,7 +3,7 @@
 use carrel_pdk::Error;
 use carrel_pdk::document::{Document, Quality, Reason};
 
-/// What the container of old Office programs (OLE) begins with.
+/// The signature of the container of old Office programs (OLE).
 const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 /// A document of which nothing can be read without its password.

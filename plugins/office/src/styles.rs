@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use carrel_pdk::xml::tree::{Node, Tree};
 
-/// Styles that a style may be based on, one upon the other.
+/// The longest chain of styles based on one another.
 const LONGEST: usize = 20;
 
 /// A style.
@@ -17,7 +17,7 @@ pub(crate) struct Style {
     outline: Option<u32>,
     numbering: Option<String>,
     level: Option<u32>,
-    /// A table's first row looks different.
+    /// A table's first row is formatted differently.
     first_row: bool,
 }
 
@@ -29,7 +29,7 @@ fn value(tree: &Tree<'_>, node: Node, name: &str) -> Option<String> {
     tree.attribute(tree.child(node, name)?, "val").map(|value| value.into_owned())
 }
 
-/// What a paragraph says of itself.
+/// A paragraph's properties.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Shape {
     pub(crate) style: Option<String>,
@@ -83,8 +83,8 @@ impl Styles {
         std::iter::successors(first, |style| self.0.get(style.based_on.as_deref()?)).take(LONGEST)
     }
 
-    /// The names of a paragraph's style and of those behind it, in lower case. A style that nobody
-    /// describes is called by its identifier.
+    /// The names of a paragraph's style and its parents, in lower case. The name of an undefined
+    /// style is its identifier.
     pub(crate) fn names(&self, shape: &Shape) -> Vec<String> {
         let names: Vec<String> =
             self.chain(shape.style.as_deref()).map(|style| style.name.clone()).collect();
@@ -125,7 +125,7 @@ impl Styles {
         self.chain(Some(id)).find_map(|style| style.numbering.clone())
     }
 
-    /// Whether a table's style sets its first row apart.
+    /// Whether a table's style formats its first row as a header.
     pub(crate) fn has_first_row(&self, id: &str) -> bool {
         self.chain(Some(id)).any(|style| style.first_row)
     }
@@ -139,7 +139,7 @@ fn spaced(id: &str) -> String {
     if number.is_empty() { word } else { format!("{word} {number}") }
 }
 
-/// The level of a style by its name, in the languages of Word's own.
+/// The level of a style by its name, in the languages of Word's built-in styles.
 fn heading_name(name: &str) -> Option<u32> {
     const WORDS: &[&str] = &[
         "heading",
@@ -188,11 +188,11 @@ struct Abstract {
     link: Option<String>,
 }
 
-/// Lists of a document and where their counters are.
+/// Lists of a document and the state of their counters.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     abstracts: HashMap<String, Abstract>,
-    /// The abstract list of a list, and levels that begin elsewhere.
+    /// The abstract list of a list, and its levels with another start.
     lists: HashMap<String, (String, HashMap<u32, u32>)>,
     counters: HashMap<String, [u32; 9]>,
     /// Lists that have begun.

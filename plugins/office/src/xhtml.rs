@@ -12,7 +12,7 @@ pub(crate) mod words;
 
 use words::formula;
 
-/// What a chapter gives beside its blocks.
+/// A chapter's results besides its blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) links: Vec<(String, Option<String>)>,
@@ -90,7 +90,7 @@ impl<'t, 'd> Chapter<'t, 'd> {
         }
     }
 
-    /// Whether an element that is no block has blocks inside.
+    /// Whether an inline element has blocks inside.
     fn holds_blocks(&self, node: Node) -> bool {
         let mut inner = self.tree.descendants(node);
         inner.any(|inner| matches!(self.tree.piece(inner), Piece::Element(name) if is_block(name) && name != "br"))
@@ -149,7 +149,7 @@ impl<'t, 'd> Chapter<'t, 'd> {
             }
             "hr" | "br" | "script" | "style" | "head" | "template" => {}
             "nav" if self.kind(node).contains("toc") => {
-                // The table of contents says what the headings say.
+                // The table of contents repeats the headings.
             }
             _ => {
                 let kind = self.kind(node);
@@ -317,7 +317,7 @@ fn is_block(name: &str) -> bool {
     )
 }
 
-/// The lines of a page that is not well formed: tags out, a paragraph for each block.
+/// The text of a page that is not well formed: tags removed, a paragraph for each block.
 pub(crate) fn rescue(text: &str) -> Vec<String> {
     let body = text.find("<body").map_or(text, |at| &text[at..]);
     let mut out = Vec::new();

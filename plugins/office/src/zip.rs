@@ -1,9 +1,9 @@
-//! Zip archives: the directory at the end, entries that are stored or deflated, with bounds on what comes
-//! out.
+//! Zip archives: the directory at the end, entries that are stored or deflated, with limits on the
+//! inflated size.
 //!
-//! The directory is what counts, as in every office program. Where it is missing or broken, the entries'
-//! own headers are looked for, so that a file that was cut short gives what is left of it. Sizes that an
-//! archive declares are never believed: inflating ends at the bound.
+//! The directory is authoritative, as in every office program. If it is missing or broken, the
+//! reader searches for local file headers, so that a truncated file gives its remaining entries.
+//! Declared sizes are ignored: inflating stops at the limit.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,9 @@ const MAX_ENTRIES: usize = 50_000;
 const MAX_ENTRY: usize = 64 << 20;
 /// Bytes of all entries together that are read from one archive.
 const MAX_TOTAL: usize = 192 << 20;
-/// Times that an entry of more than [`SMALL`] bytes may grow.
+/// The largest expansion factor of an entry of more than [`SMALL`] bytes.
 const MAX_RATIO: usize = 400;
-/// Bytes up to which an entry may grow as it likes.
+/// The inflated size up to which any expansion factor is accepted.
 const SMALL: usize = 8 << 20;
 
 const LOCAL: &[u8] = b"PK\x03\x04";
@@ -28,7 +28,7 @@ const END: &[u8] = b"PK\x05\x06";
 
 #[derive(Debug, Clone)]
 struct Entry {
-    /// Where its own header is.
+    /// Offset of its local file header.
     header: usize,
     compressed: usize,
     method: u16,
@@ -42,7 +42,7 @@ pub(crate) struct Zip<'d> {
     entries: HashMap<String, Entry>,
     /// Names in the order of the directory.
     names: Vec<String>,
-    /// The directory could not be read, entries were looked for.
+    /// The directory could not be read; entries were searched for.
     pub(crate) damaged: bool,
     /// Bytes that may still be read.
     left: std::cell::Cell<usize>,
@@ -64,7 +64,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<usize> {
     if high == 0 { Some(low) } else { None }
 }
 
-/// A name as one writes it: forward slashes, no slash in front.
+/// A normalized name: forward slashes, no leading slash.
 fn tidy(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name).replace('\\', "/");
     name.trim_start_matches('/').to_owned()
@@ -108,7 +108,7 @@ impl<'d> Zip<'d> {
         Ok(())
     }
 
-    /// Reads the directory at the end; `None` when it is not there or not whole.
+    /// Reads the directory at the end; `None` if it is missing or incomplete.
     fn directory(&mut self) -> Result<Option<()>, Error> {
         let bytes = self.bytes;
         // A comment of at most 64 KiB may follow.
@@ -134,7 +134,7 @@ impl<'d> Zip<'d> {
             };
             (count, at) = (entries, start);
         }
-        // Something may be in front of the archive: places are counted from its own beginning.
+        // Other bytes may precede the archive: offsets count from its own start.
         let shift = end.checked_sub(size).and_then(|start| start.checked_sub(at)).unwrap_or(0);
         let shift =
             if bytes.get(at..).is_some_and(|rest| rest.starts_with(CENTRAL)) { 0 } else { shift };
@@ -188,7 +188,7 @@ impl<'d> Zip<'d> {
         Some((name, entry, end + comment))
     }
 
-    /// Looks for entries by their own headers.
+    /// Searches for entries by their local file headers.
     fn salvage(&mut self) -> Result<(), Error> {
         let bytes = self.bytes;
         let mut at = 0;
@@ -203,7 +203,7 @@ impl<'d> Zip<'d> {
                 break;
             };
             if flags & 8 != 0 && compressed == 0 {
-                // The size is behind the data. Inflating ends by itself.
+                // The size follows the data; the deflate stream marks its own end.
                 compressed = usize::MAX;
             }
             let name = tidy(name);
@@ -238,7 +238,7 @@ impl<'d> Zip<'d> {
     ///
     /// # Errors
     ///
-    /// `invalid_document` when it cannot be inflated, `too_large` when too much comes out.
+    /// `invalid_document` when it cannot be inflated, `too_large` when it exceeds the limits.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(entry) = self.find(name).and_then(|name| self.entries.get(name)) else {
             return Ok(None);
@@ -277,7 +277,8 @@ impl<'d> Zip<'d> {
                     Err(failure) if failure.output.is_empty() => {
                         return fail("the entry's bytes cannot be inflated");
                     }
-                    // What came out before the damage is for the reader of the part to judge.
+                    // The bytes before the damage are returned; the reader of the part decides
+                    // about them.
                     Err(failure) => failure.output,
                 }
             }

@@ -1,4 +1,4 @@
-//! Documents nobody wrote, and what a fuzzer once found.
+//! Parses mutated documents, and documents that a fuzzer found.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -27,7 +27,7 @@ const PAGE: &str = "<html><body><h1>Heading</h1><p>Words <a href='https://a.exam
     </ol></li></ul><table><tr><th>h</th></tr><tr><td colspan='2'>c</td></tr></table><figure><img src='a.png' alt='x'/><figcaption>C\
     </figcaption></figure><dl><dt>t</dt><dd>d</dd></dl><aside epub:type='footnote'>n</aside></body></html>";
 
-/// Pieces that a reader of these formats may stumble over.
+/// Fragments of these formats that are hard to parse.
 const PIECES: &[&str] = &[
     "<w:p>",
     "</w:p>",

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{
     Annotations, Attach, Format, HostRule, LinkedWorks, Lookup, Pace, Roles, Search, Secret, Tool,
@@ -14,10 +14,11 @@ const HOST: &str = "api.openalex.org";
 
 /// Kinds of identifier that name a work in a path, the surest first.
 const IDENTIFIERS: [&str; 5] = ["openalex", "doi", "pmid", "pmcid", "arxiv"];
-/// Identifiers that one call takes. Each is a request of its own, which costs nothing of the budget.
+/// The most identifiers in one call. Each is a request of its own, which costs nothing of the
+/// budget.
 const BATCH: u32 = 20;
 
-/// What a model reads about the tool.
+/// The tool's description, which models read.
 const WORKS: &str = "\
 WHEN TO USE: Search all of OpenAlex with its own filters: works by author, institution, journal, topic, \
 or citing a work.
@@ -37,7 +38,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest.title = Some("OpenAlex".to_owned());
     manifest.hosts = vec![HostRule {
         paths: vec!["/works".to_owned()],
-        // OpenAlex allows a hundred a second; what it counts is the budget of the day.
+        // OpenAlex allows a hundred requests a second; the daily budget is the stricter limit.
         pace: Some(Pace { interval_ms: 100, burst: Some(5), upstream: Some(HOST.to_owned()) }),
         concurrency: Some(3),
         cache_seconds: Some(24 * 3600),
@@ -78,7 +79,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what OpenAlex does not say of them.
+/// The schema of a result that holds works, without the members that OpenAlex never has.
 fn works<T: schemars::JsonSchema>() -> Value {
     let mut schema = schema::output::<T>();
     let never = ["s2", "isbn", "subtitle", "editors", "family", "given", "article_number", "links"];
@@ -87,7 +88,7 @@ fn works<T: schemars::JsonSchema>() -> Value {
     schema
 }
 
-/// The schema of a list of the API, whose works come without what `select` leaves out.
+/// The schema of a list of the API, whose works lack the members that `select` leaves out.
 fn listed() -> Value {
     let mut schema = works::<Matches<'_>>();
     schema::leave_out(&mut schema, &["references", "funding"]);

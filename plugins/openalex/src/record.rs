@@ -1,4 +1,5 @@
-//! Item → the contract's bibliographic record: the one place where OpenAlex's words become Carrel's.
+//! Item → the contract's bibliographic record: the only file that translates OpenAlex's terms to
+//! Carrel's.
 
 use carrel_pdk::id::{ArxivId, Pmcid, Pmid};
 use carrel_pdk::json::lenient;
@@ -10,14 +11,14 @@ use carrel_pdk::record::{Agent, Funder, Ids, OpenCopy, Reference, Text, Update, 
 use crate::formats::inverted_index;
 use crate::formats::item::{Authorship, Biblio, Item, Location, Source, Subject, identifier};
 
-/// The plugin's name, which is that of its records.
+/// The plugin's name, also the source name in its records.
 const NAME: &str = "openalex";
-/// Copies of a work that are listed.
+/// The most copies that a record lists.
 const MOST_COPIES: usize = 64;
-/// Funders among whom awards are sorted.
+/// The most funders to which awards are assigned.
 const MOST_FUNDERS: usize = 256;
 
-/// The record of a work. What OpenAlex does not say, or says in a form that is none, is left out.
+/// The record of a work. What OpenAlex does not say, or writes in an invalid form, is left out.
 pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let kind = item.kind.0.and_then(plain);
     let summary = inverted_index::text(&item.inverted_index)
@@ -75,8 +76,8 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     }
 }
 
-/// The CSL type. OpenAlex's `article` is also a paper of a conference or a preprint, where Crossref's type,
-/// which older answers have beside it, says so.
+/// The CSL type. OpenAlex's `article` is also used for conference papers and preprints, which
+/// Crossref's type, present in older answers, distinguishes.
 fn csl(kind: Option<&str>, crossref: Option<&str>) -> &'static str {
     match (kind, crossref) {
         (Some("article") | None, Some(crossref)) => types::crossref(crossref),
@@ -84,13 +85,13 @@ fn csl(kind: Option<&str>, crossref: Option<&str>) -> &'static str {
     }
 }
 
-/// The e-print that one of arXiv's own DOIs names.
+/// The arXiv identifier in a DOI that arXiv registered.
 fn e_print_of_doi(doi: &str) -> Option<String> {
     let own = doi.get(..14).is_some_and(|start| start.eq_ignore_ascii_case("10.48550/arxiv"));
     own.then(|| ArxivId::parse(doi).ok()).flatten().map(|id| id.base().to_owned())
 }
 
-/// The e-print whose page at arXiv an address is, without the version that was met there.
+/// The arXiv identifier in the URL of an arXiv page, without the version.
 fn e_print(address: &str) -> Option<String> {
     let rest = address.split_once("://")?.1;
     let at_arxiv = rest.starts_with("arxiv.org/abs/") || rest.starts_with("www.arxiv.org/abs/");
@@ -101,7 +102,7 @@ fn pmid(text: &str) -> Option<String> {
     Pmid::parse(text).ok().map(|id| id.to_string())
 }
 
-/// PMC's identifier, of which OpenAlex has the address, with or without the letters.
+/// The PMC identifier from OpenAlex's URL, with or without the letters.
 fn pmcid(text: &str) -> Option<String> {
     let last = text.trim().trim_end_matches('/').rsplit('/').next()?;
     let digits = last.bytes().all(|byte| byte.is_ascii_digit());
@@ -120,7 +121,7 @@ fn issns(source: &Source<'_>, venue: &Source<'_>) -> Vec<Text<'static>> {
     list
 }
 
-/// What holds the work.
+/// The container.
 #[derive(Default)]
 struct Holder<'d> {
     title: Option<Text<'d>>,
@@ -128,8 +129,8 @@ struct Holder<'d> {
 }
 
 impl<'d> Holder<'d> {
-    /// A repository holds a copy and is no container. A publisher's platform is none either, but the name
-    /// that was registered with the work is that of the book.
+    /// A repository is not a container. Neither is a publisher's platform, but the name that was
+    /// registered with the work is the book's title.
     fn of(location: Location<'d>, venue: Source<'d>) -> Self {
         let registered = text(location.raw_source_name);
         let source = location.source;
@@ -147,7 +148,7 @@ impl<'d> Holder<'d> {
     }
 }
 
-/// An author by the name in one piece: OpenAlex does not split names.
+/// An author with an undivided name: OpenAlex does not split names.
 fn author(authorship: Authorship<'_>) -> Option<Agent<'_>> {
     let author = authorship.author;
     let literal = text(author.display_name).or_else(|| text(authorship.raw_name))?;
@@ -180,7 +181,7 @@ fn pages<'d>(biblio: &Biblio<'d>) -> Option<Text<'d>> {
     }
 }
 
-/// Keywords and topics; where there are neither, concepts, which they replaced.
+/// Keywords and topics; without either, concepts, which they replaced.
 fn subjects<'d>(
     keywords: lenient::List<Subject<'d>>,
     topics: lenient::List<Subject<'d>>,
@@ -199,7 +200,7 @@ fn subjects<'d>(
     subjects
 }
 
-/// The best open copy and the others, each address once.
+/// The best open copy and the others, without duplicate URLs.
 fn open_copies<'d>(best: &Location<'d>, others: &[Location<'d>]) -> Vec<OpenCopy<'d>> {
     let mut copies: Vec<OpenCopy<'d>> = Vec::new();
     let open = others.iter().filter(|location| location.is_oa.0 == Some(true));
@@ -257,13 +258,13 @@ fn funding<'d>(
     funding
 }
 
-/// A cited work, of which OpenAlex says its own identifier.
+/// A cited work, for which OpenAlex gives only its own identifier.
 fn reference(id: lenient::Text<'_>) -> Option<Reference<'_>> {
     let key = identifier(id.0.as_deref()?)?;
     Some(Reference { key: Some(key.into()), ..Reference::default() })
 }
 
-/// That the work is retracted, which is all that OpenAlex says: neither by which notice nor when.
+/// Adds a retraction. OpenAlex states neither its notice nor its date.
 fn retraction(is_retracted: Option<bool>) -> Vec<Update<'static>> {
     let update =
         Update { kind: "retraction".into(), source: Some(NAME.into()), ..Update::default() };

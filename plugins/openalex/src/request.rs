@@ -1,7 +1,7 @@
-//! What was asked → requests. Pure.
+//! Arguments → requests. Pure.
 //!
-//! A single work costs nothing of the daily budget, a list 1 credit, a search 10: what is known by its
-//! identifier is asked for alone.
+//! A single work costs none of the daily budget, a list 1 credit, a search 10. So works with known
+//! identifiers are requested one by one.
 
 use carrel_pdk::id::{ArxivId, Doi, Pmcid, Pmid};
 use carrel_pdk::lookup::{Id, Kind, not_resolved};
@@ -11,7 +11,8 @@ use crate::formats::item::identifier;
 
 const WORKS: &str = "https://api.openalex.org/works";
 
-/// The members of a work in a list: what the record is made of, but for references, which are hundreds.
+/// The members of a work in a list: those that the record uses, except references, of which there
+/// can be hundreds.
 const LISTED: &str = "id,doi,ids,title,display_name,publication_date,publication_year,language,type,\
 primary_location,best_oa_location,locations,open_access,authorships,biblio,abstract_inverted_index,\
 keywords,topics,referenced_works_count,cited_by_count,is_retracted";
@@ -23,12 +24,12 @@ pub const MOST_WORKS: u32 = 200;
 ///
 /// # Errors
 ///
-/// `invalid_arguments` for what is no identifier.
+/// `invalid_arguments` for a text that is not an identifier.
 pub fn work(id: &Id) -> Result<Request, Error> {
     Ok(Request::get(format!("{WORKS}/{}", name(id)?)))
 }
 
-/// The request for the identifier of one work.
+/// The request for the OpenAlex identifier of one work.
 ///
 /// # Errors
 ///
@@ -37,7 +38,7 @@ pub fn identifier_of(id: &Id) -> Result<Request, Error> {
     Ok(Request::get(format!("{WORKS}/{}?select=id", name(id)?)))
 }
 
-/// What names a work in a path.
+/// The path segment for a work.
 fn name(id: &Id) -> Result<String, Error> {
     let refused =
         || not_resolved(id, "an identifier of a work at OpenAlex, DOI, arXiv, PMID or PMCID");
@@ -60,12 +61,12 @@ fn of_doi(doi: &str) -> String {
     format!("doi:{}", percent::path(doi))
 }
 
-/// Which side of a citation is asked for.
+/// The direction of a list of citations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Works that cite.
+    /// Citing works.
     Citing,
-    /// Works that are cited.
+    /// Cited works.
     Cited,
 }
 
@@ -98,7 +99,7 @@ pub fn search(search: &roles::Search) -> Request {
     list(&parameters, search.limit, search.cursor.as_deref())
 }
 
-/// A query without what OpenAlex's search reads as wildcards and as boolean operators.
+/// A query without wildcards and boolean operators of OpenAlex's search.
 fn words(query: &str) -> String {
     let plain = query.replace(['*', '?', '~', '(', ')'], " ");
     let word = |word: &str| match word {

@@ -1,4 +1,4 @@
-//! Responses → what they say, by status and body, and what is left of the day's budget.
+//! Reads responses, by status and body, and the rest of the day's budget in their headers.
 
 use carrel_pdk::answer::{self, Asked};
 use carrel_pdk::record::Work;
@@ -8,10 +8,10 @@ use carrel_pdk::{Code, Error, Host, Level, Request, Response};
 use crate::formats::document::SOURCE;
 use crate::formats::works;
 
-/// The share of the budget below which a result says what is left: a fifth.
+/// The fraction of the budget below which a result states the rest: 1/5.
 const LOW: u64 = 5;
 
-/// What a response's headers say of the day's budget.
+/// The day's budget in a response's headers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Budget {
     limit: Option<u64>,
@@ -34,7 +34,7 @@ impl Budget {
         }
     }
 
-    /// What is left in words, when it is little.
+    /// A notice about the rest of the budget, when it is low.
     pub(crate) fn notice(self) -> Option<String> {
         let remaining = self.remaining?;
         let is_low = self.limit.is_none_or(|limit| remaining <= limit / LOW);
@@ -49,7 +49,7 @@ impl Budget {
         })
     }
 
-    /// The seconds until there is budget again, when there is none.
+    /// The seconds until the budget is renewed, when it is spent.
     fn wait(self) -> Option<f64> {
         let seconds = u32::try_from(self.reset_seconds?).ok()?;
         (self.remaining == Some(0)).then(|| f64::from(seconds))
@@ -71,7 +71,7 @@ pub(crate) fn work<'r>(
         .map_err(|error| explained(error, Budget::of(response)))
 }
 
-/// Reads a page of works; tells the log of a budget that is nearly spent.
+/// Reads a page of works; logs a warning when the budget is nearly spent.
 ///
 /// # Errors
 ///
@@ -89,12 +89,12 @@ pub(crate) fn page<'r>(host: &dyn Host, response: &'r Response) -> Result<Page<'
 ///
 /// # Errors
 ///
-/// The failure, when there is no answer.
+/// The failure, if there is no response.
 pub(crate) fn ask(host: &dyn Host, request: Request) -> Result<Response, Error> {
     host.fetch(request).map_err(|failure| explained(failure.into(), Budget::default()))
 }
 
-/// The same error, saying what a budget that is spent means: when it is renewed, and that a key's is larger.
+/// Adds to an error about a spent budget when it is renewed, and that a key has a larger one.
 pub(crate) fn explained(error: Error, budget: Budget) -> Error {
     if error.code != Code::RateLimited {
         return error;

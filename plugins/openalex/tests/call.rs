@@ -1,4 +1,4 @@
-//! The tool and the roles against an OpenAlex of the test's own making.
+//! The tool and the roles against a fake OpenAlex.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 

@@ -12,7 +12,7 @@ use carrel_pdk::{Error, Host, Manifest, Plugin};
 use formats::links;
 use tools::linked::Direction;
 
-/// What messages call the upstream.
+/// The upstream's name in messages.
 pub(crate) const SOURCE: &str = "OpenCitations";
 
 /// The plugin.
@@ -34,7 +34,7 @@ impl Plugin for OpenCitations {
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {
         match format {
-            // Both directions come in one shape.
+            // Both directions have one format.
             "citations" | "references" => Ok(links::links(document)?.to_json(document.len())),
             other => Err(Error::unknown_format(other)),
         }

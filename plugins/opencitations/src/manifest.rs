@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{Attach, Format, HostRule, LinkedWorks, Pace, Roles, Secret};
 use carrel_pdk::{Manifest, schema};

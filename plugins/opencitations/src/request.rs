@@ -1,4 +1,4 @@
-//! What is asked → requests.
+//! Arguments → requests.
 
 use carrel_pdk::lookup::{Id, Kind};
 use carrel_pdk::{Request, percent};

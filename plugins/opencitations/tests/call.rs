@@ -1,4 +1,4 @@
-//! The reserved tools against an upstream of the test's own making.
+//! The reserved tools against a fake upstream.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -16,7 +16,7 @@ fn call<F: Fn(&Request) -> Outcome>(
     Ok(serde_json::from_str(&json).unwrap())
 }
 
-/// The addresses that were asked for, decoded.
+/// The requested URLs, percent-decoded.
 fn urls<F: Fn(&Request) -> Outcome>(host: &FakeHost<F>) -> Vec<String> {
     host.requests().iter().map(|request| percent::decode(&request.url).into_owned()).collect()
 }
@@ -37,7 +37,7 @@ fn the_works_at_the_other_end_come_in_parts() {
     let host = FakeHost::new(|_: &Request| rows());
     let asked = json!({"id": {"type": "doi", "id": "10.5555/d?x"}, "limit": 2});
     let found = call("role:citations", &asked, &host).unwrap();
-    // One is a work that only OpenCitations names.
+    // One work has only OpenCitations' identifier.
     assert_eq!((&found["total"], &found["next_cursor"]), (&json!(3), &json!("2")));
     assert_eq!(
         found["links"][0]["work"],

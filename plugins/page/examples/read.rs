@@ -1,4 +1,4 @@
-//! Reads files and prints one JSON object a line: the file, the milliseconds, the document.
+//! Reads files and prints a JSON object per line: the file, the milliseconds, the document.
 //!
 //! `cargo run --release -p carrel-page --example read -- html page.html …`; with `PAGE_OPTIONS` options of
 //! the format.

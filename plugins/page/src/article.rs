@@ -1,6 +1,7 @@
-//! The text of an article by points: paragraphs give points to what they are in, the element with the most
-//! is the article, and what in it is mostly links, fields or pictures is left out. The rules and figures are
-//! those of Mozilla's Readability, which many pages are written to suit.
+//! Extracts the text of an article by scoring: paragraphs add to the scores of the elements around
+//! them, the element with the highest score is the article, and parts of it that are mostly links,
+//! fields or pictures are left out. Rules and constants are those of Mozilla's Readability, which
+//! many pages are designed for.
 
 use crate::dom::{Id, Tree};
 use crate::measure::{Measured, Stat};
@@ -10,25 +11,25 @@ use crate::measure::{Measured, Stat};
 pub(crate) struct Selection {
     /// Elements, or runs of nodes in one element, in document order.
     pub(crate) roots: Vec<Id>,
-    /// What in them is left out.
+    /// Elements inside that are left out.
     pub(crate) gone: Vec<bool>,
     /// Characters of its text.
     pub(crate) chars: usize,
 }
 
-/// Which rules are on.
+/// The rules in use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
-    /// Leave out what is named like boilerplate.
+    /// Leave out elements named like boilerplate.
     pub(crate) unlikely: bool,
-    /// Give points for names.
+    /// Score names.
     pub(crate) weights: bool,
-    /// Leave out lists and boxes that look like none of the text.
+    /// Leave out lists and boxes that do not look like text.
     pub(crate) clean: bool,
 }
 
 impl Measured<'_> {
-    /// Finds the article; tries again with fewer rules while it is short.
+    /// Finds the article; retries with fewer rules while it is short.
     pub(crate) fn article(&self, gone: &[bool], title: &str) -> Option<Selection> {
         let mut best: Option<Selection> = None;
         for (unlikely, weights, clean) in
@@ -69,7 +70,7 @@ impl Measured<'_> {
         Some(Selection { roots, gone, chars })
     }
 
-    /// Leaves out what is unlikely and lists what gives points.
+    /// Leaves out unlikely elements and lists those that add scores.
     fn strip(&self, gone: &mut [bool], to_score: &mut Vec<Id>, title: &str, rules: Rules) {
         let tree = self.tree;
         let stats = self.stats(gone);
@@ -177,7 +178,7 @@ impl Measured<'_> {
         points + self.weight(id, rules)
     }
 
-    /// The element with the most points, or one around it that holds several of them.
+    /// The element with the highest score, or an ancestor that holds several high ones.
     fn top(&self, body: Id, stats: &[Stat], scores: &mut [Option<f32>], rules: Rules) -> Id {
         let tree = self.tree;
         let mut best: Vec<(f32, Id)> = Vec::new();
@@ -263,7 +264,7 @@ impl Measured<'_> {
         roots
     }
 
-    /// Leaves out of an article what is none of its text.
+    /// Leaves out parts of an article that are not its text.
     fn clean(&self, root: Id, gone: &mut [bool], stats: &mut [Stat], rules: Rules) {
         let tree = self.tree;
         let data = self.data_tables(root, gone);
@@ -291,7 +292,7 @@ impl Measured<'_> {
         }
     }
 
-    /// Tables that hold data, by their marks or their size.
+    /// Tables with data, by their markup or their size.
     fn data_tables(&self, root: Id, gone: &[bool]) -> Vec<Id> {
         let tree = self.tree;
         let mut data = Vec::new();
@@ -388,7 +389,7 @@ fn is_data_table(tree: &Tree, id: Id) -> bool {
     rows > 1 && columns > 1 && (rows >= 10 || columns > 4 || rows * columns > 10)
 }
 
-/// Share of the second text's words that the first has too, by length.
+/// The share of the second text's words that also occur in the first, by length.
 pub(crate) fn similar(one: &str, other: &str) -> f32 {
     let words = |text: &str| -> Vec<String> {
         text.to_lowercase()

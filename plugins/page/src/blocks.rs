@@ -8,13 +8,13 @@ use crate::latexml;
 use crate::math;
 use crate::table;
 
-/// Blocks inside each other; what is deeper is read as one paragraph.
+/// The deepest nesting of blocks; deeper content is read as one paragraph.
 pub(crate) const DEEPEST: u32 = 24;
 
-/// Bytes of a heading; what has more and holds blocks is none.
+/// The longest heading, in bytes; a longer one that holds blocks is not a heading.
 const LONGEST_HEADING: usize = 300;
 
-/// What a walk finds.
+/// An item that the walk over the tree yields.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "nearly all are blocks")]
 pub(crate) enum Piece {
@@ -34,7 +34,7 @@ pub(crate) struct Blocks<'t> {
 }
 
 impl<'t> Blocks<'t> {
-    /// Reads from a page what is not gone; links and warnings go into the document.
+    /// Reads the parts of a page that are not left out; links and warnings go into the document.
     pub(crate) fn new(tree: &'t Tree, gone: &'t [bool], document: &'t mut Document) -> Self {
         Self { tree, gone, document, notes: Vec::new() }
     }
@@ -44,7 +44,7 @@ impl<'t> Blocks<'t> {
         let tree = self.tree;
         let mut out = Vec::new();
         let mut line = Line::default();
-        // Ends of the elements that are open and divide paragraphs.
+        // Ends of the open elements that divide paragraphs.
         let mut open: Vec<Id> = Vec::new();
         let mut at = from;
         while at < to {
@@ -120,7 +120,7 @@ impl<'t> Blocks<'t> {
         out.extend(std::mem::take(&mut self.notes).into_iter().map(Piece::Block));
     }
 
-    /// Reads an element that is a block of its own; false for one that only divides.
+    /// Reads a block element; false for one that only divides.
     fn block(&mut self, id: Id, depth: u32, out: &mut Vec<Piece>) -> bool {
         let tree = self.tree;
         if depth < DEEPEST
@@ -137,7 +137,7 @@ impl<'t> Blocks<'t> {
                     .as_ref()
                     .is_some_and(|text| text.len() > LONGEST_HEADING && text.contains('\n'))
                 {
-                    // A heading that was never closed holds what follows it.
+                    // An unclosed heading contains what follows it.
                     return false;
                 }
                 if let Some(text) = text.or(label.clone()) {
@@ -163,7 +163,7 @@ impl<'t> Blocks<'t> {
         true
     }
 
-    /// `<code>` that holds lines and stands alone.
+    /// `<code>` with several lines that is not inside text.
     fn is_code_block(&self, id: Id) -> bool {
         let tree = self.tree;
         tree.name(id) == "code"
@@ -226,7 +226,7 @@ impl<'t> Blocks<'t> {
             if self.gone.get(child).copied().unwrap_or_default() {
                 continue;
             }
-            // A text beside the items is an item too; so is a list that no item holds.
+            // Text between the items is an item too; so is a list directly in a list.
             let from = if tree.name(child) == "li" { child + 1 } else { child };
             let pieces = self.pieces(from, tree.end(child), depth + 1);
             block.items.extend(item(pieces));
@@ -285,7 +285,7 @@ impl<'t> Blocks<'t> {
         (!block.blocks.is_empty()).then_some(block)
     }
 
-    /// Reads a table of data; false for one that lays the page out.
+    /// Reads a data table; false for a layout table.
     fn table(&mut self, id: Id, out: &mut Vec<Piece>) -> bool {
         if table::lays_out(self.tree, id, self.gone) {
             return false;
@@ -303,7 +303,7 @@ impl<'t> Blocks<'t> {
 
     fn figure(&mut self, id: Id, depth: u32, out: &mut Vec<Piece>) -> bool {
         let tree = self.tree;
-        // A figure may hold a table, code or a formula, and its caption is theirs.
+        // A figure may hold a table, code or a formula, which gets its caption.
         let caption = tree.descendants(id).find(|&inner| {
             tree.name(inner) == "figcaption" || tree.has_class(inner, "ltx_caption")
         });
@@ -317,7 +317,7 @@ impl<'t> Blocks<'t> {
         }
         cuts.push((from, tree.end(id)));
         for (from, to) in cuts {
-            // What is cut in the middle of an element is read up to there.
+            // An element that is cut off is read up to the cut.
             blocks.extend(nested(self.pieces(from, to, depth + 1)));
         }
         let image = tree.descendants(id).find(|&inner| tree.name(inner) == "img");
@@ -343,7 +343,7 @@ impl<'t> Blocks<'t> {
         true
     }
 
-    /// The label that an element's text begins with, if it is marked, and the text.
+    /// The marked label at the beginning of an element's text, and the text.
     fn labelled(&mut self, id: Id) -> (Option<String>, Option<String>) {
         let tree = self.tree;
         let tag = tree.elements(id).next().filter(|&first| tree.has_class(first, "ltx_tag"));
@@ -363,7 +363,7 @@ impl<'t> Blocks<'t> {
     }
 }
 
-/// Whether an element without inner blocks is named as the words below a picture.
+/// Whether an element without inner blocks is named like a caption.
 fn is_caption(tree: &Tree, id: Id) -> bool {
     let class = tree.attribute(id, "class").unwrap_or_default();
     let named = tree.name(id) == "figcaption"
@@ -379,7 +379,7 @@ fn is_caption(tree: &Tree, id: Id) -> bool {
             .any(|inner| matches!(tree.name(inner), "p" | "div" | "img" | "table"))
 }
 
-/// Where a picture is, data in the address left out.
+/// The URL of a picture; none for a `data:` URL.
 fn source(tree: &Tree, image: Id) -> Option<&str> {
     ["src", "data-src", "data-original"]
         .into_iter()
@@ -451,7 +451,8 @@ pub(crate) fn nested(pieces: Vec<Piece>) -> Vec<Block> {
         .collect()
 }
 
-/// Pieces of a page as sections; a heading that is the title is left out, and levels begin with 1.
+/// Makes sections from the pieces of a page; the title's heading is left out, and levels begin with
+/// 1.
 pub(crate) fn sections(pieces: Vec<Piece>, title: Option<&str>) -> Vec<Section> {
     let same = |one: &str, other: &str| {
         let plain = |text: &str| -> String {
@@ -482,7 +483,7 @@ pub(crate) fn sections(pieces: Vec<Piece>, title: Option<&str>) -> Vec<Section> 
             },
         }
     }
-    // Levels that are not used leave no gap.
+    // Unused levels leave no gap.
     let used: Vec<u32> = (1..7).filter(|&level| levels[level as usize]).collect();
     for section in &mut out {
         let place = used.iter().position(|&level| level == section.level).unwrap_or_default();

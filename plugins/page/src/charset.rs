@@ -1,9 +1,9 @@
-//! Bytes to text: by a byte order mark, then the answer's header, then what the page says of itself, then
-//! UTF-8 if it is, then windows-1252, as browsers do.
+//! Decodes bytes: by a byte order mark, else the response header, else the page's own declaration,
+//! else UTF-8 if valid, else windows-1252, as browsers do.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Bytes at the beginning of a page among which its own word is looked for.
+/// The bytes at the beginning of a page that are searched for its charset declaration.
 const HEAD: usize = 4096;
 
 /// A page as text.
@@ -11,13 +11,13 @@ pub(crate) struct Decoded {
     pub(crate) text: String,
     /// The encoding's name, in WHATWG's spelling.
     pub(crate) charset: &'static str,
-    /// Where that is from.
+    /// The source of the encoding.
     pub(crate) from: &'static str,
-    /// Whether bytes had no meaning in it.
+    /// Whether bytes were invalid in it.
     pub(crate) damaged: bool,
 }
 
-/// Decodes a document; `label` is the charset of the answer's header, `says` whether it is HTML.
+/// Decodes a document; `label` is the charset of the response header, `says` whether it is HTML.
 pub(crate) fn decode(bytes: &[u8], label: Option<&str>, html: bool) -> Decoded {
     let (encoding, from) = choose(bytes, label, html);
     let (text, encoding, damaged) = encoding.decode(bytes);
@@ -32,23 +32,23 @@ fn choose(bytes: &[u8], label: Option<&str>, html: bool) -> (&'static Encoding, 
         return (encoding, "option");
     }
     if let Some(encoding) = html.then(|| declared(bytes)).flatten() {
-        // A page that a browser could read this far is not in UTF-16; one that is not UTF-8 at all is
-        // in what its word says.
+        // A page whose declaration could be read as ASCII is not in UTF-16; one that is not valid
+        // UTF-8 is in the declared charset.
         return (encoding, "meta");
     }
     match bytes {
-        // Markup in UTF-16 without a mark.
+        // Markup in UTF-16 without a byte order mark.
         [b'<', 0, ..] => (UTF_16LE, "its bytes"),
         [0, b'<', ..] => (UTF_16BE, "its bytes"),
         _ if std::str::from_utf8(bytes).is_ok() => (UTF_8, "its bytes"),
-        // Nearly all of it is UTF-8: a page cut in a character, or a stray byte.
+        // Nearly valid UTF-8: a page cut inside a character, or a stray byte.
         _ if mostly_utf8(bytes) => (UTF_8, "its bytes"),
         _ => (WINDOWS_1252, "its bytes"),
     }
 }
 
 fn named(label: &str) -> Option<&'static Encoding> {
-    // A whole Content-Type is understood too.
+    // A whole Content-Type value is accepted too.
     let lower = label.to_ascii_lowercase();
     let label = match lower.find("charset=") {
         Some(at) => &lower[at + "charset=".len()..],
@@ -59,7 +59,8 @@ fn named(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// What a page says of itself: `<meta charset>`, `<meta http-equiv content>`, `<?xml encoding?>`.
+/// The page's charset declaration: `<meta charset>`, `<meta http-equiv content>`, `<?xml
+/// encoding?>`.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..HEAD).unwrap_or(bytes).to_ascii_lowercase();
     let head: String = head.iter().map(|&byte| char::from(byte)).collect();
@@ -68,7 +69,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         let text = text.trim_start_matches(['"', '\'']);
         let end = text.find(|one: char| one.is_whitespace() || "\"'>;/?".contains(one));
         let encoding = Encoding::for_label(&text.as_bytes()[..end.unwrap_or(text.len())])?;
-        // Markup that could be searched as bytes is not in UTF-16.
+        // Markup that can be searched as ASCII bytes is not in UTF-16.
         Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
     };
     let mut rest = head.as_str();

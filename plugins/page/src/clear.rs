@@ -1,12 +1,12 @@
-//! The text of a page that is no article: all of it without navigation, advertisement and the rest of what
-//! surrounds content.
+//! Extracts the text of a page that is not an article: everything except navigation, advertisement
+//! and other boilerplate.
 
 use crate::article::Selection;
 use crate::dom::Id;
 use crate::measure::{Measured, Stat};
 use crate::needles::Needles;
 
-/// Leaves out what surrounds the content; with `comments` those of readers stay.
+/// Leaves out boilerplate; with `comments`, readers' comments are kept.
 pub(crate) fn clear(measured: &Measured<'_>, gone: &[bool], comments: bool) -> Option<Selection> {
     let tree = measured.tree;
     let body = tree.descendants(0).find(|&id| tree.name(id) == "body")?;
@@ -27,8 +27,8 @@ pub(crate) fn clear(measured: &Measured<'_>, gone: &[bool], comments: bool) -> O
     Some(Selection { roots: vec![root], chars: stats[root].chars as usize, gone })
 }
 
-/// Leaves out of an article what its names or its place say is none of its text; nothing when that would
-/// be much of it.
+/// Leaves out parts of an article whose names or position mark them as boilerplate, unless they are
+/// much of it.
 pub(crate) fn trim(measured: &Measured<'_>, selection: &mut Selection, is_article: bool) {
     let mut trimmed = selection.clone();
     trim_names(measured, &mut trimmed);
@@ -40,7 +40,7 @@ pub(crate) fn trim(measured: &Measured<'_>, selection: &mut Selection, is_articl
     }
 }
 
-/// Leaves out what is named like something beside the text.
+/// Leaves out elements named like boilerplate.
 fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
     let tree = measured.tree;
     let stats = measured.stats(&selection.gone);
@@ -56,7 +56,7 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
             let hint = measured.hints.of(at);
             let name = tree.name(at);
             if matches!(name, "math" | "mjx-container") {
-                // Formulas have names of their own.
+                // Names inside formulas have other meanings.
                 at = tree.end(at);
                 continue;
             }
@@ -75,7 +75,7 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
                     | "a"
                     | ""
             );
-            // Below a short text there may be more of a form for comments than of the text.
+            // Below a short text, a comment form may be longer than the text.
             let most = if hint.comment { total / 2 } else { total / 4 };
             let names = (hint.boilerplate || hint.comment || hint.share || hint.about)
                 && !text
@@ -96,7 +96,7 @@ fn trim_names(measured: &Measured<'_>, selection: &mut Selection) {
     }
 }
 
-/// Beginnings of lines that lead elsewhere.
+/// Beginnings of lines that refer to other pages.
 static LEADS: Needles = Needles::new(&[
     "related",
     "you may also",
@@ -157,7 +157,7 @@ static LEADS: Needles = Needles::new(&[
     "kommentare",
 ]);
 
-/// Whether an element is a short line that leads elsewhere, or links behind one.
+/// Whether an element is a short line that refers to other pages, or links after one.
 fn announces(measured: &Measured<'_>, id: Id, stats: &[Stat]) -> bool {
     let tree = measured.tree;
     let short = |id: Id| stats[id].chars > 0 && stats[id].chars < 120;
@@ -172,7 +172,7 @@ fn announces(measured: &Measured<'_>, id: Id, stats: &[Stat]) -> bool {
     }
 }
 
-/// Leaves out dates and links before the first paragraph, and links behind the last one.
+/// Leaves out dates and links before the first paragraph, and links after the last one.
 fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: bool) {
     let tree = measured.tree;
     let stats = measured.stats(&selection.gone);
@@ -218,7 +218,7 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: boo
                 || (is_article
                     && matches!(name, "p" | "div")
                     && (1..70).contains(&stats[at].chars)
-                    // A short last paragraph beside the others: a greeting, a name.
+                    // A short last paragraph after others: a greeting, a name.
                     && !(name == "p" && density == 0.0 && tree.parent(at) == tree.parent(end))
                     && tree.find(at, "math").is_none()
                     && !tree
@@ -246,7 +246,7 @@ fn is_date(text: &str) -> bool {
     year && numbers.len() > 1 && text.chars().count() < 80 && !text.ends_with(['.', '!', '?'])
 }
 
-/// The element that says that it is the content, if it holds much of it.
+/// The element marked as the main content, if it holds much of the text.
 fn root(measured: &Measured<'_>, body: Id, gone: &[bool], stats: &[Stat]) -> Id {
     let tree = measured.tree;
     let total = stats[body].chars;

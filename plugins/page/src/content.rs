@@ -1,5 +1,5 @@
-//! Which part of a page is its text: several ways are tried, and the kind of page and what each way finds
-//! decide.
+//! Selects the text of a page: tries several extractors and chooses by the kind of page and their
+//! results.
 
 use crate::article::Selection;
 use crate::clear;

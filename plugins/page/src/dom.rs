@@ -10,9 +10,9 @@ pub(crate) type Id = usize;
 
 /// A node of a [`Tree`].
 pub(crate) struct Node {
-    /// The element that it is in; of the document itself the document.
+    /// The parent element; for the document itself, the document.
     pub(crate) parent: u32,
-    /// The position behind its last descendant.
+    /// The position after its last descendant.
     pub(crate) end: u32,
     pub(crate) data: Data,
 }
@@ -21,11 +21,11 @@ pub(crate) struct Node {
 pub(crate) enum Data {
     /// The document itself.
     Document,
-    /// An element, with the attributes that somebody asks for.
+    /// An element, with the attributes that are read.
     Element { name: QualName, attributes: Vec<(&'static str, StrTendril)> },
     /// A text.
     Text(StrTendril),
-    /// A comment, and what was moved elsewhere.
+    /// A comment, or a node that was moved elsewhere.
     Other,
 }
 
@@ -40,12 +40,12 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// The position behind the node's last descendant.
+    /// The position after the node's last descendant.
     pub(crate) fn end(&self, id: Id) -> Id {
         self.nodes.get(id).map_or(id + 1, |node| node.end as usize)
     }
 
-    /// The element that a node is in; of the document itself the document.
+    /// The parent element of a node; for the document itself, the document.
     pub(crate) fn parent(&self, id: Id) -> Id {
         self.nodes.get(id).map_or(0, |node| node.parent as usize)
     }
@@ -100,12 +100,13 @@ impl Tree {
         self.children(id).filter(|&child| self.is_element(child))
     }
 
-    /// The element before a node with the same parent, in time that does not grow with their number.
+    /// The previous sibling element of a node, in time that does not depend on the number of
+    /// siblings.
     pub(crate) fn element_before(&self, id: Id) -> Option<Id> {
         let parent = self.parent(id);
         let mut next = id;
         while next > parent + 1 {
-            // The node before is the last one inside the sibling before, or that sibling.
+            // The previous node is the last one inside the previous sibling, or that sibling.
             let mut at = next - 1;
             while self.parent(at) != parent {
                 at = self.parent(at);

@@ -1,4 +1,4 @@
-//! A page without a tree, for pages that nest too deep for one: tags only divide its text.
+//! Reads pages that nest too deeply for a tree: tags only divide the text.
 
 use carrel_pdk::document::{Block, Document, Kind, Section};
 use carrel_pdk::text::{collapse, decode_entities};

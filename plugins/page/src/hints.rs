@@ -1,5 +1,5 @@
-//! What the names that authors give to elements (`class`, `id`) say about them, and which elements are no
-//! content or not shown.
+//! Classifies elements by their names (`class`, `id`), and finds elements that are not content or
+//! not shown.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use crate::needles::Needles;
 /// Hints of one element.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hint {
-    /// Named like something beside the content, and not like content.
+    /// Named like boilerplate, not like content.
     pub(crate) unlikely: bool,
-    /// Points for or against, 25 for each of class and id.
+    /// Score, plus or minus 25 for each of class and id.
     pub(crate) weight: i16,
     /// Named like a byline.
     pub(crate) byline: bool,
@@ -19,9 +19,9 @@ pub(crate) struct Hint {
     pub(crate) share: bool,
     /// Named like navigation, advertisement or another box that is never text.
     pub(crate) boilerplate: bool,
-    /// Named like a box that lies over the page or asks for something.
+    /// Named like an overlay or a prompt.
     pub(crate) overlay: bool,
-    /// Named like what is said about the text: its date, its writer, its place on the site.
+    /// Named like metadata of the text: its date, its author, its breadcrumbs.
     pub(crate) about: bool,
     /// Named like a reader's comment or a list of them.
     pub(crate) comment: bool,
@@ -101,7 +101,7 @@ static NEGATIVE: Needles = Needles::new(&[
     "tags",
     "widget",
 ]);
-/// Parts of a name, between signs and where capitals begin, that name what is never the page's text.
+/// Parts of a name (split at punctuation and capitals) of elements that are never the page's text.
 static BOILERPLATE: Needles = Needles::new(&[
     "breadcrumb",
     "breadcrumbs",
@@ -266,18 +266,18 @@ fn words(name: &str) -> impl Iterator<Item = String> + '_ {
     out.into_iter()
 }
 
-/// What of a page is left out before anything is weighed.
+/// Elements that are left out before scoring.
 pub(crate) struct Shown {
     /// Elements that are left out with everything inside.
     pub(crate) gone: Vec<bool>,
-    /// How many of them are hidden by the page and have text, and the characters in them.
+    /// The number of those that the page hides and that have text, and their characters.
     pub(crate) hidden: usize,
     /// Characters of text in them.
     pub(crate) hidden_chars: usize,
 }
 
-/// Finds scripts, forms' fields and what the page hides. Where most of the text is for readers without
-/// scripts, that is shown.
+/// Finds scripts, form fields and hidden elements. If most of the text is in `<noscript>`, that is
+/// kept.
 pub(crate) fn shown(tree: &Tree) -> Shown {
     let mut shown = shown_with(tree, false);
     let chars = |shown: &Shown| {
@@ -337,7 +337,7 @@ pub(crate) fn visible(text: &str) -> usize {
     text.chars().filter(|one| !one.is_whitespace()).count()
 }
 
-/// Elements whose content is for programs.
+/// Elements whose content is not for readers.
 fn is_machinery(tree: &Tree, id: Id) -> bool {
     match tree.name(id) {
         "script" => !is_math_script(tree, id),
@@ -358,7 +358,7 @@ pub(crate) fn is_math_script(tree: &Tree, id: Id) -> bool {
 /// Properties by which a style hides an element.
 static HIDING: Needles = Needles::new(&["display", "visibility"]);
 
-/// Whether an element hides itself and what is inside; formulas for screen readers are not hidden.
+/// Whether an element is hidden with its content; formulas for screen readers are not hidden.
 fn is_hidden(tree: &Tree, id: Id) -> bool {
     if !tree.is_element(id) || matches!(tree.name(id), "html" | "body" | "") {
         return false;

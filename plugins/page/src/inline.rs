@@ -8,7 +8,7 @@ use crate::dom::{Id, Tree, is_inline};
 use crate::hints::is_math_script;
 use crate::math;
 
-/// A text in the making: whitespace collapsed, lines kept where the page breaks them.
+/// A text builder: collapses whitespace, keeps the page's line breaks.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     text: String,
@@ -23,7 +23,7 @@ impl Line {
             let trimmed = word.trim_end_matches(is_space);
             if !trimmed.is_empty() {
                 self.begin();
-                // Soft hyphens say where a word may be divided; they are no part of it.
+                // Soft hyphens mark where a word may be divided; they are not part of it.
                 self.text.extend(trimmed.split('\u{ad}'));
             }
             if trimmed.len() < word.len() {
@@ -32,7 +32,7 @@ impl Line {
         }
     }
 
-    /// Puts in front of the next word what stands before it.
+    /// Writes the pending separator before the next word.
     fn begin(&mut self) {
         if !self.text.is_empty() {
             if self.breaks > 0 {
@@ -44,7 +44,7 @@ impl Line {
         (self.space, self.breaks) = (false, 0);
     }
 
-    /// A space that the page has no character for.
+    /// A space that is not a character of the page.
     pub(crate) fn gap(&mut self) {
         self.space = true;
     }
@@ -62,7 +62,7 @@ impl Line {
     }
 }
 
-/// Whitespace that collapses; also what separates nothing a reader sees.
+/// Whitespace that collapses, and invisible separators.
 fn is_space(one: char) -> bool {
     one.is_whitespace() || matches!(one, '\u{200b}' | '\u{feff}')
 }
@@ -77,12 +77,12 @@ pub(crate) fn is_atom(tree: &Tree, id: Id) -> bool {
     }
 }
 
-/// Reads such an element.
+/// Reads an element as one word.
 pub(crate) fn atom(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     let tree = blocks.tree;
     match tree.name(id) {
         "img" => {
-            // Formulas were pictures once, with their TeX beside them.
+            // Formulas were once pictures with their TeX as alternative text.
             if let Some(tex) = math::of_image(tree, id) {
                 line.push(&tex);
             }
@@ -112,7 +112,7 @@ pub(crate) fn atom(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     }
 }
 
-/// A footnote inside a line: its mark stays, the note follows the paragraph.
+/// A footnote inside a line: its mark is kept, the note follows the paragraph.
 fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     let tree = blocks.tree;
     let part = |class: &str| tree.descendants(id).find(|&one| tree.has_class(one, class));
@@ -122,7 +122,7 @@ fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
         line.push(&format!("[{mark}]"));
     }
     let Some(content) = part("ltx_note_content") else { return };
-    // The mark, and a label for those who do not see it, stand in front.
+    // The mark, and a label for screen readers, come first.
     let from = tree
         .elements(content)
         .take_while(|&one| tree.has_class(one, "ltx_note_mark") || tree.has_class(one, "ltx_tag"))
@@ -143,7 +143,7 @@ fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     }
 }
 
-/// Notes a link.
+/// Records a link.
 pub(crate) fn link(blocks: &mut Blocks<'_>, id: Id) {
     let Some(href) = blocks.tree.attribute(id, "href").map(str::trim) else { return };
     let lower = href.get(..11).unwrap_or(href).to_ascii_lowercase();
@@ -195,7 +195,7 @@ pub(crate) fn read(blocks: &mut Blocks<'_>, from: Id, to: Id, line: &mut Line) {
     }
 }
 
-/// As [`atom`]; scripts inside scripts are read without a call inside a call.
+/// As [`atom`]; nested scripts are read without recursion.
 fn atom_of_text(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     let tree = blocks.tree;
     let nests = tree.descendants(id).any(|inner| matches!(tree.name(inner), "sub" | "sup"));

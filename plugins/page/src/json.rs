@@ -1,15 +1,15 @@
-//! JSON as pages have it: comments, control characters in strings, commas too many, cut ends. What was
-//! read before a fault is kept.
+//! Reads JSON as it occurs in pages: with comments, control characters in strings, extra commas,
+//! truncated. Values before a fault are kept.
 
-/// Values inside each other.
+/// The deepest nesting of values.
 const DEEPEST: u32 = 64;
-/// Values of a text.
+/// The most values of a text.
 const MOST: u32 = 50_000;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json {
-    /// `null`, `true`, `false`, and what could not be read.
+    /// `null`, and values that could not be read.
     Nothing,
     /// `true`.
     True,
@@ -60,7 +60,7 @@ impl Json {
     }
 }
 
-/// Reads a text; the second value says whether there was a fault.
+/// Reads a text; the second value is true if there was a fault.
 pub(crate) fn parse(text: &str) -> (Json, bool) {
     let mut reader = Reader { text, at: 0, broken: false, left: MOST };
     let mut values = Vec::new();
@@ -109,7 +109,7 @@ impl Reader<'_> {
         Some(one)
     }
 
-    /// Leaves out whitespace, comments and wrappers.
+    /// Skips whitespace, comments and wrappers.
     fn skip(&mut self) {
         loop {
             let rest = self.rest();

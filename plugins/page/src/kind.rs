@@ -1,4 +1,4 @@
-//! What kind of page it is: first whether it is the page at all, or a challenge, a login, a wall.
+//! Classifies pages: first whether it is the content, or a challenge, a login form or a paywall.
 
 use crate::dom::{Id, Tree};
 use crate::hints::{Shown, visible};
@@ -6,18 +6,18 @@ use crate::measure::Stat;
 use crate::meta::Meta;
 use crate::needles::Needles;
 
-/// Pages that stand in the way of another one, and why one cannot read it.
+/// Pages that are shown in place of another, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wall {
-    /// A test whether the reader is a person.
+    /// A bot challenge.
     Challenge,
     /// A form to log in.
     Login,
-    /// Consent to cookies.
+    /// A cookie consent form.
     Consent,
-    /// A page that says that there is none.
+    /// A "not found" page.
     NotFound,
-    /// A part of a text, and an offer to buy the rest.
+    /// A paywall: a part of a text, and an offer to buy the rest.
     Paywall,
 }
 
@@ -33,7 +33,7 @@ impl Wall {
         }
     }
 
-    /// What a person should know.
+    /// The message for a person.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::Challenge => {
@@ -49,21 +49,21 @@ impl Wall {
     }
 }
 
-/// What a page shows, measured once.
+/// Measurements of a page.
 pub(crate) struct View {
     /// Its title and first headings, in lower case.
     head: String,
-    /// The first of its text, in lower case.
+    /// The beginning of its text, in lower case.
     text: String,
     /// Characters of its text, links included.
     chars: usize,
     /// Fields for passwords.
     passwords: usize,
-    /// Characters of long texts that say nothing of consent.
+    /// Characters of long texts that do not mention consent.
     other: usize,
 }
 
-/// Characters of the text that are looked at.
+/// The most characters of the text that are searched.
 const LOOK: usize = 12_000;
 
 impl View {
@@ -109,7 +109,7 @@ impl View {
         view
     }
 
-    /// Whether there is nothing to see.
+    /// Whether the page has no visible content.
     pub(crate) fn is_empty(&self) -> bool {
         self.chars == 0
     }
@@ -127,7 +127,7 @@ impl View {
     }
 }
 
-/// Marks in the page's source of those who set challenges.
+/// Marks of challenge providers in the page's source.
 static CHALLENGERS: Needles = Needles::new(&[
     "_cf_chl_opt",
     "cf-browser-verification",
@@ -247,9 +247,9 @@ const CONSENT: &[&str] = &[
     "akkoord",
 ];
 static CONSENTS: Needles = Needles::new(CONSENT);
-/// Words without which nothing is a question about consent.
+/// Words of which a consent form has at least one.
 static TOPICS: Needles = Needles::new(&["cookie", "consent", "privacy", "datenschutz"]);
-/// Names of walls in a page's source.
+/// Names of paywall software in a page's source.
 static WALLS: Needles =
     Needles::new(&["paywall", "regwall", "metered-content", "subscription-wall"]);
 static PAYWALL: Needles = Needles::new(&[
@@ -316,9 +316,9 @@ pub(crate) fn offers(text: &str) -> bool {
     PAYWALL.any(&text)
 }
 
-/// Whether the page stands in the way of another one.
+/// Whether the page is shown in place of another one.
 pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
-    // Whoever writes about walls writes more than a wall does.
+    // An article about paywalls is longer than a paywall.
     let (short, small) = (view.chars < 700, view.chars < 1800);
     if small {
         let marked = contains_any(page, &CHALLENGERS);
@@ -357,7 +357,7 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
 }
 
 fn is_mostly_said(view: &View, words: &Needles) -> bool {
-    // A 404 page has its title, a sentence or two, and the site's navigation around them.
+    // A 404 page has a title, one or two sentences, and the site's navigation.
     view.count(words) > 1 || view.head.lines().next().is_some_and(|title| words.any(title))
 }
 
@@ -398,7 +398,7 @@ const LISTINGS: &[&str] = &[
 ];
 const DOCUMENTATION: &[&str] = &["techarticle", "apireference", "softwaresourcecode", "faqpage"];
 
-/// What a page with text is.
+/// The kind of a page with text.
 pub(crate) fn of_content(tree: &Tree, stats: &[Stat], meta: &Meta, posts: &[Id]) -> &'static str {
     let class_of = |name: &str| {
         let at = tree.find(0, name);

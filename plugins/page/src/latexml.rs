@@ -1,5 +1,5 @@
-//! Papers that LaTeXML wrote, as arXiv and ar5iv give them: every part is named by a class, so nothing is
-//! weighed.
+//! Reads papers that LaTeXML generated, as arXiv and ar5iv serve them: every part has a class, so
+//! no scoring is needed.
 
 use carrel_pdk::document::{Abstract, Block, Document, Kind, Person, Reference, Section};
 use carrel_pdk::id::{ArxivId, Doi};
@@ -10,7 +10,7 @@ use crate::hints::Shown;
 use crate::inline::{self, Line};
 use crate::math;
 
-/// What has its own member in a document, and what surrounds the paper.
+/// Classes of parts with their own member in a document, and of boilerplate around the paper.
 const ELSEWHERE: &[&str] = &[
     "ltx_page_navbar",
     "ltx_page_header",
@@ -24,7 +24,7 @@ const ELSEWHERE: &[&str] = &[
     "ltx_engrafo_authors",
 ];
 
-/// The paper in a page, if LaTeXML wrote it.
+/// The paper in a page that LaTeXML generated.
 pub(crate) fn find(tree: &Tree) -> Option<Id> {
     tree.descendants(0).find(|&id| tree.has_class(id, "ltx_document"))
 }
@@ -221,7 +221,7 @@ pub(crate) fn block(reader: &mut Blocks<'_>, id: Id, depth: u32) -> Option<Vec<P
     None
 }
 
-/// Displayed equations: each row of a table that has a formula.
+/// Displayed equations: one for each table row with a formula.
 fn equations(reader: &mut Blocks<'_>, id: Id) -> Option<Vec<Piece>> {
     let tree = reader.tree;
     let mut rows: Vec<Id> =

@@ -1,10 +1,10 @@
 //! Carrel's reader of web pages, Markdown and plain text, without tools or network, as documents of
 //! `contract/v1/document.schema.json`.
 //!
-//! A page is decoded ([`charset`]), parsed ([`tokenizer`], [`parser`], [`dom`]) and classified ([`kind`]). Its text is looked for in
-//! several ways ([`article`], [`clear`], [`posts`]) of which [`content`] chooses one, and written as blocks
-//! ([`blocks`], [`inline`], [`table`], [`math`]). [`meta`] reads what its tags say,
-//! by the names of [`vocabulary`].
+//! A page is decoded ([`charset`]), parsed ([`tokenizer`], [`parser`], [`dom`]) and classified
+//! ([`kind`]). Several extractors find its text ([`article`], [`clear`], [`posts`]), [`content`]
+//! chooses one result, and written as blocks ([`blocks`], [`inline`], [`table`], [`math`]).
+//! [`meta`] reads metadata from its tags, by the names of [`vocabulary`].
 
 mod article;
 mod blocks;
@@ -41,11 +41,11 @@ use serde::Deserialize;
 #[derive(Debug)]
 pub struct Page;
 
-/// What the caller knows of a document beside its bytes.
+/// Options: what the caller knows about a document besides its bytes.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The charset, or the whole media type, that the answer's header named.
+    /// The charset, or the whole media type, of the response header.
     pub charset: Option<String>,
 }
 
@@ -84,7 +84,7 @@ pub fn read(format: &str, document: &[u8], options: &Options) -> Result<Document
         "markdown" => markdown::read(text),
         _ => plain::read(text),
     };
-    // Before the charset is stated, which says nothing of the content.
+    // Before the charset statement is added, which is not content.
     read.finish();
     if decoded.charset != "UTF-8" {
         read.metadata.push(Metadatum {
@@ -102,7 +102,7 @@ pub fn read(format: &str, document: &[u8], options: &Options) -> Result<Document
     Ok(read)
 }
 
-/// Text that may hold tags and entities, as words.
+/// Text without its tags, entities decoded.
 pub(crate) fn plain_words(text: &str) -> String {
     let text = carrel_pdk::text::decode_entities(text);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::document::Document;
 use carrel_pdk::manifest::{Format, Limits};
@@ -12,7 +12,7 @@ pub(crate) fn manifest() -> Manifest {
         "Reads web pages, Markdown and plain text as documents: main content, metadata, kind of page.",
     );
     manifest.title = Some("Web pages".to_owned());
-    // The tree of the largest page that is read, beside the page and its result.
+    // Holds the page, its tree and its result, for the largest accepted page.
     manifest.limits = Some(Limits { memory_bytes: Some(512 << 20), ..Limits::default() });
     let format = |name: &str, description: &str, media_types: &[&str]| Format {
         media_types: media_types.iter().map(|&one| one.to_owned()).collect(),

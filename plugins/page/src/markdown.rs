@@ -10,7 +10,7 @@ use crate::blocks::{self, DEEPEST, Piece};
 /// A block that is open.
 struct Open {
     block: Block,
-    /// Text that waits to become a paragraph.
+    /// Text of a paragraph that is not yet complete.
     text: String,
     pieces: Vec<Piece>,
     /// Whether an item of a list is open.
@@ -51,7 +51,7 @@ pub(crate) fn read(source: &str) -> Document {
         );
     }
     let mut sections = blocks::sections(pieces, None);
-    // One heading of the first level in front of all others is the title.
+    // A single first-level heading before all others is the title.
     let tops =
         sections.iter().filter(|section| section.level == 1 && section.heading.is_some()).count();
     if document.title.is_none()
@@ -127,7 +127,7 @@ impl Reader {
         self.open.push(open(kind, item));
     }
 
-    /// Ends the innermost block and puts it where it belongs.
+    /// Ends the innermost block and adds it to its parent.
     fn close(&mut self) {
         self.paragraph();
         if self.skipped > 0 {
@@ -320,7 +320,7 @@ fn item(label: Option<String>, inner: Vec<Block>) -> Option<Item> {
     (item.text.is_some() || !item.blocks.is_empty()).then_some(item)
 }
 
-/// Lines of `name: value`, and lists below a name, of the block in front.
+/// Parses the front matter: lines of `name: value`, and lists below a name.
 fn front(text: &str, document: &mut Document) {
     let mut name = String::new();
     for line in text.lines() {

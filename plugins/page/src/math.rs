@@ -6,10 +6,10 @@ use carrel_pdk::text::{Script, write_script};
 use crate::dom::{Id, Tree};
 use crate::hints::is_math_script;
 
-/// Elements of a formula inside each other that are looked into.
+/// The deepest nesting of a formula's elements that is read.
 const DEEPEST: u32 = 40;
 
-/// A formula that is a block of its own.
+/// A displayed formula.
 pub(crate) fn display(tree: &Tree, id: Id) -> Option<Block> {
     let name = tree.name(id);
     let shown = match name {
@@ -33,7 +33,7 @@ pub(crate) fn display(tree: &Tree, id: Id) -> Option<Block> {
     (block.tex.is_some() || block.text.is_some()).then_some(block)
 }
 
-/// Whether an element is what a program made of a formula.
+/// Whether an element is a rendered formula.
 pub(crate) fn is_rendered(tree: &Tree, id: Id) -> bool {
     tree.name(id) == "mjx-container"
         || ["katex", "MathJax", "MathJax_Preview", "MathJax_SVG", "mwe-math-element"]
@@ -51,7 +51,7 @@ pub(crate) fn source(tree: &Tree, id: Id) -> (Option<String>, String) {
 /// A formula inside a line: TeX between dollars, else its text.
 pub(crate) fn inline(tree: &Tree, id: Id) -> Option<String> {
     if tree.has_class(id, "MathJax_Preview") || tree.has_class(id, "MathJax_SVG") {
-        // The script beside it says the same.
+        // The script next to it has the same formula.
         return None;
     }
     if let Some(tex) = tex(tree, id) {
@@ -72,7 +72,7 @@ pub(crate) fn of_image(tree: &Tree, id: Id) -> Option<String> {
     is_formula.then(|| format!("${}$", bare(alt)))
 }
 
-/// The TeX that stands with a formula.
+/// The TeX annotation of a formula.
 fn tex(tree: &Tree, id: Id) -> Option<String> {
     if tree.name(id) == "script" {
         return clean(&tree.children(id).filter_map(|child| tree.text(child)).collect::<String>());
@@ -91,7 +91,7 @@ fn tex(tree: &Tree, id: Id) -> Option<String> {
     }
     let math = (id..tree.end(id)).find(|&inner| tree.name(inner) == "math")?;
     let alternative = tree.attribute(math, "alttext").map(bare)?;
-    // Words read aloud are no TeX.
+    // A text for screen readers is not TeX.
     let like_tex = alternative.contains(['\\', '^', '_', '{', '=']) || alternative.len() < 4;
     like_tex.then(|| clean(alternative)).flatten()
 }
@@ -103,7 +103,7 @@ fn clean(tex: &str) -> Option<String> {
     (!tex.is_empty()).then_some(tex)
 }
 
-/// TeX without delimiters and the style that converters put in front.
+/// TeX without delimiters and without the style prefix that converters add.
 fn bare(tex: &str) -> &str {
     let mut tex = tex.trim();
     for (open, close) in [("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")] {

@@ -1,9 +1,10 @@
-//! Figures of elements: characters, links, paragraphs, pictures, of all that is inside and not left out.
+//! Counts of elements: characters, links, paragraphs, pictures, of all content that is not left
+//! out.
 
 use crate::dom::{Id, Tree};
 use crate::hints::Hints;
 
-/// Figures of one element and all inside.
+/// Counts of one element and its content.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stat {
     pub(crate) chars: u32,
@@ -55,11 +56,11 @@ impl Stat {
     }
 }
 
-/// What an element counts as in the elements around it.
+/// An element's contribution to its ancestors' counts.
 #[derive(Debug, Clone, Copy)]
 enum Role {
     Other,
-    /// A link, and what its characters count.
+    /// A link, and the weight of its characters.
     Link(f32),
     Heading,
     List,
@@ -91,7 +92,7 @@ impl Role {
     }
 }
 
-/// What does not change between attempts.
+/// State that does not change between attempts.
 pub(crate) struct Measured<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) hints: &'t Hints,
@@ -198,7 +199,7 @@ impl<'t> Measured<'t> {
         self.runs.get(id).is_some_and(|runs| !runs.is_empty())
     }
 
-    /// Figures of every element, without what is left out.
+    /// Counts of every element, without content that is left out.
     pub(crate) fn stats(&self, gone: &[bool]) -> Vec<Stat> {
         let tree = self.tree;
         let mut stats = vec![Stat::default(); tree.len()];
@@ -217,7 +218,7 @@ impl<'t> Measured<'t> {
         stats
     }
 
-    /// What an element's figures add to those of the element around it.
+    /// Adds an element's counts to those of its parent.
     fn as_seen_outside(&self, id: Id, stat: &Stat) -> Stat {
         let mut outer = *stat;
         match self.roles[id] {
@@ -237,7 +238,7 @@ impl<'t> Measured<'t> {
         outer
     }
 
-    /// Leaves an element out and takes its figures from those around it.
+    /// Leaves an element out and subtracts its counts from its ancestors'.
     pub(crate) fn remove(&self, id: Id, gone: &mut [bool], stats: &mut [Stat]) {
         if gone[id] {
             return;

@@ -1,5 +1,5 @@
-//! What a page's tags say of it: `citation_*`, JSON-LD, PRISM, Dublin Core, Open Graph, microdata, in this
-//! order where several say the same.
+//! Reads a page's metadata tags: `citation_*`, JSON-LD, PRISM, Dublin Core, Open Graph, microdata,
+//! in this order of preference.
 
 use carrel_pdk::document::{Abstract, Block, Document, Kind, Metadatum, Person, Section};
 use carrel_pdk::id::{ArxivId, Doi, Pmcid, Pmid};
@@ -8,9 +8,9 @@ use crate::dom::{Id, Tree};
 use crate::json::{self, Json};
 use crate::vocabulary::{Source, known, normalise, snake};
 
-/// Statements that are kept.
+/// The most statements that are kept.
 const MOST: usize = 2000;
-/// Characters of one statement.
+/// The most characters of one statement.
 const LONGEST: usize = 20_000;
 
 struct Statement {
@@ -21,13 +21,13 @@ struct Statement {
     from: String,
 }
 
-/// What tags say, and what else follows from them.
+/// The statements of tags, and conclusions from them.
 #[derive(Default)]
 pub(crate) struct Meta {
     statements: Vec<Statement>,
     /// Types of things by schema.org and Open Graph, in lower case.
     pub(crate) types: Vec<String>,
-    /// Whether the page says that its text is not free.
+    /// Whether the page marks its text as not free.
     pub(crate) not_free: bool,
     /// Whether JSON-LD was broken.
     pub(crate) broken: bool,
@@ -107,7 +107,7 @@ impl Meta {
         }
     }
 
-    /// Authors of `citation_author` with what follows each of them.
+    /// Authors of `citation_author`, each with the tags that follow it.
     fn author_detail(&mut self, tag: &str, content: &str) {
         let content = carrel_pdk::text::collapse(content).into_owned();
         if content.is_empty() {
@@ -194,7 +194,7 @@ impl Meta {
         }
     }
 
-    /// One object of JSON-LD, and below it the ones that say who and where.
+    /// Reads one object of JSON-LD, and its nested objects for people and places.
     fn thing(&mut self, thing: &Json, path: &str, depth: u32) {
         let Json::Object(members) = thing else { return };
         let kinds: Vec<String> = match thing.get("@type").map(Json::each) {
@@ -296,7 +296,7 @@ impl Meta {
         titles.min_by_key(|one| one.source).map(|one| one.value.clone())
     }
 
-    /// Puts it all into a document.
+    /// Stores everything in a document.
     pub(crate) fn state(mut self, document: &mut Document) {
         if self.broken {
             let message = "JSON-LD is broken: what stands before the fault was read";
@@ -377,7 +377,8 @@ impl Meta {
                         "10.",
                     ];
                     let lower = value.to_ascii_lowercase();
-                    // What a page quotes is not what it is: only the page's own things count.
+                    // Identifiers of quoted works are not the page's: only the page's own objects
+                    // count.
                     let own = one.source != Source::JsonLd || one.from.matches('.').count() == 1;
                     if own && marked.iter().any(|mark| lower.starts_with(mark)) {
                         ids.doi = ids.doi.take().or_else(|| doi(value));
@@ -443,7 +444,7 @@ fn people(content: &str) -> Vec<Person> {
     vec![person(content)]
 }
 
-/// `Family, Given` is split, anything else is one piece.
+/// `Family, Given` is split; any other name is not.
 fn person(name: &str) -> Person {
     let name = name.trim().trim_matches(',').trim();
     let mut parts = name.splitn(2, ',').map(str::trim);

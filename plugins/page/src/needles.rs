@@ -1,4 +1,4 @@
-//! Lists of words that are looked for in a text all at once, in one pass over it.
+//! Searches a text for a list of words in one pass.
 
 /// At most 64 words of at least two bytes, in lower case. ASCII letters are found in either case.
 pub(crate) struct Needles {
@@ -8,7 +8,7 @@ pub(crate) struct Needles {
 }
 
 impl Needles {
-    /// Makes tables of the words, when the program is compiled.
+    /// Builds the tables of the words at compile time.
     pub(crate) const fn new(words: &'static [&'static str]) -> Self {
         assert!(words.len() <= 64, "one bit for each word");
         let mut places = [[0; 256]; 3];

@@ -82,13 +82,13 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
     }
     meta.state(&mut document);
     if wall.is_some_and(|wall| wall != Wall::Paywall) {
-        // What stands in the way of a work is not the work.
+        // A page shown in place of a work is not the work.
         document.identifiers = Identifiers::default();
     }
     Ok(document)
 }
 
-/// Whether a piece of a page offers the rest of the text.
+/// Whether a piece of a page offers the rest of the text for sale.
 fn is_offer(piece: &Piece) -> bool {
     match piece {
         Piece::Heading(_, _, text) => kind::offers(text),
@@ -102,7 +102,8 @@ fn is_offer(piece: &Piece) -> bool {
     }
 }
 
-/// The title: of the tags, else the heading that the page's title begins or ends with, else that title.
+/// The title: from the tags, else the heading that begins or ends the page's `<title>`, else the
+/// `<title>`.
 fn title(tree: &Tree, meta: &Meta, in_head: &str) -> String {
     if let Some(title) = meta.title() {
         return title;

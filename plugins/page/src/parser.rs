@@ -1,7 +1,8 @@
 //! Parsing: tokens of [`crate::tokenizer`] to html5ever's tree construction, which fills a list of nodes.
 //!
-//! html5ever looks through all open elements at some tags, which is quadratic in their depth; a page that
-//! nests deeper than [`DEEPEST`] is therefore given up, and [`crate::flat`] reads it without a tree.
+//! At some tags html5ever searches all open elements, which is quadratic in their depth. So parsing
+//! fails for a page that nests deeper than [`DEEPEST`], and [`crate::flat`] reads it without a
+//! tree.
 
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
@@ -14,13 +15,13 @@ use html5ever::{Attribute, QualName};
 use crate::dom::{Data, Node, Tree};
 use crate::tokenizer::{KEPT, Tokenizer};
 
-/// Elements inside each other.
+/// The deepest nesting of elements.
 const DEEPEST: u32 = 512;
 /// Nodes of a page: elements and texts.
 pub(crate) const MAX_NODES: usize = 2_000_000;
 const NONE: u32 = u32::MAX;
 
-/// Why there is no tree.
+/// The reason for failing to build a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// Elements nest too deep.
@@ -49,7 +50,7 @@ pub(crate) fn parse(page: &str) -> Result<Tree, Unread> {
     Ok(builder.sink.in_order())
 }
 
-/// An attribute, if somebody asks for it.
+/// An attribute, if it is read anywhere.
 fn kept(attribute: Attribute) -> Option<(&'static str, StrTendril)> {
     Some((KEPT.get(&attribute.name.local)?, attribute.value))
 }
@@ -62,7 +63,7 @@ fn without_carriage_returns(page: &str) -> Cow<'_, str> {
     }
 }
 
-/// A node while html5ever moves nodes about.
+/// A node during tree construction, which may move nodes.
 struct Raw {
     parent: u32,
     first: u32,
@@ -73,7 +74,7 @@ struct Raw {
     data: Data,
 }
 
-/// What html5ever fills.
+/// The sink for html5ever's tree construction.
 struct Sink {
     nodes: RefCell<Vec<Raw>>,
     deepest: Cell<u32>,
@@ -172,7 +173,7 @@ impl Sink {
                 at = raw[at as usize].first;
                 continue;
             }
-            // Up to the next element that has a sibling behind it.
+            // Up to the next element that has a following sibling.
             loop {
                 if at == 0 {
                     return Tree { nodes };
@@ -316,10 +317,10 @@ mod tests {
         tree.nodes.iter().map(line).collect()
     }
 
-    /// The tree that html5ever's own tokenizer leads to.
+    /// The tree built from html5ever's own tokenizer.
     fn theirs(page: &str) -> Vec<String> {
         let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-        // html5ever would leave out every byte order mark behind a script, not only that of the page.
+        // html5ever would drop every byte order mark after a script, not only the page's.
         let tokenizer = TokenizerOpts { discard_bom: false, ..Default::default() };
         let page = page.strip_prefix('\u{feff}').unwrap_or(page);
         let options = ParseOpts { tokenizer, tree_builder };
@@ -331,7 +332,7 @@ mod tests {
         assert_eq!(ours.as_deref(), Ok(&theirs(page)[..]), "{page:?}");
     }
 
-    /// Pieces of pages with which tokenizers differ.
+    /// Fragments of pages on which tokenizers may differ.
     const PIECES: &[&str] = &[
         "<",
         ">",

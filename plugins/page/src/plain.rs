@@ -2,7 +2,7 @@
 
 use carrel_pdk::document::{Block, Document, Kind, Section};
 
-/// Characters from which on a line is taken to be wrapped, and not to end where its writer ended it.
+/// The line length from which a line counts as wrapped.
 const WRAPPED: usize = 45;
 
 /// Reads a text: blank lines divide paragraphs. Lines of verse, lists and addresses stay lines; lines of

@@ -1,4 +1,4 @@
-//! Discussions: the contributions, however the site marks them.
+//! Finds the posts of discussions, by several kinds of markup.
 
 use crate::article::Selection;
 use crate::dom::{Id, Tree};
@@ -101,7 +101,7 @@ pub(crate) fn select(measured: &Measured<'_>, gone: &[bool], posts: &[Id]) -> Op
     Some(Selection { roots: posts.to_vec(), gone, chars })
 }
 
-/// Parts of names of what stands in a contribution beside its text.
+/// Parts of names of elements of a post that are not its text.
 static BESIDE: Needles = Needles::new(&[
     "signature",
     "post-buttons",
@@ -124,7 +124,7 @@ static BESIDE: Needles = Needles::new(&[
     "post-links",
 ]);
 
-/// Signatures, buttons, what the software says of the writer.
+/// Signatures, buttons, the author's profile.
 fn is_beside(measured: &Measured<'_>, id: Id) -> bool {
     let tree = measured.tree;
     if matches!(tree.name(id), "button" | "form" | "nav" | "footer" | "aside") {

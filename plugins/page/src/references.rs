@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
-/// A text with its references replaced; in attributes fewer names need no semicolon.
+/// Replaces the references in a text; in attributes, fewer names are accepted without a semicolon.
 pub(crate) fn decode(text: &str, in_attribute: bool) -> Cow<'_, str> {
     let Some(first) = text.find('&') else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
@@ -28,7 +28,7 @@ pub(crate) fn decode(text: &str, in_attribute: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The length of the reference behind an ampersand, and its one or two characters.
+/// The length of the reference after an ampersand, and its one or two characters.
 fn reference(text: &str, in_attribute: bool) -> Option<(usize, [Option<char>; 2])> {
     match text.strip_prefix('#') {
         Some(number) => numeric(number).map(|(length, one)| (length + 1, [Some(one), None])),
@@ -58,7 +58,7 @@ fn numeric(text: &str) -> Option<(usize, char)> {
 fn named(text: &str, in_attribute: bool) -> Option<(usize, [Option<char>; 2])> {
     let mut best = None;
     for length in 1..=text.len() {
-        // The table has the beginnings of names too, with nothing for them.
+        // The table also has prefixes of names, with no characters.
         let Some(&(first, second)) = text.get(..length).and_then(|it| NAMED_ENTITIES.get(it))
         else {
             break;

@@ -6,8 +6,8 @@ use carrel_pdk::document::grid::{Cell, place};
 use crate::blocks::Blocks;
 use crate::dom::{Id, Tree};
 
-/// Whether a table only places things on the page: it has one column, or holds tables, lists, headings or
-/// whole paragraphs.
+/// Whether a table is for layout: it has one column, or holds tables, lists, headings or whole
+/// paragraphs.
 pub(crate) fn lays_out(tree: &Tree, id: Id, gone: &[bool]) -> bool {
     if matches!(tree.attribute(id, "role"), Some("presentation" | "none")) {
         return true;
@@ -73,7 +73,7 @@ pub(crate) fn fill(blocks: &mut Blocks<'_>, table: Id, block: &mut Block) {
     }
 }
 
-/// The rows of a table, those of its head first or where they are, with whether they are in a head.
+/// The rows of a table in document order, with whether they are in its head.
 fn rows_of(tree: &Tree, table: Id, gone: &[bool]) -> Vec<(Id, bool)> {
     let mut rows = Vec::new();
     let mut at = table + 1;

@@ -1,8 +1,8 @@
-//! The HTML standard's tokenizer, over a whole page at once: html5ever's builds its tree from these tokens.
+//! The HTML standard's tokenizer for a whole page; html5ever's tree construction uses its tokens.
 //!
-//! html5ever's own takes a page in pieces and character by character, which took a third of the time that
-//! a page takes in the sandbox. Only attributes in [`KEPT`] are read; comments have no text. A test compares
-//! the trees with those of html5ever's tokenizer.
+//! html5ever's own tokenizer works incrementally and by characters, which took a third of a page's
+//! time in the sandbox. Only attributes in [`KEPT`] are read; comments have no text. A test
+//! compares the trees with those of html5ever's tokenizer.
 
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
@@ -16,7 +16,7 @@ use memchr::{memchr, memchr2};
 use crate::needles::Needles;
 use crate::references::decode;
 
-/// Attributes that this plugin or html5ever's tree asks for.
+/// Attributes that this plugin or html5ever's tree construction reads.
 pub(crate) static KEPT: Needles = Needles::new(&[
     "alt",
     "alttext",
@@ -60,7 +60,7 @@ pub(crate) static KEPT: Needles = Needles::new(&[
     "xml:lang",
 ]);
 
-/// What the text is at the place.
+/// The tokenizer's state.
 enum Mode {
     Data,
     /// Up to the end tag of an element of this name.
@@ -68,11 +68,11 @@ enum Mode {
     Plain,
 }
 
-/// A page, and how far it was read.
+/// A page and the current position.
 pub(crate) struct Tokenizer<'t, S> {
     sink: &'t S,
     text: &'t str,
-    /// The page again, parts of which are given to the sink without copying.
+    /// The page as a shared buffer, parts of which are passed to the sink without copying.
     shared: StrTendril,
     at: usize,
     mode: Mode,
@@ -86,7 +86,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         Self { sink, text, shared, at: 0, mode: Mode::Data }
     }
 
-    /// Gives the next tokens to the sink, up to a tag; false at the end.
+    /// Passes the next tokens to the sink, up to a tag; false at the end.
     pub(crate) fn step(&mut self) -> bool {
         if self.at >= self.text.len() {
             self.give(EOFToken);
@@ -115,7 +115,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
     }
 
     fn byte(&self, at: usize) -> u8 {
-        // Behind the end is what ends nothing.
+        // After the end, a byte that ends nothing.
         self.text.as_bytes().get(at).copied().unwrap_or(b'-')
     }
 
@@ -138,7 +138,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         match self.sink.process_token(token, 1) {
             TokenSinkResult::Plaintext => self.mode = Mode::Plain,
             TokenSinkResult::RawData(kind) => {
-                // The name is put in by the tag that asked for it.
+                // The caller that reads the start tag sets the name.
                 self.mode = Mode::Raw(kind, LocalName::default());
             }
             _ => {}
@@ -179,7 +179,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         }
     }
 
-    /// Gives a part of the page as characters.
+    /// Passes a part of the page as characters.
     fn characters(&mut self, from: usize, to: usize, references: bool, replace_null: bool) {
         let part = &self.text[from..to];
         if part.is_empty() {
@@ -201,7 +201,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         }
     }
 
-    /// A start or end tag whose name begins here; none at all when the page ends in it.
+    /// A start or end tag whose name begins here; dropped if the page ends in it.
     fn tag(&mut self, from: usize, kind: TagKind) {
         let bytes = self.text.as_bytes();
         let mut at =
@@ -245,9 +245,9 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         }
     }
 
-    /// An attribute; returns the place behind it.
+    /// Reads an attribute; returns the position after it.
     fn attribute(&self, from: usize, attrs: &mut Vec<Attribute>) -> usize {
-        // An equals sign in front belongs to the name.
+        // A leading equals sign is part of the name.
         let inside = |byte: u8| !is_space(byte) && !b"/>=".contains(&byte);
         let name_end = from + 1 + length(self.rest(from + 1), inside);
         let mut at = name_end + length(self.rest(name_end), is_space);
@@ -317,7 +317,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         self.give(CommentToken(StrTendril::new()));
     }
 
-    /// Where the end tag of an element of text alone begins.
+    /// The position of the end tag of a raw-text element.
     fn raw_end(&self, from: usize, name: &str) -> usize {
         let mut at = from;
         while let Some(open) = self.find(b'<', at) {
@@ -329,7 +329,8 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         self.text.len()
     }
 
-    /// Where the end tag of a script begins, which comments and scripts in them may hide.
+    /// The position of a script's end tag; one inside a comment with a nested script does not
+    /// count.
     fn script_end(&self, from: usize) -> usize {
         let (mut at, mut commented, mut nested) = (from, false, false);
         while let Some(found) = memchr2(b'<', b'-', self.rest(at)) {
@@ -338,7 +339,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
             at = here + 1;
             if !commented {
                 if rest.starts_with(b"<!--") {
-                    // Its dashes may be those of its end.
+                    // Its dashes may also be those of its end.
                     (commented, at) = (true, here + 2);
                 } else if self.closes(here, "script") {
                     return here;
@@ -377,7 +378,7 @@ fn ends_name(rest: &[u8]) -> bool {
     rest.first().is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
 }
 
-/// Bytes at the beginning that are of a kind.
+/// The number of leading bytes of a class.
 fn length(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !is(byte)).unwrap_or(bytes.len())
 }
@@ -394,7 +395,7 @@ fn name(text: &str) -> LocalName {
     LocalName::from(text)
 }
 
-/// The length of a comment and its end, behind `<!--`.
+/// The length of a comment and of its end, after `<!--`.
 fn comment_length(comment: &str) -> usize {
     for short in [">", "->"] {
         if comment.starts_with(short) {
@@ -415,7 +416,7 @@ fn comment_length(comment: &str) -> usize {
     comment.len()
 }
 
-/// A document type; its identifiers decide whether a table may stand in a paragraph.
+/// Reads a document type; its identifiers decide whether a table may be in a paragraph.
 fn doctype(body: &str) -> Doctype {
     let space = |one: char| one.is_ascii() && is_space(one as u8);
     let body = body.trim_start_matches(space);
@@ -440,7 +441,7 @@ fn doctype(body: &str) -> Doctype {
     let mut rest = rest["public".len()..].trim_start_matches(space);
     for is_public in [public, false] {
         let Some(quote) = rest.chars().next().filter(|one| matches!(one, '"' | '\'')) else {
-            // A public identifier needs no other behind it.
+            // A public identifier may come without a system identifier.
             let complete = !is_public && rest.is_empty() && doctype.public_id.is_some();
             doctype.force_quirks |= !complete;
             return doctype;

@@ -1,6 +1,6 @@
-//! Names of metadata: one for each thing, whatever the vocabulary of a tag calls it.
+//! Maps the terms of metadata vocabularies to one set of names.
 
-/// Whose word it is; the first is preferred.
+/// The vocabulary of a term; the first is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// `citation_*`.
@@ -19,7 +19,7 @@ pub(crate) enum Source {
     Other,
 }
 
-/// What a tag states and whose word that is; nothing for tags that say nothing of the page's content.
+/// The name and the vocabulary of a tag; none for tags that do not describe the content.
 pub(crate) fn normalise(tag: &str) -> Option<(Source, String)> {
     if let Some(name) = tag.strip_prefix("citation_").or(tag.strip_prefix("bepress_citation_")) {
         return Some((Source::Citation, known(name)));
@@ -37,7 +37,7 @@ pub(crate) fn normalise(tag: &str) -> Option<(Source, String)> {
     for prefix in ["og:", "article:", "book:", "product:", "profile:", "video:", "music:"] {
         if let Some(name) = tag.strip_prefix(prefix) {
             let name = known(name);
-            // The author of a page is not that of a thing on it.
+            // The author of a page is not that of an object on it.
             return Some((Source::OpenGraph, name));
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn normalise(tag: &str) -> Option<(Source, String)> {
     (says && tag != "robots").then(|| (Source::Other, known(tag)))
 }
 
-/// The name that all vocabularies' words for one thing have here.
+/// The common name for a term of any vocabulary.
 pub(crate) fn known(name: &str) -> String {
     let lower = name.to_ascii_lowercase().replace([':', '.', '-', ' '], "_");
     let name = match lower.as_str() {

@@ -1,4 +1,4 @@
-//! Documents nobody wrote, and what a fuzzer once found.
+//! Parses mutated documents, and documents that a fuzzer found.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -12,7 +12,7 @@ mod support;
 
 use support::fixtures;
 
-/// Pieces that a reader of pages may stumble over.
+/// Fragments of pages that are hard to parse.
 const PIECES: &[&str] = &[
     "<p>",
     "</p>",
@@ -147,7 +147,7 @@ fn the_time_for_a_page_grows_with_its_size() {
             start.elapsed()
         };
         let (small, large) = (time(4_000), time(32_000));
-        // Eight times the size: a quadratic reader takes 64 times as long.
+        // Eight times the size: a quadratic reader would take 64 times as long.
         assert!(large < small * 40 + Duration::from_millis(400), "{piece}: {small:?}, {large:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! Text from right to left: from the order on the page to the order in which it is read.
+//! Right-to-left text: converts visual order to reading order.
 
-/// A glyph's text, and whether a space is in front of it.
+/// A glyph's text, and whether a space precedes it.
 type Unit = (String, bool);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn class(text: &str) -> Class {
     class
 }
 
-/// Puts a line's glyphs, which come from left to right, into reading order, and says whether the line as a
+/// Reorders a line's glyphs from left-to-right to reading order, and returns whether the line as a
 /// whole runs from right to left.
 pub(crate) fn logical(units: Vec<Unit>) -> (Vec<Unit>, bool) {
     let classes: Vec<Class> = units.iter().map(|(text, _)| class(text)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn logical(units: Vec<Unit>) -> (Vec<Unit>, bool) {
     }
     let base_is_rtl = right >= left;
     let levels = levels(&classes, &units, base_is_rtl);
-    // Reversing from the highest level down undoes what the display did.
+    // Reversing from the highest level down inverts the reordering for display.
     let mut order: Vec<usize> = (0..units.len()).collect();
     for level in (1..=2).rev() {
         let mut start = 0;
@@ -159,7 +159,8 @@ fn rejoin(units: Vec<Unit>, order: &[usize], levels: &[u8]) -> Vec<Unit> {
         let is_right = levels.get(*index).copied() == Some(1);
         let text = if is_right { mirrored(&text) } else { text };
         let space = match last {
-            // Neighbours on the page keep what was between them; at a turn either side counts.
+            // Neighbours on the page keep the space between them; where the direction changes, a
+            // space on either side counts.
             Some(last) if last + 1 == *index => spaces.get(*index).copied().unwrap_or(false),
             Some(last) if *index + 1 == last => spaces.get(last).copied().unwrap_or(false),
             Some(last) => turn_has_space(last, *index, &spaces, levels),
@@ -196,7 +197,7 @@ fn turn_has_space(last: usize, next: usize, spaces: &[bool], levels: &[u8]) -> b
     space(start) || space(first_start)
 }
 
-/// A text with its brackets turned around.
+/// A text with its brackets mirrored.
 fn mirrored(text: &str) -> String {
     text.chars()
         .map(|character| match character {

@@ -1,4 +1,4 @@
-//! Blocks: lines below each other that make one paragraph, heading or caption, in reading order.
+//! Groups lines into blocks (paragraphs, headings, captions), in reading order.
 
 use crate::font::Font;
 use crate::geometry::Direction;
@@ -59,13 +59,13 @@ impl Block {
         self.lines.last()
     }
 
-    /// Whether a line that comes next is part of the block.
+    /// Whether the next line is part of the block.
     fn takes(&self, line: &Line) -> bool {
         let Some(last) = self.last() else { return false };
         if line.direction != self.direction || line.table.is_some() || last.table.is_some() {
             return false;
         }
-        // Tags that are sound say what a paragraph is.
+        // Reliable tags determine paragraphs.
         if line.element != 0 && last.element != 0 {
             return line.element == last.element;
         }
@@ -83,7 +83,7 @@ impl Block {
         if !(0.86..1.16).contains(&ratio) || down < 0.0 || down > size * 1.75 {
             return false;
         }
-        // A numbered heading of the text's own size, above its paragraph.
+        // A numbered heading in the text's size, above its paragraph.
         let is_heading = self.lines.len() == 1
             && (prose::numbered(&last.text).is_some() || structure::is_name_of_section(&last.text))
             && last.width() < line.width() * 0.9
@@ -124,7 +124,7 @@ impl Block {
         let body = self.lines.len() > 1;
         let is_indented = indent > size * 0.8 && indent < size * 4.0;
         let last_indent = if rtl { self.right - last.right } else { last.left - self.left };
-        // Centred lines and hanging indents are no new paragraphs.
+        // Centred lines and hanging indents do not start paragraphs.
         if body && is_indented && last_indent < size * 0.5 && short > -size {
             return short > size * 0.5 || ends_sentence(&last.text);
         }

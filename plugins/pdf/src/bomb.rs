@@ -1,16 +1,16 @@
-//! Streams that hayro-syntax inflates while it opens a file, looked at before.
+//! Checks the streams that hayro-syntax inflates when it opens a file.
 
 use carrel_pdk::{Code, Error};
 use memchr::memmem;
 
 use crate::stream;
 
-/// Streams shorter than this cannot inflate beyond the bound of one.
+/// Shorter streams cannot inflate beyond the limit for one stream.
 const SMALL: usize = 48 << 10;
 /// Bytes that the object and cross-reference streams of a document may have together.
 const LARGEST: usize = 512 << 20;
 
-/// Refuses a file whose object or cross-reference streams inflate beyond all measure.
+/// Refuses a file whose object or cross-reference streams inflate beyond the limit.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), Error> {
     let mut whole = 0_usize;
     let mut from = 0;
@@ -34,7 +34,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), Error> {
         let length = memmem::find(data, b"endstream").unwrap_or(data.len());
         data = data.get(..length).unwrap_or_default();
         from += length;
-        // Two filters that both inflate have no honest use for objects.
+        // Valid object streams never have two inflating filters.
         let twice = memmem::find(dict, b"FlateDecode").is_some_and(|first| {
             let behind = dict.get(first + 11..).unwrap_or_default();
             memmem::find(behind, b"FlateDecode").is_some() || memmem::find(behind, b"/Fl").is_some()

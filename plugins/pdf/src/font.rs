@@ -19,10 +19,10 @@ use order::GlyphOrder;
 use table::{is_no_text, table_entries};
 pub(crate) use texts::{Text, Texts};
 
-/// What a code of a font is.
+/// The meaning of a font's code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Code {
-    /// Nothing where the font does not say.
+    /// None if the font does not state it.
     pub(crate) text: Option<Text>,
     /// Advance in text space for a font size of 1.
     pub(crate) advance: f32,
@@ -36,21 +36,21 @@ pub(crate) struct Font<'a> {
     pub(crate) italic: bool,
     pub(crate) fixed: bool,
     pub(crate) vertical: bool,
-    /// Height of the font's em in its own size; 1 but for fonts of type 3.
+    /// Height of the font's em in glyph space; 1 except for Type 3 fonts.
     pub(crate) em: f32,
     composite: bool,
-    /// What codes are, once they were met: those of one byte, and others.
+    /// Caches of decoded codes: of one byte, and longer ones.
     bytes: Vec<Option<Code>>,
     codes: HashMap<u32, Code>,
-    /// Whether it is a font of Windows that is not embedded and shown by the numbers of its glyphs.
+    /// Whether it is a Windows font that is not embedded and is addressed by glyph ids.
     order: Option<GlyphOrder>,
     differences: HashMap<u32, String>,
     names_are_hex: bool,
     collection: Option<Collection>,
-    /// The embedded font file, and, once it is asked for, which character each of its glyphs is.
+    /// The embedded font file, and, on first use, the character of each of its glyphs.
     file: Option<Stream<'a>>,
     characters: Option<HashMap<u32, char>>,
-    /// The font's own table of characters, and what of it can be read where it is broken.
+    /// The font's ToUnicode table, and its readable entries if it is broken.
     table: Option<Stream<'a>>,
     rest: Option<HashMap<u32, String>>,
 }
@@ -59,11 +59,11 @@ pub(crate) struct Font<'a> {
 enum Collection {
     /// Codes are UTF-16.
     Utf16,
-    /// By way of the collection's characters: code to number, number to character.
+    /// Through the character collection: code to CID, CID to character.
     Numbers(Box<CMap>, Box<CMap>),
 }
 
-/// Loads the fonts of a document, each once.
+/// Loads the fonts of a document and caches them.
 pub(crate) struct Fonts<'a> {
     cache: FontCache<'a>,
     resolver: FontResolverFn,
@@ -74,7 +74,7 @@ pub(crate) struct Fonts<'a> {
     pub(crate) texts: Texts,
 }
 
-/// A font object by its number; one inside a page's resources by its place in the file.
+/// A font object by its number; an inline one by its offset in the file.
 #[derive(PartialEq, Eq, Hash)]
 struct FontKey(Option<(u32, i32)>, usize, usize);
 
@@ -184,7 +184,7 @@ impl<'a> Fonts<'a> {
     }
 
     fn collection(&self, dict: &Dict<'a>, descendant: &Dict<'a>) -> Option<Collection> {
-        // Some name a table that maps codes to themselves.
+        // Some fonts name an identity mapping.
         if dict.get::<Name<'_>>(b"ToUnicode").is_some() {
             return Some(Collection::Utf16);
         }
@@ -225,8 +225,8 @@ impl<'a> Fonts<'a> {
         Some(Collection::Numbers(Box::new(cmap), Box::new(to_unicode)))
     }
 
-    /// The next code of a shown string: its text and advance, how many bytes it has, and whether it is
-    /// the space that word spacing is for.
+    /// The next code of a shown string: its text and advance, its length in bytes, and whether word
+    /// spacing applies to it.
     pub(crate) fn next(
         &mut self,
         font: usize,
@@ -328,7 +328,7 @@ impl Font<'_> {
     }
 }
 
-/// Whether a font of Computer Modern and its kin is bold.
+/// Whether a font of the Computer Modern families is bold.
 fn is_bold_of_tex(lower: &str) -> bool {
     ["cmbx", "cmssbx", "cmb10", "sfbx", "ecbx", "lmbx", "cmbsy"]
         .iter()

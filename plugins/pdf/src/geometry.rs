@@ -35,7 +35,7 @@ impl Matrix {
     }
 }
 
-/// Which way a text runs on the page: degrees clockwise from left to right.
+/// The direction of a text on the page: degrees clockwise from left to right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Direction(i16);
 
@@ -46,7 +46,7 @@ impl Direction {
     /// The direction of a vector; `y` grows downwards.
     pub(crate) fn of(x: f64, y: f64) -> Self {
         let degrees = y.atan2(x).to_degrees();
-        // What is nearly upright is: scanned pages lie a little askew.
+        // Nearly upright counts as upright: scanned pages are slightly skewed.
         let straight = (degrees / 90.0).round() * 90.0;
         let degrees = if (degrees - straight).abs() < 4.0 { straight } else { degrees.round() };
         Self((degrees as i16).rem_euclid(360))

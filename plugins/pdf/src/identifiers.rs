@@ -2,7 +2,7 @@
 
 use carrel_pdk::id::{ArxivId, Doi};
 
-/// The first DOI of a text, without what punctuation follows it.
+/// The first DOI of a text, without the punctuation after it.
 pub(crate) fn doi(text: &str) -> Option<String> {
     let mut from = 0;
     while let Some(found) = text.get(from..)?.find("10.") {
@@ -30,7 +30,7 @@ pub(crate) fn doi(text: &str) -> Option<String> {
     None
 }
 
-/// Whether what is between the prefix and the slash is a registrant's number.
+/// Whether the text between the prefix and the slash is a registrant's number.
 fn has_registrant(doi: &str) -> bool {
     let registrant = doi.strip_prefix("10.").and_then(|rest| rest.split_once('/'));
     registrant.is_some_and(|(number, suffix)| {
@@ -62,7 +62,7 @@ fn trimmed(candidate: &str) -> &str {
     }
 }
 
-/// The first arXiv identifier that a text names as one.
+/// The first arXiv identifier in a text that is labelled as one.
 pub(crate) fn arxiv(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     for mark in ["arxiv:", "arxiv.org/abs/", "arxiv.org/pdf/"] {

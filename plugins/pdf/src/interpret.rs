@@ -18,15 +18,15 @@ use marks::Mark;
 use paths::Path;
 pub(crate) use paths::{Rule, dividing};
 
-/// Operators of one document: more than any book has.
+/// The most operators of one document: more than any book has.
 pub(crate) const MOST_OPERATORS: u64 = 30_000_000;
-/// What opening a form counts, in operators.
+/// The cost of opening a form, in operators.
 const COST_OF_FORM: u64 = 500;
-/// Glyphs of one page.
+/// The most glyphs of one page.
 const MOST_GLYPHS: usize = 1_000_000;
-/// Forms inside each other.
+/// The deepest nesting of forms.
 const DEEPEST: usize = 24;
-/// Saved graphics states.
+/// The most saved graphics states.
 const MOST_STATES: usize = 512;
 
 /// A glyph on the page. `y` grows downwards; the page is turned as a reader sees it.
@@ -47,17 +47,17 @@ pub(crate) struct Glyph {
     pub(crate) element: u32,
 }
 
-/// What is on a page.
+/// The content of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub(crate) glyphs: Vec<Glyph>,
-    /// Lines that may divide the cells of tables.
+    /// Lines that may separate the cells of tables.
     pub(crate) rules: Vec<Rule>,
-    /// Glyphs whose font does not say what they stand for.
+    /// Glyphs without a known character.
     pub(crate) unknown: usize,
-    /// Images that cover a part of the page worth the name.
+    /// Images that cover a substantial part of the page.
     pub(crate) image_area: f64,
-    /// Width and height as a reader sees them.
+    /// Width and height after rotation.
     pub(crate) width: f32,
     pub(crate) height: f32,
     /// The rest of the content was left out.
@@ -382,14 +382,14 @@ impl<'a> Interpreter<'_, 'a> {
                 Matrix([1.0, 0.0, 0.0, 1.0, 0.0, rise]).then(&self.matrix).then(&self.state.ctm);
             let end = if vertical { (0.0, width) } else { (width * scale, 0.0) };
             if self.hiding == 0 && whole.is_finite() {
-                self.place(code.text, &whole, end, vertical, em);
+                self.add_glyph(code.text, &whole, end, vertical, em);
             }
             self.matrix = Matrix::translation(x, y).then(&self.matrix);
         }
     }
 
-    /// Puts a glyph on the page: `end` is the end of its advance in text space.
-    fn place(
+    /// Adds a glyph to the page: `end` is the end of its advance in text space.
+    fn add_glyph(
         &mut self,
         text: Option<Text>,
         whole: &Matrix,
@@ -402,7 +402,7 @@ impl<'a> Interpreter<'_, 'a> {
         let [a, b, c, d, ..] = whole.0;
         let across = (c * c + d * d).sqrt();
         let along = (a * a + b * b).sqrt();
-        // A font that is only as high as a hair has its size along the line.
+        // A font of almost no height: its size is taken along the line.
         let size = if across > along * 0.05 { across } else { along }
             * self.state.size.abs()
             * f64::from(em);

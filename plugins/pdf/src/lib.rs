@@ -1,11 +1,11 @@
 //! Carrel's reader of PDF files (format `pdf`), without tools or network, as documents of
 //! `contract/v1/document.schema.json`.
 //!
-//! [`open`] opens a file and goes through its pages. [`interpret`] reads the text operators of a page's
-//! content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`], [`tables`], [`blocks`] and
-//! [`order`] make lines, reading order and blocks of them; [`structure`] finds what is title, heading,
-//! caption, note, reference, and what repeats on each page; [`metadata`] reads what the file says of itself.
-//! Images are never decoded.
+//! [`open`] opens a file and iterates over its pages. [`interpret`] reads the text operators of a
+//! page's content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`],
+//! [`tables`], [`blocks`] and [`order`] make lines, blocks and their reading order from them;
+//! [`structure`] finds title, headings, captions, notes, references, and running headers;
+//! [`metadata`] reads the file's metadata. Images are never decoded.
 
 mod bidi;
 mod blocks;
@@ -58,12 +58,12 @@ impl Plugin for Pdf {
 
 /// Reads a document; `options` is empty or JSON such as `{"pages": "3-7"}`.
 ///
-/// A document that needs a password, or whose pages cannot be found, is one of quality `none`.
+/// A document that needs a password, or whose pages cannot be found, has the quality `none`.
 ///
 /// # Errors
 ///
-/// `invalid_document` when the bytes are no PDF file, `too_large` when it inflates beyond all measure,
-/// `invalid_arguments` when the options are wrong.
+/// `invalid_document` when the bytes are not a PDF file, `too_large` when it inflates beyond the
+/// limit, `invalid_arguments` when the options are invalid.
 pub fn read(document: &[u8], options: &str) -> Result<Document, Error> {
     open::read(document, options)
 }

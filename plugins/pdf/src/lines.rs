@@ -1,4 +1,4 @@
-//! Lines: glyphs beside each other on one baseline, and their text in logical order.
+//! Groups glyphs on one baseline into lines, with their text in logical order.
 
 use unicode_normalization::char::{compose, is_combining_mark};
 
@@ -8,11 +8,11 @@ use crate::geometry::Direction;
 use crate::interpret::Glyph;
 use crate::tables::Table;
 
-/// Share of the em that divides words.
+/// The gap between words, as a share of the em.
 const WORD_GAP: f32 = 0.16;
-/// Share of the em that divides words where spaces are drawn too.
+/// The gap between words if spaces are also drawn, as a share of the em.
 const WORD_GAP_BESIDE_SPACES: f32 = 0.22;
-/// Ems between pieces of one line.
+/// The largest gap between pieces of one line, in ems.
 const LINE_GAP: f32 = 1.6;
 
 /// A line of text, or a piece of one: a cell, a label.
@@ -35,7 +35,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// Whether most of it runs from right to left.
     pub(crate) is_rtl: bool,
-    /// How far it reaches below its type: for a table, which is in the place of a line.
+    /// Its depth below the baseline: for a table, which replaces a line.
     pub(crate) depth: f32,
     pub(crate) table: Option<Box<Table>>,
     /// The element of the structure tree that it belongs to; 0 for none.
@@ -62,7 +62,7 @@ impl Line {
         }
     }
 
-    /// A line of some glyphs of one; nothing when they are blank.
+    /// A line from some glyphs of a line; none if they are blank.
     pub(crate) fn part(glyphs: &[Glyph], order: usize, fonts: &Fonts<'_>) -> Option<Self> {
         let is_blank = |glyph: &&Glyph| glyph.text.character().is_some_and(is_space);
         let mut glyphs = glyphs.iter().skip_while(is_blank);
@@ -75,7 +75,7 @@ impl Line {
         Some(line).filter(|line| !line.text.is_empty())
     }
 
-    /// A table in the place of the lines that it was made of.
+    /// A table that replaces the lines that it was made from.
     pub(crate) fn of_table(
         table: Table,
         [left, top, right, bottom]: [f32; 4],
@@ -99,7 +99,7 @@ impl Line {
     fn add(&mut self, glyph: Glyph) {
         self.left = self.left.min(glyph.x);
         self.right = self.right.max(glyph.x + glyph.width);
-        // The baseline is that of the larger glyphs, not of a script or a mark.
+        // The baseline is that of the larger glyphs, not of a script or a raised mark.
         if glyph.size > self.size * 1.15 {
             (self.y, self.size) = (glyph.y, glyph.size);
         }
@@ -170,7 +170,7 @@ impl Line {
         gap < LINE_GAP * size && before < LINE_GAP * size
     }
 
-    /// Whether another letter is where a glyph is: text over text, as in a field over its form.
+    /// Whether a letter overlaps a glyph: text over text, as in a field over its form.
     fn is_taken(&self, glyph: &Glyph) -> bool {
         let is_mark =
             |glyph: &Glyph| glyph.text.character().is_none_or(|c| mark(c).is_some() || is_space(c));
@@ -186,7 +186,7 @@ impl Line {
         })
     }
 
-    /// Whether a glyph is printed over itself, as for a bold look.
+    /// Whether a glyph is printed twice with a small offset, to look bold.
     fn has(&self, glyph: &Glyph) -> bool {
         let near = glyph.size * 0.2;
         self.glyphs.iter().rev().take(400).any(|other| {
@@ -228,7 +228,7 @@ pub(crate) fn gather(glyphs: &[Glyph], fonts: &Fonts<'_>) -> Vec<Line> {
     lines
 }
 
-/// Joins pieces of one line that were drawn at different times, and drops lines drawn twice.
+/// Joins pieces of one line that were drawn separately, and drops lines drawn twice.
 fn join(mut lines: Vec<Line>) -> Vec<Line> {
     let mut by_place: Vec<usize> = (0..lines.len()).collect();
     by_place.sort_by(|a, b| {
@@ -281,7 +281,7 @@ fn join(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// One glyph's characters, with what is in front of them.
+/// One glyph's characters, and whether a space precedes them.
 struct Unit {
     text: String,
     space: bool,
@@ -302,8 +302,8 @@ impl Line {
         self.text = fold(&units);
     }
 
-    /// Puts alef in front of a lam that it is drawn into: the two are one letter form, and where each
-    /// begins says nothing.
+    /// Orders a lam and the alef that is drawn into it: the two form one ligature, so their
+    /// positions do not give their order.
     fn order_ligatures(&mut self) {
         let is = |glyph: &Glyph, letters: &[char]| {
             glyph.text.character().is_some_and(|c| letters.contains(&c))
@@ -403,7 +403,7 @@ impl Line {
     }
 }
 
-/// Whether a mark is over the letter behind it on the page, not over the one in front.
+/// Whether a mark is over the letter after it on the page, not over the one before.
 fn belongs_to_next(mark: &Glyph, previous: Option<&Glyph>, next: Option<&Glyph>) -> bool {
     let middle = mark.x + mark.width / 2.0;
     let distance = |letter: Option<&Glyph>| {
@@ -420,7 +420,7 @@ pub(crate) fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
 }
 
-/// Characters of scripts that put no spaces between words.
+/// Whether a character's script has no spaces between words.
 pub(crate) fn is_wide(character: char) -> bool {
     matches!(character, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
 }
@@ -469,7 +469,7 @@ fn overlay(before: &Glyph, glyph: &Glyph, last: &str, text: &str) -> Option<Stri
     compose(letter, accent).map(String::from)
 }
 
-/// Puts units in order into a text: ligatures and presentation forms as letters.
+/// Joins ordered units to a text: ligatures and presentation forms become letters.
 fn fold(units: &[(String, bool)]) -> String {
     let mut out = String::new();
     for (text, space) in units {
@@ -500,7 +500,7 @@ fn push_folded(character: char, out: &mut String) {
             }
         }
         control if control.is_control() => {}
-        // A mark of its own behind a letter is composed with it.
+        // A separate mark after a letter is composed with it.
         mark if is_combining_mark(mark) => {
             let composed = out.chars().next_back().and_then(|letter| compose(letter, mark));
             if let Some(composed) = composed {

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::document::Document;
 use carrel_pdk::manifest::{Format, Limits};
@@ -12,7 +12,7 @@ pub(crate) fn manifest() -> Manifest {
         "Reads PDF files as documents: text in reading order, headings, captions, notes, references.",
     );
     manifest.title = Some("PDF files".to_owned());
-    // The largest document, its decoded streams and its glyphs page by page.
+    // Holds the largest accepted document, its decoded streams and the glyphs of a page.
     manifest.limits = Some(Limits { memory_bytes: Some(1 << 30), ..Limits::default() });
     manifest.formats = vec![Format {
         media_types: vec!["application/pdf".to_owned()],

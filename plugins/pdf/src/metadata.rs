@@ -1,4 +1,4 @@
-//! What the file says of itself: Info, XMP, outline, page labels, links.
+//! Reads the file's metadata: Info, XMP, outline, page labels, links.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,9 +14,9 @@ use hayro_syntax::object::{
 
 use crate::{identifiers, prose, stream, strings};
 
-/// Items of an outline, and nodes of a tree, that are read.
+/// The most items of an outline, and nodes of a tree, that are read.
 const MOST_ITEMS: usize = 10_000;
-/// Levels of an outline and of a name or number tree.
+/// The most levels of an outline and of a name or number tree.
 const DEEPEST: usize = 32;
 
 /// Reads all of it into the document.
@@ -81,7 +81,7 @@ fn info(info: &Metadata, document: &mut Document) {
     }
 }
 
-/// Elements of XMP that say something of the work, and what it is called here.
+/// Elements of XMP about the work, with the names of their statements.
 const XMP: [(&str, &str); 22] = [
     ("title", "title"),
     ("creator", "author"),
@@ -159,9 +159,9 @@ fn xmp(packet: &[u8], document: &mut Document) {
     }
 }
 
-/// What statements give where the text gives nothing: authors, identifiers. `text` is the first page's, its
-/// letters and digits only: the author that a file names is often the owner of the program that wrote it, so
-/// only names that are on the page count.
+/// Takes authors and identifiers from statements if the text has none. `text` is the first page's
+/// text, letters and digits only: a file's author is often the owner of the software, so only names
+/// that occur on the page count.
 pub(crate) fn conclude(document: &mut Document, text: &str) {
     let values = |document: &Document, name: &str, from: &str| -> Vec<String> {
         let all = document.metadata.iter();
@@ -201,7 +201,7 @@ fn split_names(names: &str) -> Vec<String> {
     let names = names.replace(" and ", ",").replace(" & ", ",");
     let parts: Vec<&str> =
         names.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    // One comma can be that of a family name in front.
+    // A single comma may follow a family name.
     let inverted = parts.len() == 2 && parts.iter().all(|part| !part.contains(' '));
     if inverted { vec![names] } else { parts.into_iter().map(str::to_owned).collect() }
 }
@@ -312,7 +312,7 @@ fn named<'a>(root: &Dict<'a>, name: &[u8]) -> Option<Array<'a>> {
     None
 }
 
-/// Page labels, where they are not just 1, 2, 3.
+/// Page labels, unless they are 1, 2, 3.
 fn labels(root: &Dict<'_>, count: usize, document: &mut Document) {
     let Some(tree) = root.get::<Dict<'_>>(b"PageLabels") else { return };
     let mut ranges: Vec<(usize, Dict<'_>)> = Vec::new();
@@ -398,7 +398,7 @@ fn roman(mut number: u32) -> String {
     out
 }
 
-/// Addresses that pages link to.
+/// URLs that pages link to.
 fn links(pdf: &Pdf, document: &mut Document) {
     for page in pdf.pages().iter().take(MOST_ITEMS) {
         let Some(annotations) = page.raw().get::<Array<'_>>(b"Annots") else { continue };

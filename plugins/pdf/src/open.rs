@@ -1,4 +1,4 @@
-//! From bytes to a document: opening, pages, limits, and what is said of both.
+//! Opens a file and reads its pages within the limits.
 
 use std::collections::HashSet;
 
@@ -15,14 +15,14 @@ use crate::options::Options;
 use crate::tags::{self, Tags};
 use crate::{bomb, lines, metadata, structure, tables};
 
-/// Share of a page that its images cover when it is a scan.
+/// The share of a page covered by images from which it counts as a scan.
 const SCANNED: f64 = 0.25;
 
 /// A page with its text.
 pub(crate) struct PageText {
     /// From 1.
     pub(crate) number: u64,
-    /// What the page's figures show, as the file says.
+    /// Alternative texts of the page's figures.
     pub(crate) alternatives: Vec<String>,
     pub(crate) height: f32,
     pub(crate) blocks: Vec<Block>,
@@ -80,13 +80,14 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
     Ok(document)
 }
 
-/// Where the file starts: some have other bytes in front of the header, and one cut at its start has none.
+/// The offset at which the file starts: other bytes may precede the header, and a file cut at its
+/// start has none.
 fn start_of(bytes: &[u8]) -> Option<usize> {
     let find = |needle: &[u8], until: usize| {
         memmem::find(bytes.get(..until.min(bytes.len())).unwrap_or_default(), needle)
     };
     if let Some(at) = find(b"%PDF", 4096) {
-        // Offsets count from the header, unless the producer counted what is in front of it.
+        // Offsets count from the header, unless the producer counted the bytes before it.
         let counts_all =
             at > 0 && offset_of_table_fits(bytes, 0) && !offset_of_table_fits(bytes, at);
         return Some(if counts_all { 0 } else { at });
@@ -94,7 +95,8 @@ fn start_of(bytes: &[u8]) -> Option<usize> {
     find(b" obj", bytes.len()).map(|_| 0)
 }
 
-/// Whether a cross-reference table is where the end of the file says, counted from `start`.
+/// Whether a cross-reference table is at the offset given at the end of the file, counted from
+/// `start`.
 fn offset_of_table_fits(bytes: &[u8], start: usize) -> bool {
     let tail = bytes.len().saturating_sub(2048);
     let tail = bytes.get(tail..).unwrap_or_default();
@@ -112,7 +114,7 @@ fn offset_of_table_fits(bytes: &[u8], start: usize) -> bool {
     there.starts_with(b"xref") || there.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// The file without its encryption, where that is for attachments alone: streams and strings are plain.
+/// The file without its encryption dictionary, if only attachments are encrypted.
 fn without_encryption(bytes: &[u8]) -> Option<Vec<u8>> {
     let at = memmem::find_iter(bytes, b"/Standard").find(|at| {
         let from = at.saturating_sub(2000);
@@ -137,7 +139,7 @@ fn without_encryption(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(plain)
 }
 
-/// A document whose text nobody can read without its password.
+/// A document whose text needs a password.
 fn encrypted(error: DecryptionError) -> Result<Document, Error> {
     let message = match error {
         DecryptionError::PasswordProtected => {
@@ -157,7 +159,7 @@ fn encrypted(error: DecryptionError) -> Result<Document, Error> {
     Ok(document)
 }
 
-/// A file that starts as PDF and has no pages that can be found.
+/// A file with a PDF header and no pages.
 fn unreadable(bytes: &[u8]) -> Result<Document, Error> {
     let has = |needle: &[u8]| memmem::find(bytes, needle).is_some();
     if !has(b" obj") {
@@ -193,7 +195,7 @@ fn hidden_groups(pdf: &Pdf) -> HashSet<ObjectIdentifier> {
     groups.filter_map(|group| group.as_obj_ref()).map(Into::into).collect()
 }
 
-/// What the pages gave.
+/// The results of the pages.
 #[derive(Debug, Default)]
 struct Tally {
     pages: usize,
@@ -243,7 +245,7 @@ impl Tally {
         }
     }
 
-    /// Says how much of the text was read.
+    /// Sets the quality: how much of the text was read.
     fn judge(&self, document: &mut Document) {
         let some = if self.with_text > 0 { Quality::Partial } else { Quality::None };
         let (quality, reason) = if self.truncated {
@@ -254,7 +256,7 @@ impl Tally {
         } else if self.damaged || self.unknown > self.glyphs {
             (some, Some(Reason::Damaged))
         } else if self.with_text > 0 {
-            // Headings alone are text too.
+            // A document with only headings has text.
             (Quality::Complete, None)
         } else {
             return;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::open::wrong_option;
 
-/// What the caller asks for.
+/// Options of a call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {

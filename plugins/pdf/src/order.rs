@@ -1,11 +1,12 @@
-//! Reading order by place, for pages that are not drawn in it: white space divides them, recursively.
+//! Reading order by position, for pages that are not drawn in reading order: white space divides
+//! them recursively (XY cut).
 
 use std::collections::BTreeMap;
 
 use crate::geometry::Direction;
 use crate::lines::Line;
 
-/// Divisions inside each other.
+/// The deepest nesting of divisions.
 const DEEPEST: usize = 40;
 
 /// Lines in reading order.
@@ -62,7 +63,7 @@ pub(crate) fn has_columns(lines: &[Line]) -> bool {
     gutter(&rest).is_some()
 }
 
-/// A place that no line crosses, with enough text on both sides of it to be columns.
+/// A coordinate that no line crosses, with enough text on both sides to be columns.
 fn gutter(lines: &[Line]) -> Option<f32> {
     if lines.len() < 6 {
         return None;
@@ -90,7 +91,7 @@ fn gutter(lines: &[Line]) -> Option<f32> {
     best.map(|(_, at)| at)
 }
 
-/// Whether what is on both sides of a place reads as columns, not as the cells of rows.
+/// Whether both sides of a coordinate are columns of text, not cells of rows.
 fn is_columns(lines: &[Line], at: f32) -> bool {
     let wide = |side: &dyn Fn(&Line) -> bool| {
         let widths: Vec<f32> = lines.iter().filter(|line| side(line)).map(Line::width).collect();
@@ -115,7 +116,7 @@ fn band(lines: &[Line]) -> Option<usize> {
     best.map(|(_, index)| index)
 }
 
-/// Lines by rows: what is on one baseline from left to right.
+/// Groups lines by baseline, from left to right.
 fn rows(mut lines: Vec<Line>, rtl: bool, out: &mut Vec<Line>) {
     lines.sort_by(|a, b| a.y.total_cmp(&b.y));
     let mut row: Vec<Line> = Vec::new();
@@ -132,7 +133,7 @@ fn rows(mut lines: Vec<Line>, rtl: bool, out: &mut Vec<Line>) {
     flush(&mut row);
 }
 
-/// The middle one of some numbers.
+/// The median.
 pub(crate) fn median(numbers: impl Iterator<Item = f32>) -> Option<f32> {
     let mut all: Vec<f32> = numbers.collect();
     all.sort_by(f32::total_cmp);

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use crate::lines::{Line, is_wide};
 
-/// Words of the document, for what a hyphen at the end of a line was.
+/// Words of the document, to decide about hyphens at line ends.
 #[derive(Debug, Default)]
 pub(crate) struct Words(HashSet<String>);
 
 impl Words {
-    /// Adds the words of a line but its last, which may be cut.
+    /// Adds the words of a line except its last, which may be divided.
     pub(crate) fn add(&mut self, line: &str) {
         let mut words: Vec<&str> = line.split(' ').collect();
         words.pop();
@@ -36,17 +36,17 @@ impl Words {
             let behind = line.split(' ').next().unwrap_or_default();
             let behind = behind.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
             let stem = before.trim_end_matches(['-', '\u{2010}', '\u{2011}', '\u{ad}']);
-            // A compound that is written with its hyphen elsewhere keeps it.
+            // A compound that has its hyphen elsewhere in the document keeps it.
             let keeps = self.0.contains(&format!("{stem}-{behind}"))
                 && !self.0.contains(&format!("{stem}{behind}"));
             if !keeps {
                 text.pop();
             }
         } else if last == '/' && is_address(text) {
-            // An address or identifier that a line cut.
+            // A URL or identifier that is divided at the line's end.
         } else if is_hyphen && letter && first.is_alphanumeric() || is_wide(last) && is_wide(first)
         {
-            // A compound of which the second part is a name or a number, or a script without spaces.
+            // A compound whose second part is a name or a number, or a script without spaces.
         } else {
             text.push(' ');
         }
@@ -63,23 +63,23 @@ impl Words {
     }
 }
 
-/// Whether a text ends with the start of an address or a DOI.
+/// Whether a text ends with the start of a URL or a DOI.
 fn is_address(text: &str) -> bool {
     let word = text.rsplit(' ').next().unwrap_or_default();
     word.contains("://") || word.contains("10.") || word.starts_with("www.")
 }
 
-/// A text for comparisons: letters and digits in lower case.
+/// A text for comparison: letters and digits in lower case.
 pub(crate) fn key(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// A text with its numbers as `#`, for what repeats on each page.
+/// A text with its numbers replaced by `#`, to find running headers.
 pub(crate) fn pattern(text: &str) -> String {
     let mut out = String::new();
     for word in text.to_lowercase().split_whitespace() {
         let core = word.trim_matches(|c: char| !c.is_alphanumeric());
-        // The number of a page, also as 3/10; a decimal is none.
+        // A page number, also as 3/10; not a decimal fraction.
         let counts = core.split(['/', '-']).all(|part| is_number(part) && part.len() < 6);
         out.push_str(if counts || is_roman(core) && core.len() < 9 { "#" } else { word });
         out.push(' ');
@@ -96,7 +96,7 @@ pub(crate) fn is_roman(text: &str) -> bool {
         && text.chars().all(|c| matches!(c.to_ascii_lowercase(), 'i' | 'v' | 'x' | 'l' | 'c'))
 }
 
-/// A heading's number in front of it: `2.1`, `A.`, `IV.`; and the rest.
+/// The number in front of a heading: `2.1`, `A.`, `IV.`; and the rest.
 pub(crate) fn numbered(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.split_once(' ')?;
     let rest = rest.trim_start();
@@ -145,7 +145,8 @@ const CAPTIONS: [&str; 27] = [
     "рис.",
 ];
 
-/// The label of a caption, such as `Figure 2`, and where the rest starts; nothing when the text is none.
+/// The label of a caption, such as `Figure 2`, and where the rest starts; none if the text is not a
+/// caption.
 pub(crate) fn caption(text: &str) -> Option<(usize, bool)> {
     let lower =
         text.get(..text.char_indices().nth(40).map_or(text.len(), |(at, _)| at))?.to_lowercase();

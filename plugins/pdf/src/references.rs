@@ -1,4 +1,4 @@
-//! The list of references: where one ends and the next begins.
+//! Splits the list of references into references.
 
 use carrel_pdk::document::Reference;
 
@@ -61,7 +61,7 @@ pub(crate) fn label(text: &str) -> Option<(&str, &str)> {
         .then(|| (text.get(..end + 1).unwrap_or_default(), rest.trim_start()))
 }
 
-/// A label without a dot, such as `12 Smith J.`, whose number is the one expected.
+/// A label without a dot, such as `12 Smith J.`, if its number is the next one.
 fn bare_label(text: &str, number: usize) -> Option<(&str, &str)> {
     let (label, rest) = text.split_once(' ')?;
     let fits = label.parse::<usize>().is_ok_and(|found| found == number);

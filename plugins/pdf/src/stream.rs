@@ -1,14 +1,14 @@
-//! Data of streams, inflated within a bound.
+//! Inflates streams within a limit.
 
 use std::io::Read;
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
 
-/// Bytes that one stream may have.
+/// The most bytes of one stream.
 pub(crate) const LARGEST: usize = 128 << 20;
 
-/// More than any filter of PDF makes of one byte: deflate 1,032, LZW 1,365, run length 64.
+/// An upper bound of the expansion by PDF's filters: deflate 1,032, LZW 1,365, run length 64.
 const RATIO: usize = 1400;
 
 /// Names of a stream's filters.
@@ -29,12 +29,12 @@ fn is_flate(filter: &[u8]) -> bool {
     matches!(filter, b"FlateDecode" | b"Fl")
 }
 
-/// Whether a filter can make much more of its data; one that is not known makes none.
+/// Whether a filter can expand its data; an unknown filter gives no data.
 fn grows(filter: &[u8]) -> bool {
     is_flate(filter) || matches!(filter, b"LZWDecode" | b"LZW" | b"RunLengthDecode" | b"RL")
 }
 
-/// The data of a stream; nothing when it is an image, broken from its first byte, or too large.
+/// The data of a stream; none if it is an image, broken from its first byte, or too large.
 pub(crate) fn data(stream: &Stream<'_>) -> Option<Vec<u8>> {
     let filters = filters(stream);
     if filters.iter().all(|filter| is_flate(filter)) && !has_predictor(stream.dict()) {
@@ -50,7 +50,7 @@ pub(crate) fn data(stream: &Stream<'_>) -> Option<Vec<u8>> {
     stream.decoded_data().ok().map(std::borrow::Cow::into_owned)
 }
 
-/// Whether a stream that hayro-syntax decodes without a bound stays within ours.
+/// Whether a stream that hayro-syntax decodes without a limit stays within ours.
 pub(crate) fn is_bounded(stream: &Stream<'_>) -> bool {
     let filters = filters(stream);
     let growing = filters.iter().filter(|filter| grows(filter)).count();
@@ -81,13 +81,13 @@ fn any_predicts(all: &Array<'_>, predicts: impl Fn(&Dict<'_>) -> bool) -> bool {
         .any(|params| params.into_dict().is_some_and(|params| predicts(&params)))
 }
 
-/// Inflates what can be inflated; nothing when that is nothing, or too much.
+/// Inflates as much as possible; none if there is no data, or too much.
 pub(crate) fn inflate(raw: &[u8]) -> Option<Vec<u8>> {
     let zlib = bounded(ZlibDecoder::new(raw), raw.len());
     match zlib {
         Some(data) if !data.is_empty() || raw.len() < 16 => Some(data),
         Some(_) => {
-            // Some producers leave out the header, or break it.
+            // Some producers omit the header or write a wrong one.
             let bare = bounded(DeflateDecoder::new(raw), raw.len())?;
             if !bare.is_empty() {
                 return Some(bare);
@@ -102,7 +102,7 @@ fn bounded(decoder: impl Read, raw: usize) -> Option<Vec<u8>> {
     let mut data = Vec::with_capacity(raw.saturating_mul(4).min(1 << 20));
     let mut decoder = decoder.take(LARGEST as u64 + 1);
     let mut chunk = [0_u8; 8192];
-    // What was inflated before an error is kept.
+    // Data inflated before an error is kept.
     while let Ok(count @ 1..) = decoder.read(&mut chunk) {
         data.extend_from_slice(chunk.get(..count)?);
     }

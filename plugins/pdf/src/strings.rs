@@ -1,6 +1,6 @@
-//! Text strings of PDF: UTF-16, UTF-8, and the encoding of its own.
+//! Text strings of PDF: UTF-16, UTF-8 and PDFDocEncoding.
 
-/// What PDFDocEncoding has where Latin 1 has controls, from 0x18 and from 0x80.
+/// PDFDocEncoding's characters in place of Latin-1's control characters, from 0x18 and from 0x80.
 const LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 const HIGH: [char; 33] = [
     '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚', '™',
@@ -21,7 +21,7 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        // Not what the standard says, but what some producers write.
+        // Not in the standard, but some producers write it.
         _ if !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() => {
             String::from_utf8_lossy(bytes).into_owned()
         }

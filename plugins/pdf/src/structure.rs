@@ -1,4 +1,4 @@
-//! What blocks are: title, headings, captions, notes, lists, references.
+//! Classifies blocks: title, headings, captions, notes, lists, references.
 
 mod running;
 mod style;
@@ -20,7 +20,7 @@ use running::drop_running;
 pub(crate) use style::is_name_of_section;
 use style::{Style, is_known};
 
-/// Puts the text of pages into a document.
+/// Builds the document from the text of pages.
 pub(crate) fn fill(
     mut pages: Vec<PageText>,
     fonts: &[Font<'_>],
@@ -86,7 +86,7 @@ pub(crate) fn fill(
     }
 }
 
-/// The title that the file states, when it is one and stands in the text: a program's file name is none.
+/// The title in the file's metadata, if it occurs in the text: often it is only a file name.
 fn stated_title(document: &Document) -> Option<String> {
     let text: String = document
         .sections
@@ -123,7 +123,7 @@ fn identify(pages: &[PageText], whole: bool, document: &mut Document) {
         };
     }
     document.identifiers.doi = named.or(other);
-    // The stamp in the margin, or a line that names it in front of any reference.
+    // The stamp in the margin, or a labelled identifier before any reference.
     document.identifiers.arxiv = first
         .blocks
         .iter()
@@ -145,9 +145,9 @@ struct Writer<'s> {
     sections: Vec<Section>,
     references: Vec<Block>,
     in_references: bool,
-    /// How often each text comes: an entry of a table of contents comes again.
+    /// How often each text occurs: entries of a table of contents occur again.
     repeats: HashMap<String, usize>,
-    /// Page of a table of contents, whose entries look like headings.
+    /// Pages of a table of contents, whose entries look like headings.
     contents: Option<u64>,
     has_title: bool,
 }
@@ -270,7 +270,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A table; its caption can be in front of it.
+    /// A table; its caption may precede it.
     fn table(&mut self, table: &Table, page: &PageText) {
         let Some(section) = self.section(page) else { return };
         let waits = |last: &document::Block| last.kind == Kind::Table && last.rows.is_empty();
@@ -282,7 +282,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A caption; that of a table can be behind it.
+    /// A caption; a table's caption may follow it.
     fn caption(&mut self, caption: document::Block, page: &PageText) {
         let Some(section) = self.section(page) else { return };
         let waits = |last: &&mut document::Block| {
@@ -308,13 +308,13 @@ impl Writer<'_> {
         }
     }
 
-    /// A paragraph, or the rest of one that a column or page cut.
+    /// A paragraph, or the rest of one that continues in the next column or page.
     fn paragraph(&mut self, block: &Block, text: String, page: &PageText) {
         let words = self.words;
         let body = (block.size / self.style.body - 1.0).abs() < 0.08;
         let starts_low = text.chars().next().is_some_and(char::is_lowercase);
         if let Some(section) = self.section(page) {
-            // Captions and notes can be between the two parts.
+            // Captions and notes may be between the two parts.
             let before =
                 section.blocks.iter_mut().rev().find(|block| {
                     !matches!(block.kind, Kind::Figure | Kind::Table | Kind::Footnote)
@@ -367,7 +367,7 @@ fn captioned(text: &str, end: usize, is_table: bool) -> document::Block {
     block
 }
 
-/// Makes the document's abstract of the section that is called so.
+/// Makes the section named "Abstract" the document's abstract.
 fn lift_abstract(document: &mut Document) {
     let is_abstract = |section: &Section| {
         let heading = section.heading.as_deref().map(prose::key);
@@ -379,7 +379,7 @@ fn lift_abstract(document: &mut Document) {
     let place = document.sections.iter().take(6).position(is_abstract);
     let Some(place) = place else { return };
     let has_text = document.sections.get(place).is_some_and(|section| !section.blocks.is_empty());
-    // Text in front of it stays in front: an abstract is shown before all sections.
+    // An abstract has text and precedes other sections.
     if !has_text || document.sections.len() <= place + 1 {
         return;
     }

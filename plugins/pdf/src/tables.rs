@@ -1,7 +1,8 @@
-//! Tables: text between ruling lines that make cells, or in columns between rules that run across.
+//! Tables: text in cells between ruling lines, or in columns between horizontal rules.
 //!
-//! A file that is tagged says itself what its cells are. What is not surely a table stays lines: [`ruled`] asks for a grid of lines, [`open`] for three rules of one
-//! width with columns that no word crosses.
+//! In a tagged file, the tags define the cells. Lines remain lines unless they are certainly a
+//! table: [`ruled`] asks for a grid of lines, [`open`] for three rules of one width with columns
+//! that no word crosses.
 
 mod open;
 mod ruled;
@@ -15,11 +16,11 @@ use crate::lines::{Line, is_space};
 use crate::prose::Words;
 use crate::tags::{Role, Tags};
 
-/// Space between columns, in ems: more than between words.
+/// The least space between columns, in ems: more than between words.
 const COLUMN_GAP: f32 = 0.75;
-/// Rows or columns of one table.
+/// The most rows or columns of one table.
 const MOST: usize = 400;
-/// Characters of a cell, of the longest and on average: what has more is a page in a frame.
+/// The most characters of the longest cell, and on average: with more, it is a framed page.
 const LONGEST_CELL: usize = 1500;
 const LONGEST_MEAN: usize = 200;
 
@@ -33,7 +34,7 @@ pub(crate) struct Table {
 /// Lines by row and column.
 type Cells = Vec<Vec<Vec<Line>>>;
 
-/// Puts tables in the place of the lines that they are made of.
+/// Replaces lines by the tables that they form.
 pub(crate) fn take(lines: Vec<Line>, rules: &[Rule], tags: &Tags, fonts: &Fonts<'_>) -> Vec<Line> {
     let lines = tagged(lines, tags);
     if rules.len() < 3 || lines.len() < 4 {
@@ -45,7 +46,7 @@ pub(crate) fn take(lines: Vec<Line>, rules: &[Rule], tags: &Tags, fonts: &Fonts<
     open::take(lines, &across, fonts)
 }
 
-/// Puts tables in the place of lines that are cells by the structure tree.
+/// Replaces lines that are cells in the structure tree by tables.
 fn tagged(lines: Vec<Line>, tags: &Tags) -> Vec<Line> {
     let mut tables: BTreeMap<u32, Vec<Line>> = BTreeMap::new();
     let mut rest = Vec::with_capacity(lines.len());
@@ -99,7 +100,7 @@ fn tagged(lines: Vec<Line>, tags: &Tags) -> Vec<Line> {
     rest
 }
 
-/// Rules with those that continue or repeat each other made one.
+/// Merges rules that continue or repeat each other.
 fn merged(rules: &[Rule]) -> Vec<Rule> {
     let mut rules = rules.to_vec();
     let key = |rule: &Rule| (rule.is_vertical, (rule.at * 0.5).round());
@@ -125,7 +126,7 @@ fn merged(rules: &[Rule]) -> Vec<Rule> {
     out
 }
 
-/// Places that are less than three points apart as one, in order.
+/// Merges coordinates less than three points apart, in order.
 fn clusters(places: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut places: Vec<f32> = places.collect();
     places.sort_by(f32::total_cmp);
@@ -151,7 +152,7 @@ fn middle(line: &Line) -> f32 {
     line.y - line.size * 0.3
 }
 
-/// A line cut at some places.
+/// Splits a line at some coordinates.
 fn cut(line: &Line, places: &[f32], fonts: &Fonts<'_>) -> Vec<Line> {
     let crosses = |place: &f32| *place > line.left + 1.0 && *place < line.right - 1.0;
     if line.glyphs.len() < 2 || !places.iter().any(crosses) {
@@ -185,7 +186,7 @@ fn pieces(line: &Line, fonts: &Fonts<'_>) -> Vec<Line> {
     if parts.len() < 2 {
         return vec![line.clone()];
     }
-    // Drawn spaces come back with what is around them.
+    // Drawn spaces are restored with the glyphs around them.
     let bounds: Vec<f32> = parts
         .windows(2)
         .filter_map(|pair| {
@@ -198,7 +199,7 @@ fn pieces(line: &Line, fonts: &Fonts<'_>) -> Vec<Line> {
     cut(line, &bounds, fonts)
 }
 
-/// Left and right of each column: what the rows cover together.
+/// Left and right edge of each column: the union over all rows.
 fn columns(rows: &[Vec<Line>]) -> Vec<(f32, f32)> {
     let mut covered: Vec<(f32, f32)> =
         rows.iter().flatten().map(|line| (line.left, line.right)).collect();
@@ -213,7 +214,7 @@ fn columns(rows: &[Vec<Line>]) -> Vec<(f32, f32)> {
     columns
 }
 
-/// A table of cells; nothing when they do not look like one.
+/// A table of cells; none if they do not look like one.
 fn table(mut cells: Cells, header_rows: usize) -> Option<Table> {
     let width = cells.first()?.len();
     let is_used = |column: usize| {
@@ -253,7 +254,7 @@ fn table(mut cells: Cells, header_rows: usize) -> Option<Table> {
         .map(|cell| cell.chars().count())
         .filter(|length| *length > 0)
         .collect();
-    // Rows of one cell each are a form or a frame.
+    // A table whose rows have one cell each is a form or a frame.
     let beside = |row: &&Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count() >= 2;
     let fits = rows.len() >= 2
         && columns >= 2
@@ -287,7 +288,7 @@ fn by_baseline(mut lines: Vec<Line>) -> Vec<Vec<Line>> {
     rows
 }
 
-/// Puts a table among lines, where its first line was drawn.
+/// Inserts a table among lines, where its first line was drawn.
 fn insert(table: Table, frame: [f32; 4], first: &Line, lines: &mut Vec<Line>) {
     lines.push(Line::of_table(table, frame, first));
     lines.sort_by_key(|line| line.order);

@@ -1,4 +1,4 @@
-//! The structure tree of tagged files: which element each marked content belongs to.
+//! The structure tree of tagged files: maps marked content to elements.
 
 use std::collections::HashMap;
 
@@ -9,15 +9,15 @@ use hayro_syntax::object::{Dict, Name, Object, ObjectIdentifier, String as PdfSt
 use crate::interpret::Glyph;
 use crate::strings;
 
-/// Nodes of a tree that are read, and how deep: a loop ends at either.
+/// The most nodes of a tree that are read, and its depth: both limits end a cycle.
 const MOST_NODES: usize = 100_000;
 const DEEPEST: usize = 40;
-/// Share of a page's glyphs that belong to elements, where tags are sound.
+/// The share of a page's glyphs in elements from which tags count as reliable.
 const TAGGED: f32 = 0.8;
-/// Glyphs of one element on a page: with more, it is no paragraph but the page.
+/// The most glyphs of one element on a page: with more, it is the page, not a paragraph.
 const MOST_GLYPHS: usize = 3000;
 
-/// What an element is.
+/// The type of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A heading of a level from 1.
@@ -28,18 +28,18 @@ pub(crate) enum Role {
     Cell(u32, u32, u32, bool),
 }
 
-/// Elements by number, from 1, and what belongs to each.
+/// Elements by number, from 1, and their content.
 #[derive(Debug, Default)]
 pub(crate) struct Tags {
     roles: Vec<Role>,
     pages: HashMap<ObjectIdentifier, HashMap<u32, u32>>,
-    /// What figures show, by page.
+    /// Alternative texts of figures, by page.
     alternatives: HashMap<ObjectIdentifier, Vec<String>>,
     pub(crate) has_headings: bool,
 }
 
 impl Tags {
-    /// Reads the tree of a file that says that it is tagged.
+    /// Reads the tree of a file that is marked as tagged.
     pub(crate) fn read(pdf: &Pdf) -> Self {
         let tree = || {
             let root = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())?;
@@ -53,7 +53,7 @@ impl Tags {
             nodes: 0,
             table: (0, 0, 0),
         };
-        reader.kids(&tree, Place::default(), 0);
+        reader.kids(&tree, TreePosition::default(), 0);
         reader.tags
     }
 
@@ -62,7 +62,7 @@ impl Tags {
         self.pages.get(&page?)
     }
 
-    /// What the figures of a page show.
+    /// Alternative texts of the figures of a page.
     pub(crate) fn alternatives(&self, page: Option<ObjectIdentifier>) -> Vec<String> {
         page.and_then(|page| self.alternatives.get(&page)).cloned().unwrap_or_default()
     }
@@ -72,7 +72,8 @@ impl Tags {
     }
 }
 
-/// Forgets the elements of a page's glyphs where tags are not sound: many glyphs have none, or all have one.
+/// Ignores the elements of a page's glyphs if the tags are unreliable: many glyphs have none, or
+/// all have the same.
 pub(crate) fn check(glyphs: &mut [Glyph]) {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for glyph in glyphs.iter() {
@@ -88,9 +89,9 @@ pub(crate) fn check(glyphs: &mut [Glyph]) {
     }
 }
 
-/// Where in the tree a node is.
+/// The position of a node in the tree.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct TreePosition {
     page: Option<ObjectIdentifier>,
     /// The element that content belongs to; 0 for none yet.
     element: u32,
@@ -105,7 +106,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn kids(&mut self, node: &Dict<'a>, place: Place, depth: usize) {
+    fn kids(&mut self, node: &Dict<'a>, place: TreePosition, depth: usize) {
         match node.get::<Object<'a>>(b"K") {
             Some(Object::Array(kids)) => {
                 for kid in kids.iter::<Object<'a>>() {
@@ -117,7 +118,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn kid(&mut self, kid: Object<'a>, place: Place, depth: usize) {
+    fn kid(&mut self, kid: Object<'a>, place: TreePosition, depth: usize) {
         self.nodes += 1;
         if self.nodes > MOST_NODES || depth > DEEPEST {
             return;
@@ -126,7 +127,7 @@ impl<'a> Reader<'a> {
             Object::Number(number) => self.content(u32::try_from(number.as_i64()).ok(), place),
             Object::Dict(kid) => {
                 let page = kid.get_ref(b"Pg").map(Into::into).or(place.page);
-                let place = Place { page, ..place };
+                let place = TreePosition { page, ..place };
                 if kid.contains_key(b"S") {
                     self.element(&kid, place, depth + 1);
                 } else {
@@ -137,13 +138,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn content(&mut self, mark: Option<u32>, place: Place) {
+    fn content(&mut self, mark: Option<u32>, place: TreePosition) {
         if let (Some(mark), Some(page), 1..) = (mark, place.page, place.element) {
             self.tags.pages.entry(page).or_default().insert(mark, place.element);
         }
     }
 
-    fn element(&mut self, node: &Dict<'a>, place: Place, depth: usize) {
+    fn element(&mut self, node: &Dict<'a>, place: TreePosition, depth: usize) {
         let Some(name) = self.name(node) else { return };
         let role = |role| Some(role);
         let inside = self.tags.role(place.element);
@@ -185,12 +186,12 @@ impl<'a> Reader<'a> {
         let table = self.table;
         self.kids(node, place, depth);
         if matches!(own, Some(Role::Cell(..))) {
-            // A table inside a cell has counted its own.
+            // A nested table has counted its own rows.
             self.table = (self.table.0.max(table.0), table.1, table.2);
         }
     }
 
-    /// The type of an element, by the file's own map where it is not a standard one.
+    /// The type of an element, mapped by the file's role map if it is not a standard type.
     fn name(&self, node: &Dict<'a>) -> Option<Vec<u8>> {
         let mut name = node.get::<Name<'_>>(b"S")?.as_ref().to_vec();
         for _ in 0..8 {
@@ -202,11 +203,11 @@ impl<'a> Reader<'a> {
         Some(name)
     }
 
-    fn figure(&mut self, node: &Dict<'a>, place: Place) {
+    fn figure(&mut self, node: &Dict<'a>, place: TreePosition) {
         let Some(text) = node.get::<PdfString<'_>>(b"Alt") else { return };
         let text = strings::decode(text.as_bytes());
         let text = collapse(&text).into_owned();
-        // Programs put the name of the picture's file there.
+        // Some programs put the picture's file name there.
         let is_file = !text.contains(' ') && text.contains('.');
         // The page can be that of the content.
         let of_kid = || {

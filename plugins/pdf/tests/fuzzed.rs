@@ -1,4 +1,4 @@
-//! Files nobody wrote, and bombs.
+//! Reads mutated files and decompression bombs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 

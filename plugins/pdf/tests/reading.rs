@@ -1,4 +1,4 @@
-//! What is read of files made for the purpose, one behaviour a test.
+//! Reads generated files, one behaviour per test.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 

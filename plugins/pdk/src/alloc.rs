@@ -1,17 +1,17 @@
-//! The allocator: Rust's own, which says when there is no more memory.
+//! The allocator: Rust's own, which logs a failed allocation.
 //!
-//! A guest that passes its memory limit sees an allocation fail and aborts, and an abort tells the host
-//! nothing. One line in the log does: the host then reports the limit instead of a bug.
+//! At its memory limit, a guest's allocation fails and the guest aborts; the trap has no reason. A
+//! line in the log tells the host to report the limit instead of a bug.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bindings::carrel::plugin::log;
 
-/// Whether the guest's own code runs. While the host hands values over it may not be called.
+/// Whether the guest's own code runs. While the host passes values, the guest must not call it.
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// Marks that the guest's own code runs from here on, or that the host takes over.
+/// Sets whether the guest's own code runs.
 pub(crate) fn running(now: bool) {
     RUNNING.store(now, Ordering::Relaxed);
 }
@@ -33,13 +33,13 @@ fn reported(memory: *mut u8) -> *mut u8 {
 #[inline(never)]
 fn report() {
     if RUNNING.load(Ordering::Relaxed) {
-        // The words of Rust's own message where there is a standard error stream.
+        // The text of Rust's own message on standard error.
         log::write(log::Level::Error, "memory allocation failed");
     }
 }
 
-// SAFETY: every call is handed to `System` as it is, whose contract the caller upholds. `reported`
-// neither allocates nor touches the memory.
+// SAFETY: every call is forwarded unchanged to `System`, whose contract the caller upholds.
+// `reported` neither allocates nor touches the memory.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,23 +1,23 @@
-//! What an answer says, by its status and its body: the same for every upstream that reports its errors in
-//! JSON or in pages of markup.
+//! Reads responses by status and body, for every upstream that reports errors in JSON or in pages
+//! of markup.
 
 use crate::{Code, Error, Host, Request, Response, discard, refusal};
 
-/// What a request asked for, which decides what 404 means.
+/// Whether a request was for one item or a search, which decides what 404 means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// One item, by its identifier.
     ForOne,
-    /// Whatever matches.
+    /// A search.
     ForMatches,
 }
 
-/// What `parse` makes of an answer's body, or the error that the answer stands for.
+/// Parses a response's body with `parse`, or returns the error that the response stands for.
 ///
 /// # Errors
 ///
-/// The upstream's own report, in whatever body; `upstream_invalid` when a successful answer cannot be
-/// read; `not_found` when one item was asked for and is not there; else what the status means.
+/// The upstream's error report, in any body; `upstream_invalid` when a successful answer cannot be
+/// parsed; `not_found` when the requested item does not exist; else the error of the status.
 pub fn read<'r, T>(
     source: &str,
     response: &'r Response,
@@ -25,7 +25,7 @@ pub fn read<'r, T>(
     parse: impl FnOnce(&'r str) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let parsed = parse(&response.body).map_err(|error| match (error.code, asked) {
-        // No search is for one thing, so that what is missing is something in its arguments.
+        // A search does not name a single item, so 404 is about its arguments.
         (Code::NotFound, Asked::ForMatches) => Error { code: Code::UpstreamError, ..error },
         _ => error,
     });
@@ -47,7 +47,7 @@ pub fn read<'r, T>(
             Error::new(Code::NotFound, format!("{source} answered with status {status}"))
         }
         (400 | 422, Some(report)) => Error { code: Code::UpstreamError, ..report },
-        // The status says what kind of error it is, the report says more.
+        // The status gives the kind of error, the report the message.
         (_, Some(report)) => {
             let message = format!("{}; {}", refused.message, report.message);
             Error { message, ..refused }
@@ -56,8 +56,8 @@ pub fn read<'r, T>(
     })
 }
 
-/// Reads as [`read`] does an answer that the call can do without. One that cannot be read is not kept for
-/// the next call.
+/// Reads an optional answer as [`read`] does. An unreadable answer is removed from the cache, so
+/// the next call requests it again.
 ///
 /// # Errors
 ///

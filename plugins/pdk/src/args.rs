@@ -1,4 +1,4 @@
-//! Arguments: one JSON text in, the author's own type out.
+//! Parses a call's arguments: JSON text → the plugin author's type.
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -19,8 +19,8 @@ pub enum Part {
 
 /// Reads a call's arguments into a type of the plugin's own.
 ///
-/// The host has checked them against the tool's input schema, which comes from the same type (see
-/// [`schema`](crate::schema)); this catches a host that did not.
+/// The host has checked them against the tool's input schema, which is generated from the same type
+/// (see [`schema`](crate::schema)); this check is for a host that did not.
 ///
 /// # Errors
 ///
@@ -28,23 +28,23 @@ pub enum Part {
 pub fn arguments<T: DeserializeOwned>(json: &str) -> Result<T, Error> {
     serde_json::from_str(json).map_err(|error| {
         let text = error.to_string();
-        // The position in the JSON text says nothing to whoever filled in the arguments.
+        // The position in the JSON text does not help the caller.
         let reason = text.split(" at line ").next().unwrap_or(&text);
         Error::new(Code::InvalidArguments, format!("arguments: {reason}"))
     })
 }
 
-/// Reads a whole number that may be written with a fraction of zero: `10.0` is an integer to JSON
-/// Schema, and some clients write all numbers so. For `#[serde(deserialize_with = …)]`.
+/// Reads a whole number that may be written with a fraction of zero: to JSON Schema `10.0` is an
+/// integer, and some clients write all numbers as fractions. For `#[serde(deserialize_with = …)]`.
 ///
 /// # Errors
 ///
-/// When it is no number, not whole, negative, or above `u32`.
+/// When it is not a number, not whole, negative, or above `u32`.
 pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let number = serde_json::Number::deserialize(deserializer)?;
     let whole = number.as_u64().or_else(|| {
         let float = number.as_f64()?;
-        // The cast is exact in this range, and whatever is outside does not fit below either.
+        // The cast is exact in this range; values outside do not fit into `u32` either.
         ((0.0..=f64::from(u32::MAX)).contains(&float) && float.fract() == 0.0)
             .then_some(float as u64)
     });

@@ -1,12 +1,12 @@
-//! The document: what every reader of papers and pages makes of a file, as
-//! `contract/v1/document.schema.json` fixes it.
+//! The document: the result of every reader of papers and pages, as defined by
+//! `contract/v1/document.schema.json`.
 //!
-//! Absent means unknown. Texts are on one line, whitespace collapsed; where a text has lines of its own,
-//! a line feed stands between them. A formula inside a text is TeX between dollars, `$x^2$`, where the
-//! document has TeX. What could not be read is a [`Warning`] with its place.
+//! Absent means unknown. Texts are on one line, whitespace collapsed; if a text has several lines,
+//! a line feed separates them. A formula inside a text is TeX between dollars, `$x^2$`, where the
+//! document has TeX. A part that could not be read becomes a [`Warning`] with its position.
 //!
-//! [`Document::to_json`] is what `parse` returns; [`Document::to_markdown`] and [`Document::to_text`] are
-//! the one way it is shown. The host's own plugin `render` reads the JSON of any reader and shows it so.
+//! [`Document::to_json`] is what `parse` returns; [`Document::to_markdown`] and
+//! [`Document::to_text`] render it. The built-in plugin `render` renders the JSON of any reader.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ mod table;
 mod tests;
 mod write;
 
-/// Warnings that a document keeps; the last one counts the others.
+/// The most warnings of a document; the last one counts the others.
 pub const MAX_WARNINGS: usize = 100;
 
 /// A document.
@@ -110,7 +110,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// The name as a person reads it, given name first; empty when there is none.
+    /// The name for display, given name first; empty if there is none.
     pub fn name(&self) -> String {
         let parts = [&self.given, &self.family, &self.suffix, &self.literal];
         parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -445,7 +445,7 @@ pub struct Link {
 pub struct Warning {
     /// Which kind of problem, snake_case.
     pub code: String,
-    /// What a person should read.
+    /// The message for a person.
     pub message: String,
     /// Where: byte and element, or page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -509,7 +509,7 @@ impl Reason {
 }
 
 impl Document {
-    /// Adds a warning; from the [`MAX_WARNINGS`]th on they are only counted.
+    /// Adds a warning; from the [`MAX_WARNINGS`]th on, warnings are only counted.
     pub fn warn(&mut self, code: &str, message: impl Into<String>, place: Option<String>) {
         if self.warnings.len() + 1 < MAX_WARNINGS {
             let (code, message) = (code.to_owned(), message.into());
@@ -527,7 +527,7 @@ impl Document {
         }
     }
 
-    /// Adds a link, unless it is there. Call it once for each, then [`finish`](Self::finish).
+    /// Adds a link; [`finish`](Self::finish) removes duplicates.
     pub fn link(&mut self, href: &str, text: Option<&str>) {
         let text = text.filter(|text| !text.is_empty() && *text != href).map(str::to_owned);
         if !href.is_empty() {
@@ -535,8 +535,8 @@ impl Document {
         }
     }
 
-    /// Completes what follows from the rest: each address once, `abstract` from `abstracts`, and, unless
-    /// it was set, `quality`.
+    /// Sets derived members: removes duplicate links, sets `abstract` from `abstracts`, and
+    /// `quality` unless it was set.
     pub fn finish(&mut self) {
         let mut seen = std::collections::HashSet::new();
         self.links.retain(|link| seen.insert(link.href.clone()));

@@ -1,4 +1,4 @@
-//! The errors of the contract that are a plugin's to report.
+//! The contract's errors that plugins report.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The arguments do not make sense together.
+    /// The arguments are invalid or contradict each other.
     InvalidArguments,
     /// The source answered and has no such item.
     NotFound,
-    /// The document is not what its format promises.
+    /// The document is not in the promised format.
     InvalidDocument,
-    /// The source understood the request and reports an error of its own.
+    /// The source understood the request and reported an error.
     UpstreamError,
     /// The source's answer cannot be read.
     UpstreamInvalid,
     /// The source could not be reached.
     UpstreamUnavailable,
-    /// The source's pace asks for a longer wait than the call has.
+    /// The source's rate limit requires a longer wait than the call's deadline allows.
     RateLimited,
     /// The call's deadline passed.
     Timeout,
-    /// A document, response or result passes its size cap.
+    /// A document, response or result exceeds its size limit.
     TooLarge,
     /// Policy refused a request.
     Denied,
@@ -62,8 +62,8 @@ impl Code {
     }
 }
 
-/// What to do about an error, of the actions of `contract/v1/errors.json`: those that a plugin has cause
-/// to name because its code's own action does not fit.
+/// What to do about an error: the actions of `contract/v1/errors.json` that a plugin may set when
+/// its code's default action does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -83,34 +83,34 @@ impl Action {
         [Self::FixArguments, Self::RetryLater, Self::AskOperator, Self::ReportBug];
 }
 
-/// Where in a document something is wrong.
+/// The position of an error in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Position {
-    /// Bytes of UTF-8 before the place, a byte order mark included.
+    /// Byte offset in the UTF-8 text, including a byte order mark.
     pub offset: u64,
-    /// The open elements there, outermost first, `entry[3]` being the third: `feed/entry[3]/title`.
-    /// Empty outside the root.
+    /// The open elements at the offset, outermost first, `entry[3]` being the third:
+    /// `feed/entry[3]/title`. Empty outside the root.
     pub path: String,
 }
 
-/// What a plugin returns instead of a result.
+/// The error that a plugin returns instead of a result.
 ///
 /// Messages are one line, in lower case and without a full stop, shaped "expected … but found …"
-/// where that fits, and never name internal types. Whether a retry helps and what to do follow from
-/// the code; a plugin says so itself only where it knows better.
+/// where that fits, and never name internal types. The code determines whether a retry helps and
+/// what to do; a plugin sets these only when it knows better.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Error {
     /// What kind of error it is.
     pub code: Code,
-    /// What a person should read.
+    /// The message for a person.
     pub message: String,
-    /// Whether the same call can succeed later, where that differs from the code's own answer.
+    /// Whether the same call can succeed later, if that differs from the code's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// Seconds after which a retry can succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<f64>,
-    /// What to do, where that differs from the code's own action.
+    /// What to do, if that differs from the code's default action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
     /// The place in the document.
@@ -131,12 +131,12 @@ impl Error {
         }
     }
 
-    /// The host asked for a tool that the manifest does not list.
+    /// The host called a tool that the manifest does not list.
     pub fn unknown_tool(tool: &str) -> Self {
         Self::new(Code::InvalidArguments, format!("this plugin has no tool {tool:?}"))
     }
 
-    /// The host asked for a format that the manifest does not list.
+    /// The host requested a format that the manifest does not list.
     pub fn unknown_format(format: &str) -> Self {
         Self::new(Code::InvalidArguments, format!("this plugin has no format {format:?}"))
     }
@@ -153,29 +153,29 @@ impl Error {
         }
     }
 
-    /// The same error, saying when a retry can succeed.
+    /// Sets the seconds after which a retry can succeed.
     #[must_use]
     pub fn retry_after(mut self, seconds: f64) -> Self {
         self.retry_after_seconds = Some(seconds);
         self
     }
 
-    /// The same error, saying whether a retry can succeed.
+    /// Sets whether a retry can succeed.
     #[must_use]
     pub fn retryable(mut self, retryable: bool) -> Self {
         self.retryable = Some(retryable);
         self
     }
 
-    /// The same error, saying what to do.
+    /// Sets what to do.
     #[must_use]
     pub fn action(mut self, action: Action) -> Self {
         self.action = Some(action);
         self
     }
 
-    /// The same error, saying that the same call can succeed later: the upstream broke down, which is
-    /// nothing the arguments could change.
+    /// Marks the error as temporary: the same call can succeed later, because the upstream failed
+    /// for reasons unrelated to the arguments.
     #[must_use]
     pub fn retry_later(self) -> Self {
         self.retryable(true).action(Action::RetryLater)
@@ -184,7 +184,8 @@ impl Error {
     /// The error as the contract's JSON text.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| {
-            // Only a float that is not a number could get here, and the message has none.
+            // Serialization fails only for maps with non-string keys, which the error does not
+            // have.
             format!(r#"{{"code":"{}","message":"error without details"}}"#, self.code.as_str())
         })
     }

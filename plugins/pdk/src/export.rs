@@ -1,13 +1,13 @@
-//! Between the generated bindings and [`Plugin`]: decode, call, encode, and nothing else.
+//! Connects the generated bindings to [`Plugin`]: decodes, calls, encodes.
 
 use crate::alloc;
 use crate::bindings::carrel::plugin as wit;
 use crate::fetch::{Failure, FailureKind, Header, Host, Level, Method, Request, Response};
 use crate::{Error, Plugin};
 
-/// The contract's strings, named so that [`plugin!`](crate::plugin) needs nothing in scope.
+/// The contract's string type, re-exported so that [`plugin!`](crate::plugin) needs no imports.
 pub type Text = String;
-/// The contract's lists of bytes, likewise.
+/// The contract's byte list type, re-exported for the same reason.
 pub type Bytes = Vec<u8>;
 
 /// `describe` of the contract.
@@ -43,8 +43,8 @@ pub fn parse_bytes<P: Plugin>(
     result
 }
 
-/// Sends the message of a panic, or of a failed allocation, to the host's log. Either ends the
-/// instance, and without a standard error stream nobody would learn why.
+/// Sends the message of a panic or a failed allocation to the host's log. Either ends the instance,
+/// and there is no standard error stream.
 fn begin() {
     alloc::running(true);
     std::panic::set_hook(Box::new(|panic| {

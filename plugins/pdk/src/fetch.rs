@@ -1,4 +1,4 @@
-//! What a plugin may ask of the world outside: the imports of the contract as one trait.
+//! The host functions that a plugin may call: the contract's imports as one trait.
 
 use crate::{Code, Error};
 
@@ -33,7 +33,7 @@ pub struct Request {
     pub headers: Vec<Header>,
     /// The body of a POST; empty otherwise.
     pub body: String,
-    /// Ask upstream even if the host's cache has a fresh answer.
+    /// Send the request even if the host's cache has a fresh response.
     pub refresh: bool,
 }
 
@@ -60,7 +60,7 @@ impl Request {
         Self { method: Method::Post, headers: vec![header], body: body.into(), ..Self::get(url) }
     }
 
-    /// The same request past the host's cache.
+    /// The same request, bypassing the host's cache.
     #[must_use]
     pub fn refreshed(mut self) -> Self {
         self.refresh = true;
@@ -68,7 +68,7 @@ impl Request {
     }
 }
 
-/// An upstream's answer, whatever its status.
+/// An upstream's response, with any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The HTTP status of the last hop.
@@ -87,7 +87,7 @@ impl Response {
         (200..300).contains(&self.status)
     }
 
-    /// The value of the first header called `name`, whatever its case.
+    /// The value of the first header called `name`, case-insensitively.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -96,32 +96,32 @@ impl Response {
     }
 }
 
-/// Why a request has no answer.
+/// The reason why a request has no response.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FailureKind {
     /// Policy refused the request or one of its redirects.
     Denied {
         /// One of the denial reasons of `contract/v1/errors.json`.
         reason: String,
-        /// The grant that would allow it; empty when none can.
+        /// The grant that would allow it; empty if no grant can.
         grant: String,
     },
     /// The deadline passed, or the upstream did not answer in time.
     Timeout {
-        /// How long was waited.
+        /// The time waited.
         milliseconds: u64,
     },
-    /// The upstream's pace asks for a longer wait than the call has.
+    /// The upstream's rate limit requires a longer wait than the call's deadline allows.
     RateLimited {
         /// Seconds after which the same request can succeed.
         seconds: f64,
     },
-    /// The answer passes the size cap.
+    /// The response exceeds the size limit.
     TooLarge {
-        /// The cap in bytes.
+        /// The limit in bytes.
         cap: u64,
     },
-    /// No connection, a broken answer, or a server error that outlasted the host's retries.
+    /// No connection, a broken response, or a server error after all of the host's retries.
     Unreachable {
         /// The last HTTP status; 0 when no answer came.
         status: u64,
@@ -135,14 +135,14 @@ pub enum FailureKind {
 pub struct Failure {
     /// The URL that failed: the request's or a redirect's.
     pub url: String,
-    /// What happened, to act on.
+    /// The reason, for programs.
     pub kind: FailureKind,
     /// One line for a person.
     pub message: String,
 }
 
 impl Failure {
-    /// The error code that a call ends with when it cannot do without this answer.
+    /// The error code of a call that fails because of this failure.
     pub fn code(&self) -> Code {
         match self.kind {
             FailureKind::Denied { .. } => Code::Denied,
@@ -172,23 +172,23 @@ pub enum Level {
     Debug,
     /// For the operator who looks.
     Info,
-    /// Something was worked around.
+    /// A problem that was worked around.
     Warn,
     /// Something failed.
     Error,
 }
 
-/// The host as a plugin sees it: inside the sandbox the contract's imports, in a test a double.
+/// The host as a plugin sees it: the contract's imports inside the sandbox, a test double in tests.
 pub trait Host {
-    /// Makes the requests at once, within the pace of their upstreams, and returns the outcomes in
-    /// the order of the requests.
+    /// Makes the requests concurrently, within the rate limits of their upstreams, and returns the
+    /// outcomes in the order of the requests.
     fn fetch_all(&self, requests: Vec<Request>) -> Vec<Result<Response, Failure>>;
 
     /// Makes one request.
     ///
     /// # Errors
     ///
-    /// The failure, when there is no answer.
+    /// The failure, if there is no response.
     fn fetch(&self, request: Request) -> Result<Response, Failure> {
         let url = request.url.clone();
         self.fetch_all(vec![request]).pop().unwrap_or_else(|| {
@@ -203,26 +203,27 @@ pub trait Host {
     /// Writes a line to the host's log.
     fn log(&self, level: Level, message: &str);
 
-    /// Says that `done` of `total` steps are finished; `total` is 0 when it is not known.
+    /// Reports that `done` of `total` steps are finished; `total` is 0 if unknown.
     fn progress(&self, done: u64, total: u64, message: &str);
 
     /// The plugin's own setting `key` as JSON text, when the operator set it. Keys that begin with
-    /// `carrel:` are the host's: `carrel:waiting` is the number of the plugin's requests that wait.
+    /// `carrel:` are reserved for the host: `carrel:waiting` is the number of the plugin's pending
+    /// requests.
     fn setting(&self, key: &str) -> Option<String>;
 
-    /// Notes a request whose answers [`discard`] was called for. For doubles in tests.
+    /// Records a call of [`discard`]. For test doubles.
     #[cfg(not(target_family = "wasm"))]
     fn discarded(&self, _request: &Request) {}
 }
 
-/// Takes the answers that this call has had to `request` out of the host's cache, so that the next
-/// call asks upstream again.
+/// Removes the responses that this call received for `request` from the host's cache, so that the
+/// next call sends the request again.
 ///
-/// For an answer that a plugin cannot read and works without. The answers of a call that fails are
-/// not kept anyway. Nothing happens for a request that this call has not made.
+/// Use it for a response that a plugin cannot parse and does not need. Responses of a call that
+/// fails are never cached. Does nothing for a request that this call has not made.
 ///
-/// This is no method of [`Host`], so that a plugin that never calls it does not import it, and runs
-/// in hosts that do not have it yet.
+/// It is not a method of [`Host`], so that a plugin that never calls it does not import it and runs
+/// in older hosts.
 pub fn discard(host: &dyn Host, request: &Request) {
     #[cfg(target_family = "wasm")]
     {

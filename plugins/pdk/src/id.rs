@@ -1,4 +1,4 @@
-//! Identifiers as types: parsed once, canonical afterwards.
+//! Identifier types: parsed once, then in canonical form.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub use arxiv::ArxivId;
 pub use doi::Doi;
 pub use pubmed::{Pmcid, Pmid};
 
-/// A text that is not the identifier it should be.
+/// The error for a text that is not such an identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdError {
     expected: &'static str,
@@ -31,7 +31,7 @@ impl fmt::Display for IdError {
 
 impl std::error::Error for IdError {}
 
-/// `text` without `prefix`, whatever its case.
+/// `text` without `prefix`, case-insensitively.
 fn strip_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let head = text.get(..prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])

@@ -1,4 +1,4 @@
-//! JSON text: results on their way out, and documents of sources that answer in JSON.
+//! JSON: writes results, and reads documents of sources that answer in JSON.
 
 pub mod document;
 mod fast_path;

@@ -1,4 +1,4 @@
-//! The guest side of Carrel's plugin contract, written once.
+//! The guest kit: the guest side of Carrel's plugin contract.
 //!
 //! A plugin is a type that implements [`Plugin`] and one line that exports it:
 //!
@@ -27,10 +27,10 @@
 //! carrel_pdk::plugin!(Echo);
 //! ```
 //!
-//! Compiled for WebAssembly, [`plugin!`] exports the contract's functions; compiled natively it only
-//! checks the type, and the same logic runs in ordinary unit tests against
-//! [`testing::FakeHost`]. A plugin never sleeps, retries or reads a clock: pace, retries and caching
-//! belong to the host, which a plugin reaches through [`Host`].
+//! Compiled for WebAssembly, [`plugin!`] exports the contract's functions. Compiled natively, it
+//! only checks the type, and unit tests run the same code with [`testing::FakeHost`]. A plugin
+//! never sleeps, retries or reads a clock: the host, which a plugin calls through [`Host`], limits
+//! rates, retries and caches.
 
 #[cfg(target_family = "wasm")]
 #[allow(unsafe_code)]
@@ -85,8 +85,8 @@ pub mod bindings {
     });
 }
 
-/// The bindings of the exported interface `documents`, which only some plugins have; its world is
-/// added to the other one's when the component is made.
+/// The bindings of the exported interface `documents`, which only some plugins have. Its world is
+/// merged with the other one when the component is made.
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 #[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all)]

@@ -43,14 +43,14 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Id {
-    /// What it identifies by.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Its text.
     pub id: String,
 }
 
-/// What was asked: at most as many identifiers as the manifest's `batch`.
+/// The requested identifiers: at most as many as the manifest's `batch`.
 ///
 /// # Errors
 ///
@@ -64,14 +64,14 @@ pub fn ids(arguments: &str) -> Result<Vec<Id>, Error> {
     Ok(args::arguments::<Arguments>(arguments)?.ids)
 }
 
-/// What was found. Every identifier that was asked for is in exactly one of the lists.
+/// The answer. Every requested identifier is in exactly one of the lists.
 #[derive(Debug, Default)]
 pub struct Answer<'d> {
-    /// Records, each with the identifier it was asked by.
+    /// Records, each with its requested identifier.
     pub works: Vec<(Id, Work<'d>)>,
     /// Identifiers that the source does not have.
     pub not_found: Vec<Id>,
-    /// Identifiers that could not be asked about, and why.
+    /// Identifiers whose request failed, with the error.
     pub failed: Vec<(Id, Error)>,
 }
 
@@ -114,12 +114,12 @@ impl Answer<'_> {
     }
 }
 
-/// Runs the tool `lookup`, or the role `open_copies`, with one request for each identifier, all at once:
-/// `request` makes it, `read` finds the record in its answer.
+/// Runs the tool `lookup`, or the role `open_copies`, with one request for each identifier, all
+/// concurrently: `request` makes it, `read` finds the record in its response.
 ///
 /// # Errors
 ///
-/// Only for arguments that are none; what happens to one identifier is said of that one.
+/// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub fn one_by_one(
     arguments: &str,
     host: &dyn Host,
@@ -155,8 +155,8 @@ pub fn one_by_one(
     Ok(answer.to_json())
 }
 
-/// The error of an identifier that the plugin does not resolve, or that is none; `expected` names those it
-/// does.
+/// The error for an invalid identifier or a kind that the plugin does not resolve; `expected` names
+/// the kinds it does.
 pub fn not_resolved(id: &Id, expected: &str) -> Error {
     let message = format!("expected {expected} but found {:?} as {}", id.id, id.kind.as_str());
     Error::new(Code::InvalidArguments, message)

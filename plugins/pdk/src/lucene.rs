@@ -1,7 +1,7 @@
 //! Queries for sources that search in the query language of Lucene, Solr or Elasticsearch.
 
-/// The words of `text` without anything that the query language reads as syntax, which is said by
-/// words alone: every word has to occur. Empty when there are no words.
+/// The words of `text` without the syntax of the query language; every word has to occur. Empty if
+/// there are no words.
 ///
 /// ```
 /// assert_eq!(carrel_pdk::lucene::words("title:(desk OR chair) -lamp*"), "title desk chair lamp");

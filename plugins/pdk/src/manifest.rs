@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The contract version this kit speaks.
 pub const CONTRACT: &str = "1.1";
-/// The contract version of a plugin that uses nothing newer: older hosts take it too.
+/// The contract version of a plugin that uses nothing newer: older hosts accept it too.
 const FIRST: &str = "1.0";
 
 /// What `describe` returns.
@@ -32,12 +32,12 @@ pub struct Manifest {
     /// Where people and issues are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub homepage: Option<String>,
-    /// The only hosts the plugin may reach.
+    /// The only hosts that the plugin may fetch from.
     pub hosts: Vec<HostRule>,
-    /// Values the host attaches at the edge.
+    /// Secrets that the host adds to requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
-    /// Limits the plugin asks for where the defaults do not do.
+    /// Limits that the plugin requests where the defaults do not suffice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
     /// The tools.
@@ -45,7 +45,7 @@ pub struct Manifest {
     /// Identifiers that the reserved tool `lookup` resolves to records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup: Option<Lookup>,
-    /// What the plugin does for tools that ask several sources at once.
+    /// The plugin's roles for tools that query several sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roles: Option<Roles>,
     /// Documents about the source that clients read by URI.
@@ -86,14 +86,15 @@ impl Manifest {
 
     /// The manifest as the contract's JSON text.
     pub fn to_json(&self) -> String {
-        // Written in front: a copy with another version would be 12 KB of code in every component.
+        // Written here: a copy of the manifest with another version would be 12 KB of code in every
+        // component.
         let rest = serde_json::to_string(self).unwrap_or_default();
         let rest = rest.strip_prefix('{').unwrap_or_default();
         format!("{{\"contract\":\"{}\",{rest}", self.contract())
     }
 }
 
-/// A host the plugin may reach, and the manners its upstream asks for.
+/// A host that the plugin may fetch from, with its rate limit and cache time.
 #[derive(Debug, Clone, Serialize)]
 pub struct HostRule {
     /// A DNS name, or `*.name` for exactly one more label.
@@ -103,19 +104,19 @@ pub struct HostRule {
     /// Path prefixes, matched on whole segments; every path when empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The slowest pace that keeps the upstream's rules.
+    /// The rate limit by the upstream's rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
-    /// Requests in flight at once.
+    /// The most concurrent requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
-    /// How long an answer stays fresh in the host's cache, in seconds.
+    /// Seconds for which a response is fresh in the host's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_seconds: Option<u32>,
 }
 
 impl HostRule {
-    /// A rule for `host` with `methods` and neither pace nor cache.
+    /// A rule for `host` with `methods`, without pace and cache.
     pub fn new(host: &str, methods: &[&'static str]) -> Self {
         Self {
             host: host.to_owned(),
@@ -131,30 +132,30 @@ impl HostRule {
 /// A token bucket.
 #[derive(Debug, Clone, Serialize)]
 pub struct Pace {
-    /// Milliseconds between two requests in the long run.
+    /// Milliseconds between two requests, on average.
     pub interval_ms: u32,
-    /// Requests that may go at once after a rest; 1 when absent.
+    /// The burst: requests without a pause after idle time; 1 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<u32>,
-    /// Name of the bucket; the host's name when absent. Hosts of this plugin that name the same one
-    /// share it; a plugin can slow down no other plugin.
+    /// Name of the bucket; the host's name when absent. Hosts of this plugin with the same name
+    /// share it; a plugin cannot slow down other plugins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<String>,
 }
 
-/// A value the host attaches at the edge; the plugin never sees it.
+/// A secret that the host adds to requests; the plugin never sees it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Secret {
     /// The name under which the operator provides it.
     pub name: String,
-    /// What it is for and where to get one.
+    /// Its purpose and where to get one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The declared hosts it may go to.
+    /// The declared hosts to which it is sent.
     pub hosts: Vec<String>,
-    /// Where it goes.
+    /// The part of the request that carries it.
     pub attach: Attach,
-    /// The pace that holds when it is set.
+    /// The pace that applies when it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
 }
@@ -172,7 +173,7 @@ pub enum Attach {
     Scheme {
         /// The name of the header.
         header: String,
-        /// The word in front of the value, with one space between them.
+        /// The word before the value, separated by a space.
         scheme: String,
     },
 }
@@ -200,7 +201,7 @@ impl Attach {
     }
 }
 
-/// Limits of one call; the operator's grant decides.
+/// Limits of one call, as requested; the operator's grant decides.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Limits {
     /// Seconds of processor time in the guest.
@@ -247,7 +248,7 @@ pub struct Tool {
 /// Hints about a tool.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Annotations {
-    /// Changes nothing anywhere.
+    /// Does not change anything.
     pub read_only: bool,
     /// May delete or overwrite.
     pub destructive: bool,
@@ -274,14 +275,14 @@ pub struct Lookup {
     pub batch: Option<u32>,
 }
 
-/// What the plugin does for tools that ask several sources at once. For each role the host calls the
+/// The plugin's roles for tools that query several sources. For each role the host calls the
 /// reserved tool `role:NAME`, for which [`roles`](crate::roles) has the types.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Roles {
     /// Searches works by words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
-    /// Knows copies that are free to read; takes and returns what `lookup` does.
+    /// Knows copies that are free to read; arguments and result are those of `lookup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_copies: Option<Lookup>,
     /// Has full texts at the plugin's own hosts.

@@ -1,9 +1,9 @@
-//! Percent-encoding, for the places a plugin puts text into a URL.
+//! Percent-encoding of text in URLs.
 
 use std::borrow::Cow;
 
 /// Encodes the value of a query parameter: everything but letters, digits and `-._~:,/@`, which no
-/// server reads as syntax there, so that requests stay readable in logs and recordings.
+/// server reads as syntax there, so that logs and recordings are readable.
 pub fn query(value: &str) -> String {
     encode(value, b":,/@")
 }
@@ -13,7 +13,7 @@ pub fn segment(value: &str) -> String {
     encode(value, b"")
 }
 
-/// Encodes a path: like [`segment`], with slashes kept and the characters that mean nothing in a
+/// Encodes a path: like [`segment`], but keeps slashes and the characters without a meaning in a
 /// path, `:;,()@!$'*=`.
 pub fn path(value: &str) -> String {
     encode(value, b"/:;,()@!$'*=")
@@ -34,8 +34,8 @@ fn encode(value: &str, kept: &[u8]) -> String {
     out
 }
 
-/// Decodes every `%XX`. What is not two hexadecimal digits stays as it is, and so does the whole
-/// text when the bytes would not be UTF-8.
+/// Decodes every `%XX`. Other percent signs are kept; if the decoded bytes are not UTF-8, the whole
+/// text is returned unchanged.
 pub fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);

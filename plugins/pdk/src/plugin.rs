@@ -1,4 +1,4 @@
-//! The trait an author implements and the macro that exports it.
+//! The trait that a plugin implements and the macro that exports it.
 
 use crate::{Error, Host, Manifest};
 
@@ -7,7 +7,7 @@ use crate::{Error, Host, Manifest};
 /// Every call runs in a new instance, so an implementation keeps no state; it is a type without
 /// values.
 pub trait Plugin {
-    /// What the plugin is and offers. Constant: it may not depend on anything outside.
+    /// The plugin's manifest. It is constant and must not depend on anything outside.
     fn manifest() -> Manifest;
 
     /// Runs the tool `tool` with `arguments`, a JSON object that satisfies the tool's input schema,
@@ -15,23 +15,23 @@ pub trait Plugin {
     ///
     /// # Errors
     ///
-    /// Whatever keeps the tool from a result, as one of the codes of the contract.
+    /// Any failure, as one of the contract's codes.
     fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error>;
 
     /// Reads a document in the format `format` and returns a JSON object that satisfies the
-    /// format's output schema. Pure: there is no host to ask.
+    /// format's output schema. Pure: it cannot call the host.
     ///
     /// # Errors
     ///
     /// [`Code::InvalidDocument`](crate::Code::InvalidDocument) with a position when the document is
-    /// not what the format promises; [`Code::UpstreamError`](crate::Code::UpstreamError) when it is
-    /// the source's own report of an error.
+    /// not in the format; [`Code::UpstreamError`](crate::Code::UpstreamError) when it is the
+    /// source's error report.
     fn parse(format: &str, document: &str) -> Result<String, Error>;
 
     /// Reads a document in a format that the manifest declares as
     /// [`bytes`](crate::manifest::Format::bytes), and returns a JSON object that satisfies the
     /// format's output schema. Pure, as [`parse`](Self::parse). A plugin that implements it is
-    /// exported by `plugin!(…, bytes)`; without such a format it has nothing to implement.
+    /// exported by `plugin!(…, bytes)`; other plugins do not implement it.
     ///
     /// `document` is the file as it is: any bytes, or none. `options` is a JSON object, `{}` when the
     /// caller has none. Read it with [`args::arguments`](crate::args::arguments()) into a type that
@@ -69,7 +69,7 @@ pub trait Plugin {
 /// Exports a type that implements [`Plugin`] as the component's functions.
 ///
 /// `plugin!(Type)` exports a plugin whose formats are all text, `plugin!(Type, bytes)` one with a
-/// format of bytes. A host refuses a component whose manifest says otherwise.
+/// format of bytes. A host refuses a component whose manifest and exports disagree.
 #[cfg(not(target_family = "wasm"))]
 #[macro_export]
 macro_rules! plugin {
@@ -87,7 +87,7 @@ macro_rules! plugin {
 /// Exports a type that implements [`Plugin`] as the component's functions.
 ///
 /// `plugin!(Type)` exports a plugin whose formats are all text, `plugin!(Type, bytes)` one with a
-/// format of bytes. A host refuses a component whose manifest says otherwise.
+/// format of bytes. A host refuses a component whose manifest and exports disagree.
 #[cfg(target_family = "wasm")]
 #[macro_export]
 macro_rules! plugin {

@@ -1,5 +1,5 @@
-//! The bibliographic record: what every source's items become, as `contract/v1/record.schema.json`
-//! fixes it.
+//! The bibliographic record: the normalised form of every source's items, as defined by
+//! `contract/v1/record.schema.json`.
 //!
 //! Absent means unknown. Texts follow the rules of [`text`](crate::text).
 
@@ -288,7 +288,7 @@ pub struct Update<'d> {
 }
 
 impl Update<'_> {
-    /// Whether it takes the whole work back: a retraction, withdrawal or removal.
+    /// Whether it is a retraction, withdrawal or removal of the whole work.
     pub fn is_retraction(&self) -> bool {
         ["retraction", "withdrawal", "removal"].contains(&self.plain_kind().as_str())
     }
@@ -303,7 +303,7 @@ impl Update<'_> {
         self.plain_kind() == "expression_of_concern"
     }
 
-    /// The kind without the spellings that mean nothing.
+    /// The kind in its canonical spelling.
     pub fn plain_kind(&self) -> String {
         self.kind.to_lowercase().replace(['-', ' '], "_")
     }
@@ -329,7 +329,7 @@ mod tests {
 
     const CONTRACT: &str = include_str!("../../../contract/v1/record.schema.json");
 
-    /// Compares names and necessity of all members, down to the leaves.
+    /// Compares names and requiredness of all members, recursively.
     fn compare(place: &str, ours: &Value, contract: &Value, root: &Value) {
         let resolved = contract["$ref"].as_str().and_then(|r| root.pointer(r.strip_prefix('#')?));
         let contract = resolved.unwrap_or(contract);

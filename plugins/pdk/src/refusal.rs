@@ -1,13 +1,13 @@
-//! What an HTTP status means when it is no success: the same for every upstream.
+//! Maps unsuccessful HTTP statuses to errors, for every upstream.
 //!
-//! The action fits the fault. Only a status that speaks of the request (400, 422) is one about arguments; a
-//! server that broke down is asked again later; one that keeps this client out is the operator's matter.
-//! A plugin that asked for one item by its identifier reads 404 and 410 itself: elsewhere they say
-//! nothing about an identifier.
+//! The action depends on the cause. Only a status about the request (400, 422) is about arguments;
+//! a server error can be retried later; a status that refuses this client is for the operator. A
+//! plugin that requests one item by its identifier handles 404 and 410 itself: for other requests
+//! they say nothing about an identifier.
 
 use crate::{Action, Code, Error, Response};
 
-/// The error of an answer that is no success, from the upstream called `source`.
+/// The error of an unsuccessful response from the upstream called `source`.
 pub fn refusal(source: &str, response: &Response) -> Error {
     let status = response.status;
     let error = |code, words: &str| {
@@ -38,7 +38,7 @@ pub fn refusal(source: &str, response: &Response) -> Error {
     }
 }
 
-/// The seconds of `Retry-After`, when it has some.
+/// The seconds of `Retry-After`, if it has them.
 fn retry_after(response: &Response) -> Option<f64> {
     let seconds: u32 = response.header("retry-after")?.trim().parse().ok()?;
     Some(f64::from(seconds))

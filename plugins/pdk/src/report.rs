@@ -1,18 +1,18 @@
-//! What upstreams report in a body: which code of the contract it is.
+//! Maps error reports in response bodies to the contract's codes.
 //!
-//! A document handed to `parse` has no status, so the report's own words decide: a status that it names, else
-//! what it says. Where there is a status, [`answer`](crate::answer) reads that first.
+//! A document passed to `parse` has no status, so the report's text decides: the status that it
+//! names, else its wording. If there is a status, [`answer`](crate::answer) reads that first.
 
 use crate::text::{collapse, decode_entities};
 use crate::{Action, Code, Error};
 
-/// Characters of a report that a message repeats.
+/// The most characters of a report in a message.
 const LONGEST: usize = 500;
-/// Bytes of a page in which its title is looked for.
+/// The bytes of a page that are searched for its title.
 const HEAD: usize = 4096;
 
-/// The error of a report in words, from the upstream called `source`; `status` is the status that the body
-/// names, if any.
+/// The error of a report's text, from the upstream called `source`; `status` is the status that the
+/// body names, if any.
 pub fn report(source: &str, status: Option<u64>, words: &str) -> Error {
     let words: String = collapse(words)
         .chars()
@@ -32,8 +32,8 @@ pub fn report(source: &str, status: Option<u64>, words: &str) -> Error {
     }
 }
 
-/// The error that a page of markup stands for, when its title or first heading is a status in words; `None`
-/// for any other text.
+/// The error that a page of markup stands for, if its title or first heading is the text of a
+/// status; `None` for any other text.
 pub fn page(source: &str, text: &str) -> Option<Error> {
     let start = text.trim_start();
     if !start.starts_with('<') {
@@ -51,9 +51,9 @@ pub fn page(source: &str, text: &str) -> Option<Error> {
     })
 }
 
-/// The words of the first element of that name.
+/// The text of the first element of that name.
 fn element(head: &str, name: &str) -> Option<String> {
-    // ASCII letters only change their case, so that places in both texts are the same.
+    // Only ASCII letters change their case, so offsets in both texts are equal.
     let lower = head.to_ascii_lowercase();
     let open = lower.find(&format!("<{name}"))?;
     let start = open + lower[open..].find('>')? + 1;
@@ -62,7 +62,7 @@ fn element(head: &str, name: &str) -> Option<String> {
     Some(collapse(&words).into_owned())
 }
 
-/// The status that words name, by its number or its meaning.
+/// The status in a text, by its number or its meaning.
 fn status_of(words: &str) -> Option<u64> {
     let lower = words.to_ascii_lowercase();
     let numbers = lower.split(|character: char| !character.is_ascii_alphanumeric());

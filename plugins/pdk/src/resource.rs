@@ -4,13 +4,13 @@ use serde::Deserialize;
 
 use crate::{Error, args};
 
-/// What the host asks for.
+/// The arguments of a request for a document.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// One of the manifest's URIs.
     pub uri: String,
-    /// Names of those of the manifest's secrets that are set. What they are, only the host knows.
+    /// Names of the manifest's secrets that are set. Only the host knows their values.
     pub secrets: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! The reserved tools `role:NAME`: what a plugin does for tools that ask several sources at once, as
-//! `contract/v1/roles.schema.json` fixes it.
+//! The reserved tools `role:NAME`: a plugin's roles for tools that query several sources, as
+//! defined by `contract/v1/roles.schema.json`.
 //!
-//! The role `open_copies` takes and returns what [`lookup`](crate::lookup) does; its works carry
-//! `open_copies`, `is_oa` and `oa_status`.
+//! The role `open_copies` has the arguments and the result of [`lookup`](crate::lookup); its works
+//! carry `open_copies`, `is_oa` and `oa_status`.
 
 use serde::Deserialize;
 
@@ -11,11 +11,11 @@ use crate::lookup::Id;
 use crate::record::{Text, Work};
 use crate::{Error, args};
 
-/// What the role `search` is asked.
+/// The arguments of the role `search`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    /// Words, in no query language of a source.
+    /// Words, without any source's query syntax.
     pub query: String,
     /// Works wanted, at most the manifest's `max`.
     pub limit: u32,
@@ -26,11 +26,11 @@ pub struct Search {
     /// Only works that are free to read.
     #[serde(default)]
     pub open_access: bool,
-    /// Where the previous answer ended.
+    /// The cursor of the previous answer.
     pub cursor: Option<String>,
 }
 
-/// What the role `full_text` is asked.
+/// The arguments of the role `full_text`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FullText {
@@ -38,7 +38,7 @@ pub struct FullText {
     pub id: Id,
 }
 
-/// What the roles `references` and `citations` are asked.
+/// The arguments of the roles `references` and `citations`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Links {
@@ -46,7 +46,7 @@ pub struct Links {
     pub id: Id,
     /// Works wanted, at most the manifest's `max`.
     pub limit: u32,
-    /// Where the previous answer ended.
+    /// The cursor of the previous answer.
     pub cursor: Option<String>,
 }
 
@@ -67,14 +67,14 @@ macro_rules! arguments {
 
 arguments!(Search, FullText, Links);
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found<'d> {
-    /// Works that there are in all, by the source.
+    /// The total number of works, by the source.
     pub total: Option<u64>,
     /// The works, the most relevant first.
     pub works: Vec<Work<'d>>,
-    /// For the next part; None at the end.
+    /// The cursor of the next page; None at the end.
     pub next_cursor: Option<Text<'d>>,
 }
 
@@ -101,7 +101,7 @@ impl Found<'_> {
 pub enum Form {
     /// JATS XML.
     Jats,
-    /// A page.
+    /// An HTML page.
     Html,
     /// The source of an e-print.
     Tex,
@@ -121,7 +121,7 @@ impl Form {
     }
 }
 
-/// Where a full text is, in one form.
+/// The address of a full text in one form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copy<'d> {
     /// An https address at one of the plugin's hosts.
@@ -137,7 +137,7 @@ pub struct Copy<'d> {
 }
 
 impl<'d> Copy<'d> {
-    /// A copy of which only the address and the form are known.
+    /// A copy with only its address and form.
     pub fn new(url: impl Into<Text<'d>>, form: Form) -> Self {
         Self { url: url.into(), form, version: None, license: None, landing_url: None }
     }
@@ -175,14 +175,14 @@ pub struct Link<'d> {
     pub influential: Option<bool>,
 }
 
-/// What the roles `references` and `citations` found.
+/// The result of the roles `references` and `citations`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Linked<'d> {
-    /// Works that there are in all, by the source.
+    /// The total number of works, by the source.
     pub total: Option<u64>,
     /// The works.
     pub links: Vec<Link<'d>>,
-    /// For the next part; None at the end.
+    /// The cursor of the next page; None at the end.
     pub next_cursor: Option<Text<'d>>,
 }
 

@@ -1,9 +1,9 @@
-//! Finding the few bytes that need work among the many that do not, sixteen at a time.
+//! Finds bytes of a class in a text, sixteen at a time (SIMD).
 //!
-//! Most of a document is text that is copied as it stands; what decides the speed is how quickly the
-//! exceptions are found. A sandboxed loop also pays for its interruption at every turn, so a loop over
-//! single bytes costs there several times what it costs natively. LLVM does not turn such loops into
-//! vector instructions for WebAssembly, so they are spelt out there; natively the plain loops compile
+//! Most of a document is text that is copied unchanged, so the speed depends on how fast the
+//! exceptions are found. In the sandbox, every loop iteration includes an interruption check, so a
+//! loop over single bytes costs several times its native cost. LLVM does not vectorize such loops
+//! for WebAssembly, so vector instructions are written out there; natively the plain loops compile
 //! to them.
 
 mod lanes;
@@ -13,18 +13,18 @@ mod tests;
 pub(crate) use lanes::Lanes;
 use lanes::{LANE, Mask};
 
-/// How many bytes are looked at together.
+/// The number of bytes per vector.
 const WIDTH: usize = 16;
-/// How many are passed over together where there is most likely nothing.
+/// The number of bytes per step where a match is unlikely.
 const STRIDE: usize = 4 * WIDTH;
 
-/// The first place from `from` on that `classify` marks.
+/// The first position from `from` on that `classify` marks.
 #[inline]
 pub(crate) fn find(bytes: &[u8], from: usize, classify: impl Fn(Lanes) -> Lanes) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    // Mostly among the first sixteen, and finding it there takes no loop.
+    // Usually among the first sixteen, where no loop is needed.
     let Some(first) = chunk(rest, 0) else {
-        // What a short text is filled up with may be marked.
+        // The padding of a short text may be marked.
         let lane = first_of(classify(Lanes::of(short(rest))).mask());
         return (lane < rest.len()).then_some(from + lane);
     };
@@ -49,21 +49,21 @@ fn find_behind(bytes: &[u8], at: usize, classify: impl Fn(Lanes) -> Lanes) -> Op
     if at == bytes.len() {
         return None;
     }
-    // What the last sixteen share with those before them is not marked.
+    // The bytes that the last sixteen share with those before are not marked.
     let (start, last) = tail(bytes);
     let marked = classify(last).mask();
     (marked != 0).then(|| start + first_of(marked))
 }
 
-/// The place that `ends` marks if it is among the first sixteen.
+/// The position that `ends` marks if it is among the first sixteen.
 #[inline]
 pub(crate) fn find_at_once(bytes: &[u8], ends: impl Fn(Lanes) -> Lanes) -> Option<usize> {
     let end = ends(Lanes::load(chunk(bytes, 0)?)).mask();
     (end != 0).then(|| first_of(end))
 }
 
-/// The place that `ends` marks if it is among the first thirty-two, and the first place before it that
-/// `classify` marks.
+/// The position that `ends` marks if it is among the first thirty-two, and the first position
+/// before it that `classify` marks.
 #[inline]
 pub(crate) fn find_with_first(
     bytes: &[u8],
@@ -86,8 +86,8 @@ pub(crate) fn find_with_first(
     None
 }
 
-/// The place that `ends` marks if it is among the first sixty-four, and whether nothing before it is
-/// marked by `classify` and no `twice` stands behind another there.
+/// The position that `ends` marks if it is among the first sixty-four, and whether nothing before
+/// it is marked by `classify` and no two `twice` are adjacent there.
 #[inline]
 pub(crate) fn find_soon(
     bytes: &[u8],
@@ -110,8 +110,8 @@ pub(crate) fn find_soon(
     None
 }
 
-/// The first place from `from` on that `classify` marks, or where `twice` stands behind another `twice`.
-/// Neither may be `x`, which short texts are filled up with.
+/// The first position from `from` on that `classify` marks, or where `twice` follows another
+/// `twice`. Neither may be `x`, with which short texts are padded.
 #[inline]
 pub(crate) fn find_or_twice(
     bytes: &[u8],
@@ -121,7 +121,7 @@ pub(crate) fn find_or_twice(
 ) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let mut at = 0;
-    // Mostly there is nothing for long. One byte more, for a pair that begins with the last.
+    // Usually there is no match for long. One byte more, for a pair that begins with the last byte.
     while let Some(stride) = rest.get(at..).and_then(<[u8]>::first_chunk::<{ STRIDE + 1 }>) {
         let marked = stride[..STRIDE].as_chunks().0.iter().zip(stride[1..].as_chunks().0).map(
             |(here, next)| {
@@ -155,8 +155,8 @@ pub(crate) fn find_or_twice(
     (marked != 0).then(|| from + start + first_of(marked))
 }
 
-/// Whether two pieces are equal; to be preferred to `==` where names are compared, which in
-/// WebAssembly calls a function that goes byte by byte.
+/// Whether two pieces are equal; for names, faster than `==`, which in WebAssembly calls a function
+/// that compares byte by byte.
 #[inline]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -181,7 +181,7 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// As [`find`], for what most likely is not there or far away.
+/// As [`find`], for a match that is unlikely or far away.
 #[inline]
 pub(crate) fn find_rare(
     bytes: &[u8],
@@ -204,8 +204,8 @@ pub(crate) fn find_rare(
     find(bytes, at, classify)
 }
 
-/// A text of fewer than sixteen bytes, filled up, if it is one and `classify` marks nothing in it. It
-/// must not mark `x`, which it is filled up with.
+/// A text of fewer than sixteen bytes, padded, if `classify` marks nothing in it. `classify` must
+/// not mark `x`, the padding.
 #[inline]
 pub(crate) fn short_without(
     bytes: &[u8],
@@ -224,7 +224,7 @@ fn chunk(bytes: &[u8], at: usize) -> Option<[u8; WIDTH]> {
     bytes.get(at..)?.first_chunk().copied()
 }
 
-/// The last sixteen bytes and where they start; of fewer, all of them, filled up.
+/// The last sixteen bytes and their offset; a shorter text is padded.
 #[inline]
 fn tail(bytes: &[u8]) -> (usize, Lanes) {
     match bytes.last_chunk::<WIDTH>() {
@@ -233,8 +233,8 @@ fn tail(bytes: &[u8]) -> (usize, Lanes) {
     }
 }
 
-/// Fewer than sixteen bytes as numbers, the first byte lowest, filled up with `x`. Read by pieces of
-/// fixed size that overlap: in WebAssembly a copy of any other size is a call out of the module, and
+/// Fewer than sixteen bytes as numbers, the first byte lowest, padded with `x`. Read in overlapping
+/// pieces of fixed size: in WebAssembly a copy of any other size is a call out of the module, and
 /// most texts are that short.
 #[inline]
 fn short(bytes: &[u8]) -> [u64; 2] {

@@ -1,13 +1,13 @@
-//! JSON Schemas from the types that read arguments and write results.
+//! Generates JSON Schemas from the types of arguments and results.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The JSON Schema 2020-12 of what `T` is read from: a tool's arguments. Doc comments of fields become
-/// descriptions; those of `T` and of the types of list items do not, since the tool's description and the
-/// field's say it. Mark the type `#[serde(deny_unknown_fields)]` so that unknown
-/// arguments are errors.
+/// The JSON Schema 2020-12 of what `T` is read from: a tool's arguments. Doc comments of fields
+/// become descriptions; those of `T` and of the types of list items do not, because the
+/// descriptions of the tool and the field suffice. Mark the type `#[serde(deny_unknown_fields)]` so
+/// that unknown arguments are errors.
 pub fn input<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(settings().for_deserialize());
     if let Some(members) = schema.as_object_mut() {
@@ -17,8 +17,8 @@ pub fn input<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what says nothing to the caller of a tool: descriptions of the types of list items, and empty
-/// lists as defaults.
+/// Removes parts that do not help the caller of a tool: descriptions of the types of list items,
+/// and empty lists as defaults.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -35,15 +35,15 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-/// The JSON Schema 2020-12 of what `T` is written as: a result. Nothing in it may be null: what is not
-/// known is left out.
+/// The JSON Schema 2020-12 of what `T` is written as: a result. Nothing in it may be null: unknown
+/// members are absent.
 pub fn output<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(settings().for_serialize());
     drop_null(&mut schema);
     schema
 }
 
-/// Takes members out of every object of a schema: those that a source never gives.
+/// Removes the members that a source never has from every object of a schema.
 pub fn leave_out(schema: &mut Value, names: &[&str]) {
     match schema {
         Value::Object(members) => {
@@ -59,7 +59,7 @@ pub fn leave_out(schema: &mut Value, names: &[&str]) {
 
 fn settings() -> SchemaSettings {
     SchemaSettings::draft2020_12().with(|settings| {
-        // Clients show schemas to models: one piece without references reads best.
+        // Clients show schemas to models, which read a schema without references best.
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     })
@@ -74,7 +74,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// Takes out the null that the generator allows wherever a field is optional, though no result has one.
+/// Removes null, which the generator allows for optional fields and no result contains.
 fn drop_null(schema: &mut Value) {
     let null = Value::from("null");
     match schema {
@@ -105,8 +105,8 @@ fn drop_null(schema: &mut Value) {
     }
 }
 
-/// Takes out what the generator says about Rust's types: formats such as `uint32`, which no validator
-/// knows, the default `null` of what may be absent, and line breaks of doc comments.
+/// Removes the generator's Rust-specific parts: formats such as `uint32`, which validators do not
+/// know, the default `null` of optional members, and line breaks of doc comments.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -146,8 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// What there
-    /// is to ask.
+    /// Words to search for.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Question {

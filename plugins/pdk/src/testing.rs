@@ -1,5 +1,5 @@
-//! For a plugin's tests: a host that answers from a function and remembers what it was asked, damaged
-//! documents, cases in folders, and what holds for every outcome.
+//! Support for plugins' tests: a fake host that records requests, mutated documents, fixtures in
+//! folders, and invariants of results.
 
 pub mod damage;
 pub mod fixtures;
@@ -9,10 +9,10 @@ use std::cell::RefCell;
 
 use crate::fetch::{Failure, FailureKind, Host, Level, Request, Response};
 
-/// What a [`FakeHost`] answers.
+/// The function that answers a [`FakeHost`]'s requests.
 pub type Outcome = Result<Response, Failure>;
 
-/// A host that answers each request from a function and keeps every request, batch by batch.
+/// A fake host that answers each request with a function and records every batch of requests.
 pub struct FakeHost<F: Fn(&Request) -> Outcome> {
     answer: F,
     batches: RefCell<Vec<Vec<Request>>>,
@@ -87,7 +87,7 @@ pub fn answer(status: u16, body: impl Into<String>) -> Outcome {
 ///
 /// # Errors
 ///
-/// Always: that is what it is for.
+/// Always.
 pub fn failure(kind: FailureKind, message: &str) -> Outcome {
     Err(Failure { url: String::new(), kind, message: message.to_owned() })
 }

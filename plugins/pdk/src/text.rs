@@ -1,10 +1,10 @@
-//! Text as a reader would see it: the rules every source's titles, names and abstracts follow.
+//! Normalises text for readers: the rules for titles, names and abstracts of every source.
 //!
-//! - Runs of whitespace, line breaks included, become one space; none stands at either end.
-//! - Markup inside a text never cuts it short: its content flows into the text.
+//! - Runs of whitespace, line breaks included, become one space; none at either end.
+//! - Markup inside a text never truncates it: its content becomes part of the text.
 //! - Sub- and superscripts become Unicode where every character has one, else `_{…}` and `^{…}`.
 //! - An entity that upstream escaped twice is decoded once more.
-//! - TeX stays as it is, dollars included.
+//! - TeX is kept, dollars included.
 
 use std::borrow::Cow;
 
@@ -21,8 +21,8 @@ pub use entities::{decode_entities, entity};
 pub use markup::marked_up;
 pub use scripts::{Script, write_script};
 
-/// `text` with every run of Unicode whitespace as one space and none at either end. Borrows when
-/// there is nothing to change.
+/// `text` with every run of Unicode whitespace as one space and none at either end. Borrows if
+/// nothing changes.
 pub fn collapse(text: &str) -> Cow<'_, str> {
     let text = trim(text);
     let mut next = untidy(text, 0);
@@ -41,7 +41,7 @@ pub fn collapse(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `text` without whitespace at either end; quick where there is none.
+/// `text` without whitespace at either end; fast if there is none.
 pub fn trim(text: &str) -> &str {
     match text.as_bytes() {
         [0x21..0x7F] | [0x21..0x7F, .., 0x21..0x7F] => text,
@@ -49,7 +49,7 @@ pub fn trim(text: &str) -> &str {
     }
 }
 
-/// `collapse`, with the empty text as `None`: absent is absent.
+/// `collapse`, with `None` for an empty text.
 pub fn present(text: &str) -> Option<Cow<'_, str>> {
     Some(collapse(text)).filter(|text| !text.is_empty())
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The rule in its plainest form.
+    /// The rule in its simplest form.
     fn plainly(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }

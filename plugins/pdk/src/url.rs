@@ -1,5 +1,5 @@
-//! Well-formed web addresses, without the tables of a full URL library: what a browser needs Unicode
-//! data for (names in other scripts) does not occur in the sources, and is refused.
+//! Checks URLs without the tables of a full URL library: host names in other scripts, which need
+//! Unicode data, do not occur in the sources and are refused.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,10 @@ use crate::scan::{self, Lanes};
 
 /// `text` as an http or https URL that RFC 3986 allows, or `None` when it is not one.
 ///
-/// Like a browser, encodes what may not stand in a path, query or fragment as it is (`<`, `>`, quotes,
-/// a percent sign that starts no escape, letters of other scripts); unlike a browser, refuses user
-/// info, addresses in brackets, and anything but a DNS name as host. Borrows when nothing changes.
+/// Like a browser, encodes characters that are not allowed in a path, query or fragment (`<`, `>`,
+/// quotes, a percent sign that starts no escape, letters of other scripts); unlike a browser,
+/// refuses user info, addresses in brackets, and anything but a DNS name as host. Borrows when
+/// nothing changes.
 pub fn well_formed(text: &str) -> Option<Cow<'_, str>> {
     let host_start = host_start(text)?;
     let scheme = &text[..host_start - 3];
@@ -63,8 +64,7 @@ fn host_end(url: &str, host_start: usize) -> usize {
     scan::find(url.as_bytes(), host_start, ends).unwrap_or(url.len())
 }
 
-/// A character that may stand after the host on its own. `%` and `#` may not: what they mean depends
-/// on what is around them.
+/// A character that is allowed unencoded after the host. `%` and `#` depend on their context.
 fn is_plain(byte: u8) -> bool {
     all_plain(&[byte])
 }
@@ -139,7 +139,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_short_host_is_judged_as_a_long_one(host in "[a-cZ0_.:-]{0,12}") {
-            // Padded by labels in front, so that the quick way is not taken.
+            // Padded with leading labels, so that the fast path is not taken.
             let long = format!("{0}.{0}.{host}", "a".repeat(40));
             let whole = format!("x.{host}");
             prop_assert_eq!(is_authority(&whole), is_authority(&long));

@@ -1,8 +1,8 @@
-//! Reading XML as namespaced elements with positions: element paths for errors, text by the rules of
+//! Reads XML as namespaced elements with positions: element paths for errors, text by the rules of
 //! [`text`](crate::text), and bounds that keep the work linear in the document's size.
 //!
 //! Not handled: a document type declaration with content of its own is refused, so no entity is
-//! ever expanded; a declared encoding is ignored, because the host hands over decoded text; names are
+//! ever expanded; a declared encoding is ignored, because the host passes decoded text; names are
 //! checked only as far as ASCII goes.
 
 use std::borrow::Cow;
@@ -24,15 +24,15 @@ use flow::Flow;
 use namespaces::Namespaces;
 use tokens::{Attribute, Name, Token, Tokens};
 
-/// Open elements at one place; no known document of any source comes near it.
+/// The deepest nesting of elements; no known document of any source comes near it.
 pub const MAX_DEPTH: usize = 128;
-/// Attributes of one element. Each is compared with those before it.
+/// The most attributes of one element. Each is compared with those before it.
 pub const MAX_ATTRIBUTES: usize = 64;
 
 /// A start tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element<'d> {
-    /// The place of the element's namespace in the reader's table; `None` for any other namespace.
+    /// The index of the element's namespace in the reader's table; `None` for any other namespace.
     pub namespace: Option<usize>,
     /// The name without its prefix.
     pub local: &'d str,
@@ -40,9 +40,9 @@ pub struct Element<'d> {
     pub offset: usize,
 }
 
-/// A document, read forwards once.
+/// A forward-only XML reader.
 ///
-/// After [`root`](Self::root) the reader is always inside some open element; [`child`](Self::child)
+/// After [`root`](Self::root) the reader is always inside an open element; [`child`](Self::child)
 /// steps into its next child element or out of it, [`text`](Self::text) and [`skip`](Self::skip)
 /// read to its end and step out.
 #[derive(Debug)]
@@ -52,13 +52,13 @@ pub struct XmlReader<'d> {
     namespaces: Namespaces<'d>,
     /// Names of the open elements.
     open: Vec<&'d str>,
-    /// The last start tag closed itself, so its end comes next.
+    /// The last start tag was self-closing, so its end comes next.
     ending: bool,
     /// The last start tag's attributes.
     attributes: Vec<Attribute<'d>>,
 }
 
-/// What stands next in the document.
+/// The next token.
 enum Node<'d> {
     Start(Element<'d>),
     End,
@@ -69,7 +69,7 @@ enum Node<'d> {
 }
 
 impl<'d> XmlReader<'d> {
-    /// A reader of `document` that knows the namespaces `known` by their place in the slice.
+    /// A reader of `document` that identifies the namespaces `known` by their index in the slice.
     pub fn new(document: &'d str, known: &'static [&'static str]) -> Self {
         Self {
             document,
@@ -81,12 +81,12 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    /// Steps into the root element. `expected` says what the document should be, for the message.
+    /// Steps into the root element. `expected` describes the document, for the message.
     ///
     /// # Errors
     ///
-    /// When anything but a prolog stands before it, when nothing stands there at all, and when the
-    /// document has control characters anywhere, which XML does not allow.
+    /// When anything but a prolog precedes it, when there is no element, and when the document has
+    /// control characters anywhere, which XML does not allow.
     pub fn root(&mut self, expected: &str) -> Result<Element<'d>, Error> {
         if let Some(at) = text::control_character(self.document) {
             return Err(self.error_at(at, "control character, which XML does not allow"));
@@ -114,15 +114,15 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    /// Steps into the next child element of the open one, or out of the open one when there is no
-    /// more. Text between the children is passed over.
+    /// Steps into the next child element of the open one, or out of the open one if there are no
+    /// more. Text between the children is skipped.
     ///
     /// # Errors
     ///
     /// When the document is not well formed here.
     pub fn child(&mut self) -> Result<Option<Element<'d>>, Error> {
-        // No loop around this: wasmtime would load all vectors of constants in front of it, and put them
-        // by in memory, for a turn that is mostly the only one.
+        // Not a loop: wasmtime would load all vector constants before it and spill them to memory,
+        // for an iteration that is usually the only one.
         if !self.ending {
             self.tokens.skip_whitespace();
             let before = self.offset();
@@ -140,7 +140,7 @@ impl<'d> XmlReader<'d> {
         self.next_child()
     }
 
-    /// [`child`](Self::child), whatever stands before it.
+    /// [`child`](Self::child), after any text, comments and entities.
     #[inline(never)]
     fn next_child(&mut self) -> Result<Option<Element<'d>>, Error> {
         loop {
@@ -185,8 +185,8 @@ impl<'d> XmlReader<'d> {
         Ok(())
     }
 
-    /// The open element's text as a reader would see it, markup inside included; steps out of the
-    /// element. `None` when it is blank.
+    /// The open element's text for readers, including text inside markup; steps out of the element.
+    /// `None` when it is blank.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl<'d> XmlReader<'d> {
             && let Some(open) = self.open.last()
             && let Some((text, tidy)) = self.tokens.leaf(open)
         {
-            // The usual case: one piece, which is borrowed when it is tidy.
+            // The usual case: one piece, which is borrowed if nothing changes.
             self.leave();
             if tidy {
                 return Ok((!text.is_empty()).then_some(Cow::Borrowed(text)));
@@ -228,9 +228,9 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    /// Reads to the end of the open element and steps out of it, handing over the text of every
-    /// element inside that holds no other, and of the open one if it holds none. `leaf` gets the
-    /// names of the element around it and of the element itself, and the text, which is not blank.
+    /// Reads to the end of the open element and steps out of it, passing the text of every element
+    /// inside that has no children, and of the open one if it has none. `leaf` gets the names of
+    /// the element around it and of the element itself, and the text, which is not blank.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl<'d> XmlReader<'d> {
     ) -> Result<(), Error> {
         let outside = self.open.len().saturating_sub(1);
         let mut flow = Flow::default();
-        // Nothing but text has come since the innermost start tag.
+        // Only text followed the innermost start tag.
         let mut is_leaf = true;
         while self.open.len() > outside {
             let names = (self.around(1), self.around(0));
@@ -290,18 +290,18 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    /// An error about the document at the place the reader has come to.
+    /// An error at the reader's position.
     pub fn error(&self, message: impl Into<String>) -> Error {
         self.error_at(self.offset(), message)
     }
 
-    /// An error about the document at byte `offset`.
+    /// An error at byte `offset`.
     #[cold]
     pub fn error_at(&self, offset: usize, message: impl Into<String>) -> Error {
         Error::invalid_document(message, offset as u64, path::at(self.document, offset))
     }
 
-    /// Bytes of the document before the place the reader has come to.
+    /// The byte offset of the reader's position.
     pub fn offset(&self) -> usize {
         self.tokens.offset()
     }
@@ -357,10 +357,10 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    /// Steps out of the open element if its end comes next, and says whether it did.
+    /// Steps out of the open element if its end comes next; returns whether it did.
     #[inline]
     fn closes(&mut self) -> bool {
-        // Most end tags are those of the open element, and saying so is quicker than reading their name.
+        // Most end tags are those of the open element; comparing is faster than reading their name.
         let closes = std::mem::take(&mut self.ending)
             || self.open.last().is_some_and(|open| self.tokens.closes(open));
         if closes {
@@ -385,8 +385,7 @@ impl<'d> XmlReader<'d> {
         }
     }
 
-    /// Steps into an element. Never `None`: it is returned as `child` returns it, so that nothing has to
-    /// be copied in between.
+    /// Steps into an element. Never `None`: it has the return type of `child`, to avoid a copy.
     #[inline(always)]
     fn enter(
         &mut self,

@@ -2,8 +2,8 @@
 //! `contract/v1/document.schema.json`, whichever plugin made it, and gives its Markdown (format
 //! `document_markdown`) or plain text (`document_text`) with the places of its headings.
 //!
-//! The rendering is the guest kit's; this is the way to it for the host, which has no renderer of its
-//! own, and for readers that are not made with the kit.
+//! The guest kit contains the renderer; this plugin makes it available to the host and to readers
+//! that do not use the kit.
 
 use carrel_pdk::document::{Document, render};
 use carrel_pdk::json::Writer;
@@ -48,7 +48,7 @@ impl Plugin for Render {
             "Shows documents that readers have read as Markdown and as plain text.",
         );
         manifest.title = Some("Documents as text".to_owned());
-        // A document and its text beside each other.
+        // Holds the document and its text.
         manifest.limits = Some(Limits { memory_bytes: Some(512 << 20), ..Limits::default() });
         let format = |name: &str, description: &str| {
             Format::text(name, description, schema::output::<Rendered>())

@@ -1,4 +1,4 @@
-//! A document's JSON gives the text that its reader would show.
+//! Compares the rendering of a document's JSON with that of its reader.
 
 #![allow(clippy::unwrap_used, reason = "a failing test says where")]
 

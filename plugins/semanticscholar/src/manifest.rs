@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{
     Attach, Format, HostRule, LinkedWorks, Lookup, Pace, Roles, Search, Secret,
@@ -29,7 +29,7 @@ pub(crate) fn manifest() -> Manifest {
     let pace = || Pace { interval_ms: 1000, burst: None, upstream: Some(HOST.to_owned()) };
     manifest.hosts = vec![HostRule {
         paths: vec!["/graph/v1/paper".to_owned()],
-        // A key allows one request a second; without one, all clients share a rate.
+        // A key allows one request a second; without a key, all clients share one limit.
         pace: Some(pace()),
         concurrency: Some(1),
         cache_seconds: Some(24 * 3600),
@@ -68,7 +68,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what Semantic Scholar does not say of them.
+/// The schema of a result that holds works, without the members that Semantic Scholar never has.
 fn works<T: schemars::JsonSchema>() -> Value {
     let mut schema = schema::output::<T>();
     let never =

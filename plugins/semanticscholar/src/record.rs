@@ -1,4 +1,5 @@
-//! Paper → the contract's bibliographic record: the one place where Semantic Scholar's words become Carrel's.
+//! Paper → the contract's bibliographic record: the only file that translates Semantic Scholar's
+//! terms to Carrel's.
 
 use carrel_pdk::id::{ArxivId, Pmcid, Pmid};
 use carrel_pdk::json::lenient;
@@ -7,10 +8,11 @@ use carrel_pdk::record::{Agent, Ids, OpenCopy, Reference, Text, Work};
 
 use crate::formats::item::{Author, Cited, Field, Item, Journal, OpenAccess, Venue};
 
-/// The plugin's name, which is that of its records.
+/// The plugin's name, also the source name in its records.
 const NAME: &str = "semanticscholar";
 
-/// The record of a paper. What Semantic Scholar does not say, or says in a form that is none, is left out.
+/// The record of a paper. What Semantic Scholar does not say, or writes in an invalid form, is left
+/// out.
 pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let kinds: Vec<Text<'_>> =
         item.publication_types.0.into_iter().filter_map(|kind| kind.0.and_then(plain)).collect();
@@ -23,7 +25,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
         "article-journal" | "document" if is_e_print => "article",
         kind => kind,
     };
-    // There volume and pages are the e-print's number.
+    // For arXiv, volume and pages contain the e-print's number.
     let in_repository = item.journal.name.0.as_deref().is_some_and(is_repository);
     let copies: Vec<OpenCopy<'_>> = open_copy(&item.open_access_pdf).into_iter().collect();
     let ids = Ids {
@@ -59,7 +61,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     }
 }
 
-/// The CSL type: the most particular of the paper's types, else that of its venue.
+/// The CSL type: the most specific of the paper's types, else that of its venue.
 fn csl(kinds: &[Text<'_>], venue: Option<&str>, in_journal: bool) -> &'static str {
     let is = |names: &[&str]| {
         kinds.iter().any(|kind| names.iter().any(|name| kind.eq_ignore_ascii_case(name)))
@@ -98,7 +100,7 @@ fn pmid(text: &str) -> Option<String> {
     Pmid::parse(text).ok().map(|id| id.to_string())
 }
 
-/// PMC's identifier, which the API has without its letters.
+/// The PMC identifier, which the API writes without its letters.
 fn pmcid(text: &str) -> Option<String> {
     let text = text.trim();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -114,7 +116,7 @@ fn issns(venue: &Venue<'_>) -> Vec<Text<'static>> {
     list
 }
 
-/// Whether a venue is arXiv, which is a repository and holds nothing as a journal does.
+/// Whether a venue is arXiv, which is a repository, not a container.
 fn is_repository(name: &str) -> bool {
     ["arxiv", "arxiv.org"].iter().any(|known| name.trim().eq_ignore_ascii_case(known))
 }
@@ -131,7 +133,7 @@ fn container<'d>(
         .find(|name| !is_repository(name))
 }
 
-/// An author by the name in one piece: the API does not split names.
+/// An author with an undivided name: the API does not split names.
 fn author(author: Author<'_>) -> Option<Agent<'_>> {
     let mut affiliations = Vec::new();
     for affiliation in author.affiliations.0 {
@@ -156,7 +158,8 @@ fn subjects<'d>(
     subjects
 }
 
-/// The open copy. Its address is a PDF's, unless it is that of a DOI or of a page; a closed paper has "".
+/// The open copy. Its URL is that of a PDF, unless it is that of a DOI or a page; it is "" for a
+/// closed paper.
 fn open_copy<'d>(open: &OpenAccess<'d>) -> Option<OpenCopy<'d>> {
     let url = open.url.0.clone().and_then(address)?;
     let host_type = match open.status.0.as_deref().map(str::to_ascii_uppercase).as_deref() {

@@ -1,4 +1,4 @@
-//! What was asked → requests. Pure.
+//! Arguments → requests. Pure.
 
 use carrel_pdk::id::{ArxivId, Doi, Pmcid, Pmid};
 use carrel_pdk::lookup::{Id, Kind, not_resolved};
@@ -8,28 +8,28 @@ use crate::formats::links::Side;
 
 const PAPER: &str = "https://api.semanticscholar.org/graph/v1/paper";
 
-/// The fields of a paper that the record is made of, but for references, which have a request of their own.
+/// The fields of a paper that the record uses, except references, which need another request.
 const FIELDS: &str = "paperId,externalIds,url,title,abstract,authors,venue,publicationVenue,year,\
 referenceCount,citationCount,isOpenAccess,openAccessPdf,fieldsOfStudy,s2FieldsOfStudy,publicationTypes,\
 publicationDate,journal";
-/// Those of a link, with its paper without the longest.
+/// The fields of a link, with its paper without the longest fields.
 const LINK_FIELDS: &str = "contexts,intents,isInfluential,paperId,externalIds,url,title,authors,venue,year,\
 referenceCount,citationCount,isOpenAccess,openAccessPdf,publicationTypes,publicationDate,journal";
 
 /// Papers of one page of a search.
 pub const MOST_MATCHES: u32 = 100;
-/// How far a search reaches.
+/// The largest offset of a search.
 const LAST_MATCH: u32 = 1000;
 /// Papers of one page of links.
 pub const MOST_LINKS: u32 = 500;
-/// How far a list of links reaches.
+/// The largest offset of a list of links.
 const LAST_LINK: u32 = 9999;
 
-/// What names a paper to the API.
+/// The API's name for a paper.
 ///
 /// # Errors
 ///
-/// `invalid_arguments` for what is no identifier.
+/// `invalid_arguments` for a text that is not an identifier.
 pub fn name(id: &Id) -> Result<String, Error> {
     let refused =
         || not_resolved(id, "a DOI, arXiv, PMID or PMCID, or an identifier of Semantic Scholar");
@@ -61,8 +61,7 @@ pub fn batch(names: &[String]) -> Request {
     Request::post(format!("{PAPER}/batch?fields={FIELDS}"), "application/json", body)
 }
 
-/// The request of the role `search`; `None` behind the last
-/// page that the API has.
+/// The request of the role `search`; `None` after the last page that the API returns.
 pub fn search(search: &roles::Search) -> Option<Request> {
     let (offset, limit) =
         part(search.cursor.as_deref(), search.limit.min(MOST_MATCHES), LAST_MATCH)?;
@@ -84,8 +83,8 @@ pub fn search(search: &roles::Search) -> Option<Request> {
     Some(Request::get(url))
 }
 
-/// The request for papers that a paper cites or that cite it, by its [`name`]; `None` behind the last page
-/// that the API has.
+/// The request for papers that a paper cites or that cite it, by its [`name`]; `None` after the
+/// last page that the API returns.
 pub fn links(side: Side, name: &str, limit: u32, cursor: Option<&str>) -> Option<Request> {
     let (offset, limit) = part(cursor, limit.min(MOST_LINKS), LAST_LINK)?;
     let list = match side {
@@ -98,7 +97,7 @@ pub fn links(side: Side, name: &str, limit: u32, cursor: Option<&str>) -> Option
     )))
 }
 
-/// Offset and limit of a page within what the API reaches. A cursor is an offset.
+/// Offset and limit of a page within the API's limits. A cursor is an offset.
 fn part(cursor: Option<&str>, limit: u32, last: u32) -> Option<(u32, u32)> {
     let offset = match cursor {
         None => 0,

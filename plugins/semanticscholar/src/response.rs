@@ -1,4 +1,4 @@
-//! Responses → what they say, by status and body.
+//! Reads responses, by status and body.
 
 use carrel_pdk::answer::{self, Asked};
 use carrel_pdk::{Error, Host, Request, Response};
@@ -9,12 +9,12 @@ use crate::formats::document::{SOURCE, hint};
 ///
 /// # Errors
 ///
-/// The failure, when there is no answer; for a rate limit with a hint about a key.
+/// The failure, if there is no response; for a rate limit, with a hint about a key.
 pub(crate) fn ask(host: &dyn Host, request: Request) -> Result<Response, Error> {
     host.fetch(request).map_err(|failure| hint(failure.into()))
 }
 
-/// What `parse` makes of an answer, see [`answer::read`].
+/// Parses a response, see [`answer::read`].
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The roles against a Semantic Scholar of the test's own making.
+//! The roles against a fake Semantic Scholar.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 

@@ -1,4 +1,4 @@
-//! E-prints: a tar archive, perhaps in gzip, or one file in gzip, with bounds on what comes out.
+//! E-prints: a tar archive, perhaps in gzip, or one file in gzip, with limits on the inflated size.
 
 use carrel_pdk::{Code, Error};
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
@@ -28,7 +28,7 @@ fn invalid(message: &str, offset: usize) -> Error {
     Error::invalid_document(message, offset as u64, String::new())
 }
 
-/// Unpacks gzip; the second value says that the end is missing.
+/// Unpacks gzip; the second value is true if the end is missing.
 fn gunzip(bytes: &[u8]) -> Result<(Vec<u8>, bool), Error> {
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
     let flags = byte(3);
@@ -125,7 +125,7 @@ fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..end]).into_owned()
 }
 
-/// A path without what leads out of the archive.
+/// A path without parts that lead out of the archive.
 fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['/', '\\']) {
@@ -180,7 +180,7 @@ fn untar(bytes: &[u8], archive: &mut Archive) -> Result<(), Error> {
                     archive.files.push(File { path, bytes: content.to_vec() });
                 }
             }
-            // Links lead elsewhere and folders hold nothing.
+            // Links and folders are skipped.
             _ => long = None,
         }
         at = start.saturating_add(size.div_ceil(512).saturating_mul(512));

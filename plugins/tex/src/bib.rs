@@ -32,7 +32,7 @@ impl Entry {
 pub(crate) fn tokens(value: &str) -> Vec<Token> {
     let mut source = Source::new(value, "");
     let mut out: Vec<Token> = std::iter::from_fn(|| source.next()).collect();
-    // A sign of its own: values are no TeX of the document.
+    // A separate file: values are not part of the document's TeX.
     for token in &mut out {
         if *token == Token::Align {
             *token = Token::Char('&');
@@ -41,7 +41,7 @@ pub(crate) fn tokens(value: &str) -> Vec<Token> {
     out
 }
 
-/// Names in the order that people read them.
+/// Names in display order, given name first.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let names = text.split(" and ").map(str::trim).filter(|name| !name.is_empty());
     names
@@ -89,7 +89,7 @@ impl<'t> Reader<'t> {
         &rest[..end]
     }
 
-    /// What is in braces, of which the first has been read.
+    /// The content of braces, after the opening brace.
     fn braced(&mut self) -> &'t str {
         let rest = self.rest();
         let mut depth = 0_u32;

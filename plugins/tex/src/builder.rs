@@ -1,20 +1,20 @@
-//! Text and blocks as they come, in the environments that are open.
+//! Builds text and blocks in the open environments.
 
 use carrel_pdk::document::{Block, Item, Kind, Section, Span};
 use carrel_pdk::text::collapse;
 
-/// Stands where a line ends, until whitespace is collapsed.
+/// Marks a line's end until whitespace is collapsed.
 pub(crate) const LINE: char = '\u{2028}';
-/// Stands in front of a key that a label gives a number to, up to [`END`].
+/// Marks the key of a label, up to [`END`].
 pub(crate) const REFERENCE: char = '\u{E000}';
-/// Stands in front of a key that a reference gives a label to, up to [`END`].
+/// Marks the key of a citation, up to [`END`].
 pub(crate) const CITATION: char = '\u{E002}';
 pub(crate) const END: char = '\u{E001}';
 
-/// Cells that one cell may span.
+/// The most cells that one cell may span.
 const WIDEST: usize = 200;
 
-/// A text with its lines; `None` when nothing is left.
+/// A text with its lines; `None` if nothing is left.
 pub(crate) fn lines(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     for line in text.split([LINE, '\u{2029}']) {
@@ -34,10 +34,10 @@ pub(crate) fn one_line(text: &str) -> Option<String> {
     lines(text).map(|text| text.replace('\n', " "))
 }
 
-/// What is open.
+/// An open environment, argument or part.
 #[derive(Debug)]
 pub(crate) enum Open {
-    /// The document, or an argument that is read by itself.
+    /// The document, or an argument that is read separately.
     Body,
     List {
         ordered: bool,
@@ -69,7 +69,7 @@ pub(crate) enum Open {
         cell: (usize, usize),
     },
     Abstract,
-    /// A part of the front that is no text of the document: its name.
+    /// A part of the front matter that is not text of the document, by name.
     Aside(&'static str),
 }
 
@@ -104,7 +104,7 @@ impl Frame {
         &mut self.text
     }
 
-    /// Adds a note behind the paragraph that is open.
+    /// Adds a note after the open paragraph.
     pub(crate) fn note(&mut self, note: Block) {
         self.notes.push(note);
     }
@@ -196,7 +196,7 @@ impl Frame {
         }
     }
 
-    /// A rule between rows: what is above the first one inside is the header.
+    /// A rule between rows: rows above the first inner rule are the header.
     pub(crate) fn rule(&mut self) {
         let nothing = self.text.trim().is_empty();
         let Open::Table { rows, row, header_rows, ruled, .. } = &mut self.open else { return };
@@ -258,7 +258,7 @@ impl Frame {
                     span.columns = span.columns.min((width as u64).saturating_sub(span.column));
                     span.rows > 1 || span.columns > 1
                 });
-                // Cells above what spans several rows upwards are left as they are.
+                // Cells above a cell that spans rows upwards are kept.
                 spans.retain(|span| span.rows >= 1 && span.columns >= 1);
                 let blocks = std::mem::take(&mut self.notes);
                 vec![Block {
@@ -305,7 +305,7 @@ fn float(
     if says { vec![block] } else { Vec::new() }
 }
 
-/// The text of blocks, a line each; what has no lines goes into `extra`.
+/// The text of blocks, a line each; blocks without lines go into `extra`.
 pub(crate) fn flatten(blocks: Vec<Block>, text: &mut String, extra: &mut Vec<Block>) {
     for block in blocks {
         match block.kind {

@@ -2,13 +2,13 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-/// A source as text: UTF-8 where it is that, else by its `inputenc`, else by Windows-1252. The second
-/// value names a charset that is not known.
+/// A source as text: UTF-8 where it is that, else by its `inputenc`, else by Windows-1252. The
+/// second value names an unknown charset.
 pub(crate) fn decode(bytes: &[u8], stated: Option<&str>) -> (String, Option<String>) {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if let Ok(text) = std::str::from_utf8(bytes) {
         let stated = stated.filter(|name| !name.starts_with("utf"));
-        // Multibyte charsets of seven bits aside, UTF-8 that is whole is no accident.
+        // Except in seven-bit multibyte charsets, valid UTF-8 is never accidental.
         if stated.is_none() || !text.is_ascii() || !bytes.contains(&0x1B) {
             return (text.to_owned(), None);
         }
@@ -41,7 +41,7 @@ pub(crate) fn decode(bytes: &[u8], stated: Option<&str>) -> (String, Option<Stri
     (text.into_owned(), unknown)
 }
 
-/// The charset that a source asks for by `\usepackage[…]{inputenc}` or `\inputencoding{…}`.
+/// The charset that a source declares by `\usepackage[…]{inputenc}` or `\inputencoding{…}`.
 pub(crate) fn stated(bytes: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(64 << 10)).unwrap_or_default());
     for line in head.lines() {

@@ -1,4 +1,4 @@
-//! Labels, references to them, citations and links, and what they become when all is read.
+//! Reads labels, references, citations and links, and resolves them at the end.
 
 use carrel_pdk::id::Doi;
 
@@ -122,7 +122,7 @@ impl Engine<'_> {
         true
     }
 
-    /// An address, whose signs mean nothing to TeX.
+    /// A URL, in which characters have no meaning to TeX.
     pub(crate) fn address(&mut self) -> String {
         self.skip_spaces();
         match self.next() {
@@ -204,7 +204,7 @@ impl Engine<'_> {
             text = format!("{before} {text}");
         }
         let parentheses = matches!(kind, 'p') && !matches!(name, "footcite" | "footfullcite");
-        // What stands around numbers is decided when they are known.
+        // The text around numbers is decided when they are known.
         let (left, right) = if parentheses { ("\u{E004}", "\u{E005}") } else { ("", "") };
         self.text(&format!("{left}{text}{right}"));
         self.cited.extend(keys);

@@ -1,17 +1,17 @@
-//! What commands take, for those that give no text of their own, and which ones the reader itself knows.
+//! Arguments of commands without text of their own, and the commands that the reader knows.
 
-/// How many arguments a command takes and which one is text: `*` a star, `o` one in brackets and `m` one
-/// in braces that are left out, `t` one that is read on. `None` for a command that is not in the list.
+/// A command's arguments: `*` a star, `o` one in brackets and `m` one in braces that are skipped,
+/// `t` one that is read as text. `None` for a command that is not in the list.
 pub(crate) fn arguments(name: &str) -> Option<&'static str> {
     TAKES.iter().find(|(_, names)| names.split(' ').any(|own| own == name)).map(|(takes, _)| *takes)
 }
 
-/// Commands whose meaning a document cannot change for this reader: they make the structure.
+/// Commands that a document cannot redefine for this reader, because they make the structure.
 pub(crate) fn is_structural(name: &str) -> bool {
     STRUCTURE.split_whitespace().any(|own| own == name)
 }
 
-/// Whether the reader knows a command by itself.
+/// Whether the reader knows a command.
 pub(crate) fn is_known(name: &str) -> bool {
     is_structural(name)
         || arguments(name).is_some()
@@ -46,7 +46,7 @@ pub(crate) fn is_math(name: &str) -> bool {
     )
 }
 
-/// Environments of text as it is.
+/// Verbatim environments.
 pub(crate) fn is_verbatim(name: &str) -> bool {
     matches!(
         name.trim_end_matches('*'),
@@ -80,7 +80,7 @@ const STRUCTURE: &str = "begin end section subsection subsubsection paragraph su
     renewcommand providecommand def let abstract maketitle date newtheorem newenvironment url href and \
     includegraphics if else fi iffalse iftrue verb emph textbf textit frac sqrt left right";
 
-/// What commands take, and the commands.
+/// Argument specifications and their commands.
 const TAKES: &[(&str, &str)] = &[
     (
         "",

@@ -1,10 +1,10 @@
-//! Conditions of TeX: whether they hold, and the branch that is passed over.
+//! TeX's conditionals: evaluates them and skips the other branch.
 
 use crate::engine::Engine;
 use crate::token::Token;
 
 impl Engine<'_> {
-    /// Whether a condition that a document can state holds; `None` for one that is not a condition.
+    /// Evaluates a conditional; `None` if the command is not one.
     pub(crate) fn condition(&mut self, name: &str) -> Option<bool> {
         Some(match name {
             "iftrue" => true,
@@ -94,8 +94,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Passes over the branch of a condition that is not taken. Ends behind `\fi`, or behind the `\else` of
-    /// the condition.
+    /// Skips the branch that is not taken. Ends after `\fi`, or after the conditional's `\else`.
     pub(crate) fn skip_branch(&mut self, to_else: bool) {
         let mut depth = 0_u32;
         let file = self.files_open();

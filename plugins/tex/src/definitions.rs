@@ -1,10 +1,10 @@
-//! What a preamble defines and loads: commands, theorems, packages, languages.
+//! Reads a preamble: definitions of commands and theorems, packages, languages.
 
 use crate::engine::Engine;
 use crate::token::{Token, written};
 
 impl Engine<'_> {
-    /// Definitions and what else the preamble has.
+    /// Handles the preamble's commands.
     #[inline(never)]
     pub(crate) fn definition(&mut self, name: &str) -> bool {
         match name {
@@ -143,7 +143,7 @@ impl Engine<'_> {
                 let last = options.split(',').map(str::trim).filter_map(language).next_back();
                 self.document.language = last.map(str::to_owned).or(self.document.language.take());
             }
-            // A class's own code is no text; a package of the authors has their macros.
+            // A class's code is not text; a package of the authors may contain their macros.
             if command == "usepackage"
                 && let Some(file) = self.find(name, &[".sty"])
                 && file.bytes.len() < 60_000

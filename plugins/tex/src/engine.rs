@@ -13,12 +13,12 @@ use crate::people::People;
 use crate::token::{Source, Token, written};
 use crate::{charset, commands};
 
-/// Arguments that are read inside each other; deeper ones are text as it is.
+/// The deepest nesting of arguments; deeper ones are kept as raw text.
 const DEEPEST: u32 = 10;
 
-/// Environments inside each other.
+/// The deepest nesting of environments.
 const MAX_FRAMES: usize = 24;
-/// What a label names.
+/// The number or heading that a label refers to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Anchor {
     pub(crate) kind: String,
@@ -53,7 +53,7 @@ pub(crate) struct Engine<'f> {
     pub(crate) cut: bool,
     depth: u32,
     pub(crate) inputs: u32,
-    /// Marks in the text of authors mean something else.
+    /// In authors' text, marks refer to affiliations.
     pub(crate) in_author: bool,
     pub(crate) counters: HashMap<String, u32>,
     pub(crate) heads: [u32; 8],
@@ -114,7 +114,7 @@ impl<'f> Engine<'f> {
         }
     }
 
-    /// Reads the main file and everything it takes in.
+    /// Reads the main file and everything that it includes.
     pub(crate) fn read_main(&mut self, main: &File) {
         self.charset = charset::stated(&main.bytes);
         let text = self.decode(main);
@@ -179,7 +179,7 @@ impl<'f> Engine<'f> {
         }
     }
 
-    /// Adds a block to what is open.
+    /// Adds a block to the open frame.
     pub(crate) fn block(&mut self, block: Block) {
         if self.speaks() {
             self.frame().block(block);
@@ -197,7 +197,7 @@ impl<'f> Engine<'f> {
         self.frames.push(Frame::new(name, open));
     }
 
-    /// Closes the environment of a name, and what is left open in it.
+    /// Closes the environment of a name, and open frames inside it.
     pub(crate) fn close(&mut self, name: &str) {
         let base = self.base();
         let found = self.frames.iter().rposition(|frame| frame.name == name);
@@ -251,7 +251,7 @@ impl<'f> Engine<'f> {
         }
     }
 
-    /// Reads tokens by themselves, as the blocks that they give.
+    /// Reads tokens separately and returns their blocks.
     pub(crate) fn capture(&mut self, tokens: Vec<Token>) -> Vec<Block> {
         if tokens.is_empty() {
             return Vec::new();
@@ -297,7 +297,7 @@ impl<'f> Engine<'f> {
         self.capture_lines(tokens).and_then(|text| one_line(&text))
     }
 
-    /// An argument as it is written, macros aside: a key, a name, a number.
+    /// An argument's raw text, with macros expanded: a key, a name, a number.
     pub(crate) fn argument_name(&mut self) -> String {
         let tokens = self.argument();
         written(&tokens)
@@ -365,7 +365,7 @@ impl<'f> Engine<'f> {
         self.unknown(name);
     }
 
-    /// Passes over the arguments that are no text.
+    /// Skips the arguments that are not text.
     pub(crate) fn take(&mut self, takes: &str) {
         let mut text = Vec::new();
         let several = takes.trim_start_matches(['*', 'o', 'm']).len() > 1;
@@ -389,7 +389,7 @@ impl<'f> Engine<'f> {
         self.push_tokens(text);
     }
 
-    /// A command that nobody knows: its options go, its arguments are text.
+    /// An unknown command: skips its options and reads its arguments as text.
     fn unknown(&mut self, name: &str) {
         // A command of one sign has no arguments.
         if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
@@ -411,7 +411,7 @@ impl<'f> Engine<'f> {
         }
     }
 
-    /// `$`: a formula in the text, or between two of them one of its own.
+    /// `$`: an inline formula; `$$`: a displayed one.
     #[inline(never)]
     fn dollar(&mut self) {
         let first = self.next();
@@ -435,7 +435,7 @@ impl<'f> Engine<'f> {
                     break;
                 }
                 Token::Paragraph if !display => {
-                    // A dollar that is never closed is a dollar.
+                    // An unclosed dollar is a dollar sign.
                     self.push_back(Token::Paragraph);
                     self.text("$");
                     self.push_tokens(out);
@@ -463,7 +463,7 @@ impl<'f> Engine<'f> {
         }
     }
 
-    /// A line's end that the author wrote.
+    /// An explicit line break.
     pub(crate) fn line_end(&mut self) {
         self.star();
         self.optional();

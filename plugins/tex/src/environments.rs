@@ -1,4 +1,4 @@
-//! What environments begin and end: lists, floats, tables, theorems, text as it is.
+//! Handles environments: lists, floats, tables, theorems, verbatim text.
 
 use carrel_pdk::document::{Block, Kind, Section};
 
@@ -25,7 +25,7 @@ impl Engine<'_> {
                 if same {
                     depth = if &**command == "begin" { depth + 1 } else { depth - 1 };
                 }
-                // A formula never holds the end of what it is in.
+                // A formula never contains the end of its environment.
                 if &**command == "end" && written(&inner) == "document" {
                     self.push_tokens(
                         [vec![token, Token::Open], inner, vec![Token::Close]].concat(),
@@ -82,7 +82,7 @@ impl Engine<'_> {
                 self.open(name, Open::Abstract);
                 if !speaks {
                     self.in_body = false;
-                    // In the preamble it is read by itself.
+                    // In the preamble it is read separately.
                     let tokens = self.environment(name);
                     let blocks = self.capture(tokens);
                     if let Some(frame) =
@@ -287,7 +287,7 @@ impl Engine<'_> {
             if !self.speaks() {
                 return;
             }
-            // An environment that nobody knows: its text is read, its options are not.
+            // An unknown environment: its text is read, its options are not.
             if !matches!(self.frame().open, Open::Table { .. })
                 && !matches!(name, "center" | "flushleft" | "flushright")
             {
@@ -369,7 +369,7 @@ impl Engine<'_> {
     }
 }
 
-/// Environments that are read as boxes when nobody defines them, with what they are called.
+/// Undefined environments that are read as boxes, with their names.
 pub(crate) fn theorem(name: &str) -> Option<&'static str> {
     Some(match name {
         "theorem" | "thm" => "Theorem",

@@ -1,4 +1,4 @@
-//! What is in figures and tables: captions, pictures, parts of a figure; and notes.
+//! Contents of figures and tables: captions, pictures, subfigures; and notes.
 
 use carrel_pdk::document::{Block, Kind};
 use carrel_pdk::text::{Script, write_script};

@@ -19,7 +19,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Title, authors, abstract and what else is said in front.
+    /// Handles the front matter: title, authors, abstract and other statements.
     #[inline(never)]
     pub(crate) fn front(&mut self, name: &str) -> bool {
         if self.in_style() {

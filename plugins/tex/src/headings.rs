@@ -99,7 +99,7 @@ pub(crate) fn level(name: &str) -> Option<usize> {
     })
 }
 
-/// Whether a heading stands over a list of references.
+/// Whether a heading is that of a list of references.
 pub(crate) fn is_references(heading: &str) -> bool {
     matches!(
         heading.trim_end_matches(['.', ':']).to_lowercase().as_str(),

@@ -1,4 +1,4 @@
-//! Where tokens come from: the files of the e-print, what macros put back, and their order.
+//! The input: a stack of the e-print's files and of tokens that macros push back.
 
 use crate::archive::File;
 use crate::charset;
@@ -11,11 +11,11 @@ pub(crate) enum Input {
     File(Source),
     /// Tokens, the next one last.
     Tokens(Vec<Token>),
-    /// The end of an argument that is read by itself.
+    /// The end of an argument that is read separately.
     Barrier,
 }
 
-/// Files that are open inside each other.
+/// The deepest nesting of files.
 const MAX_OPEN: usize = 20;
 
 impl<'f> Engine<'f> {
@@ -30,7 +30,7 @@ impl<'f> Engine<'f> {
         text
     }
 
-    /// The next token as it is; `None` at the end of the argument or document.
+    /// The next token, unexpanded; `None` at the end of the argument or document.
     pub(crate) fn next(&mut self) -> Option<Token> {
         loop {
             if self.done {
@@ -67,7 +67,7 @@ impl<'f> Engine<'f> {
         }
         tokens.reverse();
         match self.stack.last_mut() {
-            // What is left of the list before is short or empty mostly.
+            // The rest of the previous list is usually short or empty.
             Some(Input::Tokens(waiting)) => waiting.append(&mut tokens),
             _ => self.stack.push(Input::Tokens(tokens)),
         }
@@ -78,7 +78,7 @@ impl<'f> Engine<'f> {
         self.stack.iter().filter(|input| matches!(input, Input::File(_))).count()
     }
 
-    /// The file that the next token comes from, when nothing is in front of it.
+    /// The file of the next token, if no pushed-back tokens precede it.
     pub(crate) fn source(&mut self) -> Option<&mut Source> {
         while matches!(self.stack.last(), Some(Input::Tokens(tokens)) if tokens.is_empty()) {
             self.stack.pop();
@@ -114,7 +114,7 @@ impl<'f> Engine<'f> {
         }
     }
 
-    /// `\end{document}`: of the main file it is the end, of another the end of that file.
+    /// `\end{document}`: in the main file, the end; in another, the end of that file.
     pub(crate) fn end_document(&mut self) {
         let main = self.main.clone();
         match self.top_file() {
@@ -134,7 +134,7 @@ impl<'f> Engine<'f> {
         path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"))
     }
 
-    /// Finds a file of the e-print by the name that the text has for it.
+    /// Finds a file of the e-print by the name in the text.
     pub(crate) fn find(&mut self, name: &str, endings: &[&str]) -> Option<&'f File> {
         let name = name.trim().trim_matches('"').trim_start_matches("./");
         if name.is_empty() {
@@ -190,7 +190,7 @@ impl<'f> Engine<'f> {
     }
 }
 
-/// Files that one document takes in.
+/// The most files that one document includes.
 const MAX_INPUTS: u32 = 2000;
 
 /// A path without `.` and `..`.

@@ -70,8 +70,8 @@ impl Plugin for Tex {
 ///
 /// # Errors
 ///
-/// `invalid_document` when it is no LaTeX source, or an archive without one; `too_large` when more comes
-/// out of it than is read.
+/// `invalid_document` when it is no LaTeX source, or an archive without one; `too_large` when it
+/// inflates beyond the limits.
 pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     let archive = match format {
         "tex" => {
@@ -119,7 +119,7 @@ pub fn read(format: &str, document: &[u8]) -> Result<Document, Error> {
     Ok(document)
 }
 
-/// What is left when everything has been read: cited works, numbers of labels, levels.
+/// Finishes the document: cited works, numbers of labels, levels.
 fn finish(mut engine: Engine<'_>) -> Document {
     engine.resolve_bibliography();
     engine.index_references();

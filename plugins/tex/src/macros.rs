@@ -5,20 +5,20 @@ use std::rc::Rc;
 use crate::engine::Engine;
 use crate::token::Token;
 
-/// Expansions of one document.
+/// The most expansions of one document.
 const MAX_STEPS: u64 = 400_000;
-/// Tokens that all expansions of one document give.
+/// The most tokens from all expansions of one document.
 const MAX_TOKENS: usize = 4_000_000;
-/// Tokens of one argument.
+/// The most tokens of one argument.
 const MAX_ARGUMENT: usize = 400_000;
-/// Arguments of one macro.
+/// The most arguments of one macro.
 const MAX_ARGUMENTS: usize = 9;
 
 /// How an argument is written.
 #[derive(Debug, Clone)]
 pub(crate) enum Argument {
     Plain,
-    /// In brackets, with what stands for it where it is absent.
+    /// In brackets, with its default.
     Optional(Vec<Token>),
     Star,
     /// Up to these tokens.
@@ -53,7 +53,7 @@ impl Engine<'_> {
         goes
     }
 
-    /// Puts the body of a macro, with its arguments, in front of what comes.
+    /// Pushes the body of a macro, with its arguments, onto the input.
     pub(crate) fn expand(&mut self, definition: &Rc<Macro>) {
         if !self.step(1) {
             return;
@@ -143,7 +143,7 @@ impl Engine<'_> {
             match self.next() {
                 Some(Token::Space | Token::Paragraph) => {}
                 Some(Token::Open) => return self.group(),
-                // The group around ends: there is no argument.
+                // The enclosing group ends: there is no argument.
                 Some(Token::Close) => {
                     self.push_back(Token::Close);
                     return Vec::new();
@@ -154,7 +154,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What is left of a group, without its end.
+    /// The rest of a group, without its end.
     pub(crate) fn group(&mut self) -> Vec<Token> {
         let mut out = Vec::new();
         let mut depth = 0_u32;
@@ -194,7 +194,7 @@ impl Engine<'_> {
         Some(self.until(&[Token::Char(']')]))
     }
 
-    /// The tokens up to others, which are taken too; groups stay whole.
+    /// The tokens up to a delimiter, which is consumed; groups are kept whole.
     pub(crate) fn until(&mut self, end: &[Token]) -> Vec<Token> {
         let mut out: Vec<Token> = Vec::new();
         let mut depth = 0_u32;
@@ -241,7 +241,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes a definition, unless it is of a command that the reader itself knows.
+    /// Stores a definition, unless it is of a command that the reader knows.
     pub(crate) fn define(&mut self, name: Rc<str>, definition: Macro) {
         let structural = crate::commands::is_structural(&name);
         let internal = self.in_style()
@@ -252,7 +252,7 @@ impl Engine<'_> {
         if structural || internal || self.macros.len() > 50_000 {
             return;
         }
-        // A macro that is nothing but itself never ends.
+        // A macro that expands to itself never ends.
         if definition.body.first() == Some(&Token::Command(name.clone()))
             && definition.arguments.is_empty()
         {
@@ -312,7 +312,7 @@ impl Engine<'_> {
         self.next()
     }
 
-    /// `\let`: only what is a macro has a meaning to copy; else the new name stands for the old one.
+    /// `\let`: copies the definition of a macro; for another command, the new name is an alias.
     pub(crate) fn let_command(&mut self) {
         let Some(Token::Command(name)) = self.next_word() else { return };
         let mut target = self.next_word();
@@ -327,7 +327,7 @@ impl Engine<'_> {
                 }
                 return;
             }
-            // A name that was set aside to be redefined keeps its old meaning for the reader.
+            // A name that saves a command before its redefinition keeps the old meaning.
             if *old == name || !crate::commands::is_known(old) {
                 return;
             }

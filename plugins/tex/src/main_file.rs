@@ -1,4 +1,4 @@
-//! Which file of an e-print is the paper.
+//! Finds the main file of an e-print.
 
 use crate::archive::File;
 
@@ -66,7 +66,7 @@ fn score(file: &File) -> u32 {
     score
 }
 
-/// The file that arXiv's own notes call the top one.
+/// The file that arXiv's `00README` names as top-level.
 fn readme(files: &[File]) -> Option<&File> {
     let notes = files.iter().find(|file| {
         let name = file.path.to_ascii_lowercase();
@@ -82,7 +82,7 @@ fn readme(files: &[File]) -> Option<&File> {
         if let [name, "toplevelfile"] = words.as_slice() {
             return named(name);
         }
-        // The newer form is YAML or JSON: a list of sources with what each is used as.
+        // The newer form is YAML or JSON: a list of sources with their usage.
         if line.contains("toplevel") && line.contains("usage") {
             let near = lines.iter().skip(number.saturating_sub(3)).take(7);
             let found = near.filter(|line| line.contains("filename")).find_map(|line| {

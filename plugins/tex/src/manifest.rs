@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::document::Document;
 use carrel_pdk::manifest::{Format, Limits};
@@ -12,7 +12,7 @@ pub(crate) fn manifest() -> Manifest {
         "Reads LaTeX sources and arXiv e-prints as documents: sections, equations as TeX, tables, references.",
     );
     manifest.title = Some("LaTeX sources".to_owned());
-    // What an e-print inflates to, beside the document and its result.
+    // Holds the inflated e-print, the document and its result.
     manifest.limits = Some(Limits { memory_bytes: Some(768 << 20), ..Limits::default() });
     let format = |name: &str, description: &str, media_type: &str| Format {
         media_types: vec![media_type.to_owned()],

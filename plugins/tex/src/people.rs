@@ -1,24 +1,24 @@
-//! Authors and their affiliations, in the ways that classes write them.
+//! Reads authors and affiliations, in the forms of common document classes.
 
 use carrel_pdk::document::Person;
 
 use crate::builder::{LINE, lines, one_line};
 
-/// Stands between authors.
+/// Separates authors.
 pub(crate) const AND: char = '\u{E003}';
 
-/// Authors as they come.
+/// Collects authors.
 #[derive(Debug, Default)]
 pub(crate) struct People {
     people: Vec<(Person, Vec<String>)>,
     /// Authors from here on have no affiliation yet.
     fresh: usize,
-    /// The command before was an affiliation too.
+    /// The previous command was also an affiliation.
     affiliating: bool,
 }
 
 impl People {
-    /// Takes the text of an `\author`, with the marks of its option.
+    /// Adds the text of an `\author`, with the marks of its option.
     pub(crate) fn authors(&mut self, text: &str, marks: &[String]) {
         if self.affiliating {
             self.fresh = self.people.len();
@@ -52,7 +52,7 @@ impl People {
         }
     }
 
-    /// Takes an affiliation: of the authors with one of its marks, or of those before it.
+    /// Adds an affiliation to the authors with one of its marks, or to those before it.
     pub(crate) fn affiliation(&mut self, text: &str, marks: &[String]) {
         let Some(text) = lines(text).map(|text| text.replace('\n', ", ")) else { return };
         let text = text.replace(",,", ",");
@@ -68,7 +68,7 @@ impl People {
         }
     }
 
-    /// Takes an address for mail, of the author before it.
+    /// Adds an e-mail address to the author before it.
     pub(crate) fn email(&mut self, text: &str) {
         let alone = !text.contains([',', ';', '{', ' ']) && text.contains('@');
         if let Some((person, _)) = self.people.last_mut()

@@ -17,7 +17,7 @@ impl Engine<'_> {
         self.open(name, Open::Aside("bibliography"));
     }
 
-    /// Marks where the references stand.
+    /// Marks the position of the references.
     pub(crate) fn references_section(&mut self) {
         self.close_frames(1);
         self.flush();
@@ -92,7 +92,7 @@ impl Engine<'_> {
         self.close(name);
     }
 
-    /// Puts the references here: from the `.bbl`, else from the `.bib` files.
+    /// Reads the references from the `.bbl`, else from the `.bib` files.
     pub(crate) fn place_references(&mut self) {
         if !self.in_body || !self.document.references.is_empty() {
             return;
@@ -131,11 +131,11 @@ impl Engine<'_> {
                 }
             }
         }
-        // Citations behind this place count too: the choice is made at the end.
+        // Later citations count too, so entries are chosen at the end.
         self.pending = entries;
     }
 
-    /// Takes what is cited out of the `.bib` files.
+    /// Takes the cited entries from the `.bib` files.
     pub(crate) fn resolve_bibliography(&mut self) {
         let entries = std::mem::take(&mut self.pending);
         // The values are read after the end of the document.
@@ -226,7 +226,7 @@ impl Engine<'_> {
         reference
     }
 
-    /// Where each reference is, by its key.
+    /// The index of each reference, by its key.
     pub(crate) fn index_references(&mut self) {
         let keys = self.document.references.iter().enumerate();
         self.reference_index = keys.filter_map(|(at, one)| Some((one.id.clone()?, at))).collect();

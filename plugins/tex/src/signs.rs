@@ -1,6 +1,6 @@
-//! Commands that stand for characters, and accents.
+//! Commands for characters and accents.
 
-/// The characters of a command; `None` when it is none of these.
+/// The characters of a command; `None` if it is not one of these.
 pub(crate) fn sign(name: &str) -> Option<&'static str> {
     let at = SIGNS.binary_search_by_key(&name, |&(name, _)| name).ok()?;
     SIGNS.get(at).map(|(_, sign)| *sign)

@@ -176,7 +176,7 @@ impl Engine<'_> {
         true
     }
 
-    /// Passes over what is assigned to a length of plain TeX: `=1.5cm plus 2pt`.
+    /// Skips the value assigned to a length in plain TeX: `=1.5cm plus 2pt`.
     fn dimension(&mut self) {
         let mut letters = 0;
         let mut digits = false;
@@ -204,7 +204,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Passes over ` plus 1pt minus 1pt`.
+    /// Skips ` plus 1pt minus 1pt`.
     fn stretch(&mut self) {
         for word in ["plus", "minus"] {
             let mut taken = Vec::new();
@@ -323,7 +323,8 @@ impl Engine<'_> {
         self.text(&text.replace('\n', " "));
     }
 
-    /// Passes over the number and the name in `\openin NUMBER=NAME`. The name ends at a blank or a command.
+    /// Skips the number and the name in `\openin NUMBER=NAME`. The name ends at a blank or a
+    /// command.
     fn skip_opened_file(&mut self) {
         self.argument();
         while let Some(token) = self.next() {
@@ -389,7 +390,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Text of the front that is no text of the document.
+    /// Text of the front matter that is not text of the document.
     pub(crate) fn aside(&mut self, name: &str, text: &str) {
         if name == "keyword" {
             let text = text.replace(AND, ",").replace('\u{2028}', " ");

@@ -28,7 +28,7 @@ pub(crate) struct Source {
     pub(crate) path: Rc<str>,
     /// `@` is a letter.
     pub(crate) at_letter: bool,
-    /// Only definitions count: a style.
+    /// A style file: only its definitions count.
     pub(crate) style: bool,
 }
 
@@ -54,7 +54,7 @@ impl Source {
             let end = self.rest().find('\n').map_or(self.rest().len(), |end| end + 1);
             self.at += end;
             self.skip_spaces();
-            // A blank line behind a comment still ends the paragraph.
+            // A blank line after a comment still ends the paragraph.
             if self.rest().starts_with(['\n', '\r']) {
                 self.lines();
                 return Some(Token::Paragraph);
@@ -131,7 +131,8 @@ impl Source {
         }
         let name: Rc<str> = rest[..end].into();
         self.at += end;
-        // Spaces behind a command's name are no spaces; neither is a line's end, unless a blank line follows.
+        // Spaces after a command's name are ignored; so is a line's end, unless a blank line
+        // follows.
         self.skip_spaces();
         if self.rest().starts_with(['\n', '\r']) {
             let before = self.at;
@@ -142,7 +143,7 @@ impl Source {
         Token::Command(name)
     }
 
-    /// The text up to `end`, as it is; to the file's end where `end` does not come.
+    /// The raw text up to `end`, or to the file's end if there is no `end`.
     pub(crate) fn raw_until(&mut self, end: &str) -> String {
         let rest = self.rest();
         let (text, length) = match rest.find(end) {
@@ -153,7 +154,7 @@ impl Source {
         text
     }
 
-    /// The next character as it is.
+    /// The next raw character.
     pub(crate) fn raw_char(&mut self) -> Option<char> {
         let one = self.rest().chars().next()?;
         self.at += one.len_utf8();

@@ -1,4 +1,4 @@
-//! Sources nobody wrote, and what a fuzzer once found.
+//! Reads mutated sources, and sources that a fuzzer found.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
@@ -8,7 +8,7 @@ mod support;
 
 const PAPER: &str = include_str!("paper.tex");
 
-/// Pieces that a reader of TeX may stumble over.
+/// Fragments of TeX that are hard to parse.
 const PIECES: &[&str] = &[
     "\\begin{",
     "\\end{",

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! Declares the plugin's manifest.
 
 use carrel_pdk::manifest::{Attach, Format, HostRule, Lookup, Pace, Roles, Secret};
 use carrel_pdk::{Manifest, schema};
@@ -20,7 +20,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest.title = Some("Unpaywall".to_owned());
     manifest.hosts = vec![HostRule {
         paths: vec!["/v2".to_owned()],
-        // 100,000 requests a day are one in 0.86 s, if somebody asked all day.
+        // 100,000 requests a day are one in 0.86 s, on average.
         pace: Some(Pace { interval_ms: 200, burst: Some(5), upstream: Some(HOST.to_owned()) }),
         concurrency: Some(3),
         cache_seconds: Some(24 * 3600),
@@ -47,7 +47,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest
 }
 
-/// The schema of a result that holds works, without what Unpaywall does not say of them.
+/// The schema of a result that holds works, without the members that Unpaywall never has.
 fn works<T: schemars::JsonSchema>() -> Value {
     let mut schema = schema::output::<T>();
     let never = ["pmid", "pmcid", "openalex", "s2", "isbn", "subtitle", "abstract", "editors"];

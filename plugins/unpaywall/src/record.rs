@@ -1,4 +1,5 @@
-//! Item → the contract's bibliographic record: the one place where Unpaywall's words become Carrel's.
+//! Item → the contract's bibliographic record: the only file that translates Unpaywall's terms to
+//! Carrel's.
 
 use carrel_pdk::id::ArxivId;
 use carrel_pdk::record::fields::{address, date_or_year, doi, issn, orcid, plain, push_new, text};
@@ -6,12 +7,12 @@ use carrel_pdk::record::{Agent, Ids, OpenCopy, Text, Work, types};
 
 use crate::formats::item::{Author, Item, Location};
 
-/// The plugin's name, which is that of its records.
+/// The plugin's name, also the source name in its records.
 const NAME: &str = "unpaywall";
-/// Copies of a work that are listed.
+/// The most copies that a record lists.
 const MOST_COPIES: usize = 64;
 
-/// The record of a work. What Unpaywall does not say, or says in a form that is none, is left out.
+/// The record of a work. What Unpaywall does not say, or writes in an invalid form, is left out.
 pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let genre = item.genre.0.and_then(plain);
     let open_copies = open_copies(&item.best_location, &item.locations.0);
@@ -42,13 +43,13 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     }
 }
 
-/// The e-print that one of arXiv's own DOIs names.
+/// The arXiv identifier in a DOI that arXiv registered.
 fn e_print_of_doi(doi: &str) -> Option<String> {
     let own = doi.get(..14).is_some_and(|start| start.eq_ignore_ascii_case("10.48550/arxiv"));
     own.then(|| ArxivId::parse(doi).ok()).flatten().map(|id| id.base().to_owned())
 }
 
-/// The best copy and the others, each address once.
+/// The best copy and the others, without duplicate URLs.
 fn open_copies<'d>(best: &Location<'d>, others: &[Location<'d>]) -> Vec<OpenCopy<'d>> {
     let mut copies: Vec<OpenCopy<'d>> = Vec::new();
     for copy in std::iter::once(best).chain(others).filter_map(open_copy) {
@@ -80,7 +81,7 @@ fn open_copy<'d>(location: &Location<'d>) -> Option<OpenCopy<'d>> {
     })
 }
 
-/// An author of either shape; one without any name is none.
+/// An author of either format; none without a name.
 fn author(author: Author<'_>) -> Option<Agent<'_>> {
     let family = text(author.family);
     let mut given = text(author.given);
@@ -91,7 +92,7 @@ fn author(author: Author<'_>) -> Option<Agent<'_>> {
         return None;
     }
     if let Some(suffix) = text(author.suffix) {
-        // Where citation formats without a member for it put it.
+        // Citation formats that have no member for it write it here.
         given = given.map(|name| format!("{name}, {suffix}").into());
     }
     let mut affiliations = Vec::new();

@@ -1,4 +1,4 @@
-//! What was asked → requests. Pure. The host adds the operator's address, which Unpaywall requires.
+//! Arguments → requests. Pure. The host adds the operator's address, which Unpaywall requires.
 
 use carrel_pdk::id::Doi;
 use carrel_pdk::lookup::{Id, Kind, not_resolved};

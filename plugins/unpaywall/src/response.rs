@@ -1,4 +1,4 @@
-//! Responses → what they say, by status and body.
+//! Reads responses, by status and body.
 
 use carrel_pdk::answer::{self, Asked};
 use carrel_pdk::record::Work;
@@ -19,7 +19,7 @@ pub(crate) fn work<'r>(
 ) -> Result<Work<'r>, Error> {
     let read = |body| records::record(body).map(|record| record.work);
     answer::read_part(SOURCE, host, request, response, Asked::ForOne, read).map_err(|error| {
-        // The report in the body says it already, where there is one.
+        // An error report in the body already says so.
         let told = error.action.is_some();
         if told { error } else { explained(error, Some(u64::from(response.status))) }
     })

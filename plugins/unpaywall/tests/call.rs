@@ -1,4 +1,4 @@
-//! The role against an Unpaywall of the test's own making.
+//! The role against a fake Unpaywall.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 

@@ -1,4 +1,4 @@
-//! Documents nobody wrote, and what a fuzzer once found.
+//! Parses mutated documents, and documents that a fuzzer found.
 
 use carrel_pdk::Plugin;
 use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
@@ -8,7 +8,7 @@ mod support;
 
 use support::fixtures;
 
-/// Pieces that a reader of this source's JSON may stumble over.
+/// Fragments of this source's JSON that are hard to parse.
 const PIECES: &[&str] = &[
     "{",
     "}",

@@ -1,4 +1,5 @@
-//! Every fixture natively; `tests/plugins/test_golden.py` runs the same ones through the component.
+//! Parses every fixture natively; `tests/plugins/test_golden.py` parses the same ones with the
+//! component.
 
 use carrel_pdk::Plugin;
 use carrel_unpaywall::Unpaywall;

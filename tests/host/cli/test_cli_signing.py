@@ -265,7 +265,7 @@ def test_the_how_to_works_with_a_real_registry_and_cosign(
 
 
 def _parts(text: str) -> tuple[str, str, int]:
-    """Returns a command, what is shown of its output, and its exit code."""
+    """Returns a command, the documented part of its output, and its exit code."""
     lines = text.splitlines()
     words = [lines.pop(0)]
     while words[-1].endswith("\\"):

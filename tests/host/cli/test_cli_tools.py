@@ -139,7 +139,7 @@ class TestArguments:
             ("a.b", False),
         ]
 
-    def test_a_schema_that_holds_itself_ends(self) -> None:
+    def test_a_recursive_schema_terminates(self) -> None:
         node: dict[str, Any] = {"type": "object", "properties": {}}
         node["properties"] = {name: {"$ref": "#/$defs/node"} for name in "abcdefgh"}
         schema = {"type": "object", "properties": node["properties"], "$defs": {"node": node}}
@@ -147,7 +147,7 @@ class TestArguments:
         assert read_arguments_of({"$ref": "#"}) == []
 
 
-#: Unusual schemas of third-party tools, by what is unusual.
+#: Unusual schemas of third-party tools, by their peculiarity.
 STRANGE: dict[str, dict[str, Any]] = {
     "nothing": {"type": "object"},
     "no arguments": {"type": "object", "properties": {}, "additionalProperties": False},

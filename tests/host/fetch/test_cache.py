@@ -256,7 +256,7 @@ def test_a_process_killed_while_writing_leaves_no_partial_response(tmp_path: Pat
 
 
 def look_now(cache: Cache) -> None:
-    """Makes the cache check now what it checks once a second."""
+    """Makes the cache run its once-a-second check now."""
     for database in (cache._reader, cache._writer):
         assert database is not None
         database._look_again = 0.0

@@ -82,7 +82,7 @@ def test_a_ratio_that_no_document_has_is_refused_before_the_cap() -> None:
         feed(reader, squeeze(bytes(64 * 2**20)))
 
 
-def test_the_cap_holds_for_plain_bodies_and_compressed_bytes_too() -> None:
+def test_the_limit_applies_to_plain_and_compressed_bodies() -> None:
     assert read([], b"12345", cap=5) == b"12345"
     with pytest.raises(TooLargeError):
         read([], b"123456", cap=5)

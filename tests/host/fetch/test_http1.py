@@ -107,7 +107,7 @@ def test_a_request_is_sent_unchanged() -> None:
     ids=["length", "chunked", "bare-newlines", "informational"],
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])
-def test_an_answer_is_read_however_it_is_cut(wire: bytes, size: int) -> None:
+def test_a_response_is_read_in_pieces_of_any_size(wire: bytes, size: int) -> None:
     pieces = [wire[start : start + size] for start in range(0, len(wire), size)]
     head, body, again = exchange(Script(*pieces, ends=False))
     assert (head.status, body) == (200, b"hello")

@@ -350,7 +350,7 @@ class TestBytes:
         assert time.monotonic() - started < 20
 
     @pytest.mark.requirement("sandbox:apart:bytes")
-    def test_a_plugin_holds_so_many_bytes_over_all_its_calls(
+    def test_the_byte_budget_of_a_plugin_covers_all_its_calls(
         self, open_group: Open, upstream: Upstream
     ) -> None:
         near = open_group(plugin_bytes=3 * 2**20)

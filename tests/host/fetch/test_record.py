@@ -276,7 +276,7 @@ def test_of_two_exchanges_of_one_request_the_first_is_listed_as_skipped(tmp_path
         ({"failure": {"kind": "timeout", "why": "x"}}, "failure has unknown members: why"),
     ],
 )
-def test_an_exchange_with_a_slip_in_it_is_named_with_the_slip(
+def test_an_invalid_exchange_is_reported_with_its_fault(
     tmp_path: Path, changes: dict[str, Any], says: str
 ) -> None:
     by_hand(tmp_path, "lamps.json", **changes)

@@ -153,7 +153,7 @@ def test_a_retry_after_that_does_not_fit_is_rate_limited_with_its_seconds(
     assert len(upstream.seen) == 1
 
 
-def test_a_spent_budget_is_rate_limited_until_its_reset_and_holds_up_nobody(
+def test_a_spent_budget_is_rate_limited_until_its_reset_without_delaying_others(
     quick: FetchHarness, upstream: Upstream, clock: SkippingClock
 ) -> None:
     spent = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "40000")]

@@ -1,4 +1,4 @@
-"""Roles of plugins: what a manifest declares, and what an answer may be."""
+"""Tests roles of plugins: declarations in manifests, and validation of answers."""
 
 from __future__ import annotations
 

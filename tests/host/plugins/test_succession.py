@@ -37,7 +37,7 @@ def config(tmp_path: Path, code_folder: Path) -> Config:
 
 
 @pytest.mark.requirement("serve:alive:reload-keeps-unchanged")
-def test_an_unchanged_plugin_stays_loaded_and_a_changed_one_is_loaded_anew(
+def test_an_unchanged_plugin_stays_loaded_and_a_changed_one_is_reloaded(
     config: Config, make: Make
 ) -> None:
     same, other = make("same"), make("other")

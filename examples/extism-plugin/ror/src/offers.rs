@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-/// The resource that tells what the plugin is.
+/// The URI of the resource that describes the plugin.
 pub const ABOUT: &str = "ror:about";
-/// Organisations by identifier: an opaque URI, because a ROR id is a name and no place.
+/// The template of resources by ROR id: an opaque URI, because a ROR id is a name, not a path.
 pub const TEMPLATE: &str = "ror:{id}";
 /// Country codes that completion knows.
 pub const COUNTRIES: [&str; 12] =

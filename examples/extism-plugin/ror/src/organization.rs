@@ -1,4 +1,4 @@
-//! ROR's answers (version 2 of its API) and what this plugin makes of them.
+//! Parses answers of version 2 of ROR's API.
 
 use serde::{Deserialize, Serialize};
 

@@ -94,10 +94,10 @@ def _found(
         source = pull_newest(config, entry, on_progress)
     else:
         source = read_source(entry.name, entry.url)
-    registry = PluginSet(config)
+    plugin_set = PluginSet(config)
     try:
-        manifest = registry.read_manifest(entry, source)
-        registry.require_agreement(entry, source)
+        manifest = plugin_set.read_manifest(entry, source)
+        plugin_set.require_agreement(entry, source)
         return entry_of(entry, source, manifest), bucket_lines(config, entry, manifest)
     finally:
-        registry.close()
+        plugin_set.close()

@@ -1,7 +1,7 @@
-//! What the plugin returns: a page of results and its entries, in arXiv's words.
+//! The results: a page and its entries, in arXiv's terms.
 //!
-//! Everything borrows from the feed where it can. A field that the feed leaves out is left out here
-//! too: no empty strings, no nulls.
+//! Everything borrows from the feed where it can. A field that the feed lacks is absent: no empty
+//! strings, no nulls.
 
 use std::borrow::Cow;
 
@@ -110,7 +110,7 @@ pub struct Doi<'d> {
 }
 
 impl Page<'_> {
-    /// The page as JSON text; `hint` is the size in bytes it will be near.
+    /// The page as JSON text; `hint` is its approximate size in bytes.
     ///
     /// Written by hand for speed; a test compares it with what the derived `Serialize` writes.
     pub fn to_json(&self, hint: usize) -> String {

@@ -19,9 +19,9 @@
 //!
 //! Two generations of feeds exist. Until late 2025 the namespaces were declared again on every
 //! element, links were `http` and texts kept the line breaks of the submission form; since then the
-//! root declares everything, links are `https` and the elements stand in another order. Nothing here
-//! depends on order, prefixes or generation, and every part of an entry may be missing: for a
-//! version that does not exist arXiv used to send an entry with nothing but id, links and category.
+//! root declares everything, links are `https` and the elements are in another order. The parser
+//! depends on neither order nor prefixes nor generation, and every part of an entry may be missing:
+//! for a version that does not exist, arXiv used to send an entry with only id, links and category.
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ const OPENSEARCH: Option<usize> = Some(2);
 /// # Errors
 ///
 /// `invalid_document` with a position when it is not a well-formed Atom feed; `upstream_error` when
-/// it is arXiv's report of an error, a feed of one entry called "Error".
+/// it is arXiv's error report, a feed with one entry titled "Error".
 pub fn parse(document: &str) -> Result<Page<'_>, Error> {
     let mut xml = XmlReader::new(document, KNOWN);
     let root = xml.root("an Atom feed")?;
@@ -90,14 +90,14 @@ fn number(xml: &mut XmlReader<'_>) -> Result<Option<u64>, Error> {
     })
 }
 
-/// The text of the open element for a field that is there once; the first one counts.
+/// Reads the open element's text into a field that occurs once; the first occurrence counts.
 fn once<'d>(field: &mut Option<Cow<'d, str>>, text: Option<Cow<'d, str>>) {
     if field.is_none() {
         *field = text;
     }
 }
 
-/// The open entry: its `<id>` as it stands, and everything else.
+/// Reads the open entry: its `<id>` unchanged, and everything else.
 fn entry<'d>(xml: &mut XmlReader<'d>) -> Result<(Option<Cow<'d, str>>, Entry<'d>), Error> {
     let mut id = None;
     let mut entry = Entry::default();
@@ -140,7 +140,7 @@ fn entry<'d>(xml: &mut XmlReader<'d>) -> Result<(Option<Cow<'d, str>>, Entry<'d>
     }
     doi_links.pair(&mut entry.dois);
     if !has_abstract_link {
-        // The id is the abstract page's address.
+        // The id is the URL of the abstract page.
         entry.abstract_url = id.clone().filter(|id| id.contains("/abs/")).and_then(valid);
     }
     Ok((id, entry))
@@ -178,8 +178,8 @@ fn valid(url: Cow<'_, str>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The identifier in an entry's id, which is the address of its abstract page. The address is
-/// stripped and not split at its last slash: old identifiers have a slash of their own.
+/// The identifier in an entry's id, which is the address of its abstract page. The prefix is
+/// removed; the URL is not split at its last slash, because old identifiers contain a slash.
 fn without_address(id: Cow<'_, str>) -> Cow<'_, str> {
     const ADDRESSES: [&str; 4] = [
         "http://arxiv.org/abs/",
@@ -200,8 +200,8 @@ fn without_address(id: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// arXiv's report of an error, if that is what the entry is. Its id points into the page that
-/// explains errors; the fragment names the kind: `…/api/errors#incorrect_id_format_for_abc`.
+/// Returns arXiv's error report, if the entry is one. Its id points into the page that explains
+/// errors; the fragment names the kind: `…/api/errors#incorrect_id_format_for_abc`.
 fn reported_error(id: Option<&str>, entry: &Entry<'_>) -> Option<Error> {
     let id = id?;
     let path = url::after_host(id)?;

@@ -1,7 +1,8 @@
-//! Which link belongs to which DOI.
+//! Matches links to DOIs.
 //!
-//! An entry lists its DOIs and their links side by side without saying which goes with which
-//! (gr-qc/9910091 has five of each). A link is a DOI's when its path, percent-decoded, is the DOI.
+//! An entry lists its DOIs and their links separately, without saying which link is for which DOI
+//! (gr-qc/9910091 has five of each). A link belongs to a DOI when its percent-decoded path is the
+//! DOI.
 
 use std::borrow::Cow;
 
@@ -20,7 +21,7 @@ impl<'d> Extend<Cow<'d, str>> for DoiLinks<'d> {
 }
 
 impl<'d> DoiLinks<'d> {
-    /// Gives every DOI the first link that is its own.
+    /// Sets each DOI's link to the first link that belongs to it.
     pub(crate) fn pair(self, dois: &mut [Doi<'d>]) {
         if dois.is_empty() || self.0.is_empty() {
             return;
@@ -37,7 +38,7 @@ impl<'d> DoiLinks<'d> {
     }
 }
 
-/// The DOI a link leads to, in the form DOIs are compared by.
+/// The DOI that a link leads to, in the form for comparison.
 fn key_of_link(link: &str) -> String {
     let path = url::after_host(link).unwrap_or_default();
     percent::decode(path.strip_prefix('/').unwrap_or(path)).to_ascii_lowercase()

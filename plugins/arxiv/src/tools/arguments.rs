@@ -41,7 +41,7 @@ pub struct QueryArguments {
     /// Check that each entry's source bundle exists; set false for many results.
     #[serde(default = "yes")]
     pub verify_source_url: bool,
-    // Parts to leave out: the name and its values say it.
+    // Parts to leave out. This is no doc comment: in the schema, the name and its values suffice.
     #[serde(default)]
     pub omit: Vec<Part>,
 }
@@ -89,7 +89,7 @@ impl SortOrder {
 }
 
 impl QueryArguments {
-    /// Arguments that ask for ids and nothing else.
+    /// Makes arguments for ids alone.
     pub(crate) fn for_ids() -> Self {
         Self {
             search_query: None,
@@ -107,7 +107,7 @@ impl QueryArguments {
     ///
     /// # Errors
     ///
-    /// `invalid_arguments` when they do not fit their schema, or name nothing to look for.
+    /// `invalid_arguments` when they do not fit their schema, or have neither query nor ids.
     pub fn parse(json: &str) -> Result<Self, Error> {
         let mut arguments: Self = carrel_pdk::arguments(json)?;
         arguments.search_query = present(arguments.search_query);

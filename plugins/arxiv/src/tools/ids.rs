@@ -1,4 +1,4 @@
-//! The argument `id_list`: what people paste → what arXiv wants.
+//! Parses the argument `id_list`: ids as people paste them → arXiv's canonical ids.
 
 use carrel_pdk::Error;
 use carrel_pdk::id::ArxivId;
@@ -7,7 +7,8 @@ use crate::tools::arguments::{MAX_RESULTS, invalid};
 
 /// The ids of `id_list` in their canonical form, in order, each once.
 ///
-/// What has no identifier's shape is kept as it is: arXiv's own report about it says more than ours.
+/// A text that is not an identifier is kept unchanged: arXiv's report about it says more than ours
+/// would.
 ///
 /// # Errors
 ///
@@ -39,8 +40,8 @@ pub fn parse(id_list: &str) -> Result<Vec<String>, Error> {
     Ok(unique)
 }
 
-/// The ids of `asked` that no entry of `found` answers, an entry's id having a version. An id with a
-/// version is answered by just that version, one without by any.
+/// The ids of `asked` without an entry in `found`. An id with a version needs that version; an id
+/// without one matches any.
 pub fn missing<'a>(asked: &'a [String], found: &[&str]) -> Vec<&'a str> {
     let mut answers: Vec<String> = Vec::with_capacity(found.len() * 2);
     for id in found {
@@ -53,10 +54,10 @@ pub fn missing<'a>(asked: &'a [String], found: &[&str]) -> Vec<&'a str> {
     asked.iter().filter(|id| answers.binary_search(id).is_err()).map(String::as_str).collect()
 }
 
-/// Ids that a message names before it only counts.
+/// Ids that a message lists; it only counts further ones.
 const NAMED: usize = 20;
 
-/// The ids as a text, the first ones by name.
+/// The ids as text; the first ones are listed, the others counted.
 pub fn named(ids: &[&str]) -> String {
     let shown = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     match ids.len().saturating_sub(NAMED) {

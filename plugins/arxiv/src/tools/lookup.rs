@@ -10,10 +10,10 @@ use crate::request;
 use crate::response;
 use crate::tools::query::gap;
 
-/// Times a request is made again without an id that arXiv refuses, or for an answer that cannot be.
+/// Retries of a request: without an id that arXiv refuses, or for an impossible answer.
 const AGAIN: u32 = 2;
 
-/// Identifiers that were asked for together, and arXiv's answer.
+/// The identifiers of one request, and arXiv's answer.
 struct Group {
     ids: Vec<String>,
     outcome: Result<Response, Error>,
@@ -23,8 +23,8 @@ struct Group {
 ///
 /// # Errors
 ///
-/// `invalid_arguments` when the arguments are no identifiers. What keeps one identifier from its
-/// record is in the answer.
+/// `invalid_arguments` when the arguments are not identifiers. The failure of a single identifier
+/// is part of the answer.
 pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = lookup::ids(arguments)?;
     let mut wanted: Vec<String> = Vec::with_capacity(asked.len());
@@ -62,8 +62,8 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     Ok(answer.to_json())
 }
 
-/// Whether an entry is the one an id means: just that version, or any when it names none. An entry
-/// without metadata is what arXiv answers for a version that does not exist.
+/// Whether an entry matches an id: the id's version, or any version if it has none. arXiv answers
+/// an entry without metadata for a version that does not exist.
 fn answers(entry: &Entry<'_>, asked: &ArxivId) -> bool {
     let hollow = entry.title.is_none() && entry.summary.is_none();
     let found = entry.id.as_deref().and_then(|id| ArxivId::parse(id).ok());
@@ -74,9 +74,9 @@ fn answers(entry: &Entry<'_>, asked: &ArxivId) -> bool {
         })
 }
 
-/// Asks for all ids, as many at once as a URL holds. An id that arXiv reports as malformed spoils the
-/// whole request, so the others are asked for again without it; and so is all of a page that cannot
-/// be.
+/// Requests all ids, as many per request as a URL can hold. An id that arXiv reports as malformed
+/// fails the whole request, so the request is repeated without it. A request with an impossible
+/// answer is repeated too.
 fn gather(mut wanted: Vec<String>, host: &dyn Host) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut attempt = 0;
@@ -116,7 +116,7 @@ fn gather(mut wanted: Vec<String>, host: &dyn Host) -> Vec<Group> {
     groups
 }
 
-/// The answer, if there is a page in it, and entries where the page says so.
+/// The answer, if it is a page that has entries when its total says so.
 fn readable(response: Response) -> Result<Response, Error> {
     let page = response::page(&response)?;
     match gap(&page) {

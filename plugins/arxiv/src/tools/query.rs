@@ -8,15 +8,15 @@ use crate::request::{self, Plan};
 use crate::response;
 use crate::tools::{arguments::QueryArguments, ids, source_links};
 
-/// Times an empty page in the middle of the results is asked for again.
+/// Retries for an empty page in the middle of the results.
 const EMPTY_PAGE_RETRIES: u32 = 2;
 
 /// Runs the tool.
 ///
 /// # Errors
 ///
-/// What keeps the call from a page: arguments, arXiv's own report, or what went wrong on the way. A
-/// source link that could not be checked is a notice, not an error.
+/// Invalid arguments, arXiv's error report, or a failed request. A source link that could not be
+/// checked is a notice, not an error.
 pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments = QueryArguments::parse(arguments)?;
     let (plan, ids) = request::plan(&arguments)?;
@@ -24,7 +24,7 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         Plan::One(request) => {
             let steps = 1 + u64::from(arguments.verify_source_url);
             host.progress(0, steps, "asking arXiv");
-            // With ids an empty page says nothing: those that do not exist are just not there.
+            // For ids an empty page is valid: ids that do not exist are only missing.
             let response = if ids.is_empty() { ask(host, request)? } else { host.fetch(request)? };
             let page = response::page(&response)?;
             let absence = if asks_by_id_alone(&arguments) {
@@ -58,7 +58,7 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     }
 }
 
-/// Asks for a page of a search, again where it is empty and should not be.
+/// Requests a page of a search, and retries if it is empty and should not be.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub(crate) fn ask(host: &dyn Host, request: Request) -> Result<Response, Error> 
     let mut response = host.fetch(request.clone())?;
     let mut again = 0;
     loop {
-        // A page with an entry has no gap, and need not be read twice.
+        // A page with an entry is complete: no need to parse it twice.
         if response.is_success() && response.body.contains("<entry") {
             return Ok(response);
         }
@@ -85,37 +85,37 @@ pub(crate) fn ask(host: &dyn Host, request: Request) -> Result<Response, Error> 
     }
 }
 
-/// Where the page should begin and how many results there are, when it is empty and should not be.
-/// arXiv is known for that fault, and asking again usually cures it; it is never passed on as "no
-/// results".
+/// The page's start and the number of results, when it is empty and should not be. This is a known
+/// fault of arXiv, and a retry usually succeeds; it is never reported as "no results".
 pub(crate) fn gap(page: &Page<'_>) -> Option<(u64, u64)> {
     let (start, total) = (page.start_index.unwrap_or(0), page.total_results?);
     (page.entries.is_empty() && start < total).then_some((start, total))
 }
 
-/// Whether every id that arXiv leaves out is one that it does not have: a search leaves out others.
+/// Whether every id that the answer leaves out does not exist: with a search, it also leaves out
+/// ids that do not match.
 fn asks_by_id_alone(arguments: &QueryArguments) -> bool {
     arguments.id_list.is_some() && arguments.search_query.is_none()
 }
 
-/// Whether the page holds all that arXiv has of what was asked for.
+/// Whether the page is the complete answer.
 fn holds_all(page: &Page<'_>, arguments: &QueryArguments) -> bool {
     let here = page.entries.len() as u64;
     arguments.start == 0
         && page.total_results.map_or(here < u64::from(arguments.max_results), |total| total <= here)
 }
 
-/// Which of the ids arXiv does not have, and what to say about them.
+/// The ids that arXiv does not have, and a notice about them.
 #[derive(Default)]
 struct Absence {
-    /// None when it is not known.
+    /// None when unknown.
     not_found: Option<Vec<String>>,
     notices: Vec<String>,
 }
 
 impl Absence {
-    /// Compares the ids with the entries of `pages`, which are the answer for all of them. A version
-    /// for which arXiv returns nothing but links is absent as well.
+    /// Compares the ids with the entries of `pages`, which together are the complete answer. A
+    /// version for which arXiv returns only links is absent too.
     fn of(ids: &[String], pages: &[Page<'_>]) -> Self {
         let entries: Vec<&Entry<'_>> = pages.iter().flat_map(|page| &page.entries).collect();
         let here = entries.len() as u64;
@@ -139,7 +139,7 @@ impl Absence {
         }
     }
 
-    /// Says how many ids are absent when it is not known which. arXiv has `total` of them.
+    /// Notes how many ids are absent when it is unknown which. arXiv has `total` of them.
     fn unknown(ids: &[String], total: u64, reason: &str) -> Self {
         match (ids.len() as u64).saturating_sub(total) {
             0 => Self { not_found: Some(Vec::new()), notices: Vec::new() },
@@ -153,8 +153,8 @@ impl Absence {
     }
 }
 
-/// Which ids are absent, when the page holds only a part of the answer. arXiv counts what it has; when
-/// that is less than was asked for, one request for all of them, without paging, tells.
+/// Finds the absent ids when the page holds only a part of the answer. When arXiv's total is less
+/// than the number of ids, it requests all of them once, without paging.
 fn ask_for_absence(ids: &[String], page: &Page<'_>, host: &dyn Host) -> Absence {
     let Some(total) = page.total_results else {
         return Absence::default();
@@ -187,7 +187,7 @@ fn finish(
     page.not_found = absence.not_found;
     page.notices = absence.notices;
     omit(&mut page, &arguments.omit);
-    // The number of results in this page, whatever its size could have been.
+    // The number of results in this page, not the page size.
     page.items_per_page = Some(page.entries.len() as u64);
     let next = page.start_index.unwrap_or(u64::from(arguments.start)) + page.entries.len() as u64;
     if !page.entries.is_empty() && page.total_results.is_some_and(|total| next < total) {
@@ -202,7 +202,7 @@ fn finish(
     Ok(page.to_json(page.entries.len() * 2048))
 }
 
-/// Takes out the parts that the caller does without.
+/// Removes the parts that the caller leaves out.
 fn omit(page: &mut Page<'_>, parts: &[Part]) {
     for entry in &mut page.entries {
         if parts.contains(&Part::Abstracts) {

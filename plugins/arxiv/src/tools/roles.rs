@@ -1,4 +1,4 @@
-//! The roles `search` and `full_text`: what tools that ask several sources want of arXiv.
+//! The roles `search` and `full_text`: used by tools that query several sources.
 
 use carrel_pdk::id::ArxivId;
 use carrel_pdk::record::{OpenCopy, Work};
@@ -11,13 +11,13 @@ use crate::response;
 use crate::tools::arguments::QueryArguments;
 use crate::tools::query::ask;
 
-/// Works of one answer.
+/// The most works in one answer.
 pub(crate) const MOST: u32 = 100;
 
-/// Where papers are; arXiv asks programs to read this host and not the one for people.
+/// The host for papers; arXiv asks programs to use it instead of the host for people.
 const PAPERS: &str = "https://export.arxiv.org";
 
-/// Searches by words, all of which must be somewhere in the record.
+/// Searches for records that contain all words.
 ///
 /// # Errors
 ///
@@ -52,8 +52,7 @@ pub fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     Ok(found.to_json())
 }
 
-/// The query in arXiv's syntax; None when no word is left of it. Characters that mean something in the
-/// syntax separate words.
+/// The query in arXiv's syntax; None when no word is left. Characters of the syntax separate words.
 fn query(asked: &Search) -> Option<String> {
     let is_letter = |letter: char| letter.is_alphanumeric() || "-'.".contains(letter);
     let words: Vec<String> = asked
@@ -92,11 +91,12 @@ fn open(mut work: Work<'_>) -> Work<'_> {
     work
 }
 
-/// Where an e-print's full text is. Whether there is a page or a source, only a request would tell.
+/// Returns the addresses of an e-print's full text. Whether an HTML page or a source exists is not
+/// checked.
 ///
 /// # Errors
 ///
-/// `invalid_arguments` when it is no arXiv identifier.
+/// `invalid_arguments` when it is not an arXiv identifier.
 pub fn full_text(arguments: &str) -> Result<String, Error> {
     let asked = FullText::read(arguments)?;
     let id = ArxivId::parse(&asked.id.id).map_err(|error| invalid(error.to_string()))?;

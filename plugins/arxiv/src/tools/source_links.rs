@@ -1,4 +1,5 @@
-//! Which entries have a source bundle: one HEAD for each, all at once, at the host's pace.
+//! Checks which entries have a source bundle: one HEAD for each, all in one batch, at the host's
+//! pace.
 
 use carrel_pdk::id::ArxivId;
 use carrel_pdk::{Failure, FailureKind, Host, Request};
@@ -6,18 +7,19 @@ use carrel_pdk::{Failure, FailureKind, Host, Request};
 use crate::formats::entry::Entry;
 use crate::tools::ids;
 
-/// Reasons that get a notice of their own.
+/// Denial reasons that get their own notice.
 const MOST_REASONS: usize = 8;
 /// The reason that comes with a time to wait.
 const NO_TIME: &str = "arXiv's pace leaves no time";
 
-/// Gives every entry whose bundle arXiv confirms its `source_url`. Returns a notice for each reason for
-/// which some could not be asked about: those are left without, which says nothing about them.
+/// Sets `source_url` on every entry whose bundle arXiv confirms. Returns a notice for each reason
+/// for which some could not be checked; those entries have no `source_url`, although a bundle may
+/// exist.
 pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
     let mut places = Vec::new();
     let mut requests = Vec::new();
     for (place, entry) in entries.iter().enumerate() {
-        // An id that is none would make an address of its own choosing.
+        // An invalid id could lead to any address.
         if let Some(Ok(id)) = entry.id.as_deref().map(ArxivId::parse) {
             places.push(place);
             requests.push(Request::head(id.source_url()));
@@ -29,7 +31,8 @@ pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
     let urls: Vec<String> = requests.iter().map(|request| request.url.clone()).collect();
     let asked = urls.len();
     let outcomes = host.fetch_all(requests);
-    // Reasons in the order in which they came up, each with the entries it kept from being checked.
+    // Reasons in the order of their first occurrence, each with the entries that could not be
+    // checked.
     let mut unchecked: Vec<(String, Vec<String>)> = Vec::new();
     let (mut others, mut wait) = (Vec::new(), 0.0_f64);
     for ((place, url), outcome) in places.into_iter().zip(urls).zip(outcomes) {
@@ -75,7 +78,7 @@ pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
 /// Why a bundle could not be asked about.
 fn why(failure: Failure) -> String {
     match failure.kind {
-        // Where a redirect led, and which grant would allow it, the host's message says.
+        // The host's message names the redirect's target and the grant that would allow it.
         FailureKind::Denied { .. } => failure.message,
         FailureKind::Timeout { .. } => "the call's time was up".to_owned(),
         FailureKind::RateLimited { .. } => NO_TIME.to_owned(),

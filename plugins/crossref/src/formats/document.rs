@@ -1,4 +1,4 @@
-//! One response of the API → items, or what kind of response it is instead. Pure.
+//! One response of the API → items, or the error or other kind of response that it is. Pure.
 //!
 //! ```text
 //! response   {"status": "ok", "message-type": TYPE, "message": MESSAGE}   or a bare WORK, as in data files
@@ -22,7 +22,7 @@ use serde::de::{MapAccess, SeqAccess};
 
 use crate::formats::item::Item;
 
-/// Problems that a message repeats, and its length in characters; the API can list hundreds.
+/// The most problems in a message, and its length in characters; the API can list hundreds.
 const MOST_PROBLEMS: usize = 10;
 const LONGEST_REPORT: usize = 2000;
 
@@ -70,7 +70,7 @@ object! {
     }
 }
 
-/// A document's members: the envelope, or what it would be around.
+/// A document's members: the envelope, or a bare work.
 #[derive(Debug, Default)]
 struct Root<'d> {
     status: Text<'d>,
@@ -79,7 +79,7 @@ struct Root<'d> {
     content: Content<'d>,
 }
 
-/// What is in the envelope: a list of problems, or an object.
+/// The envelope's content: a list of problems, or an object.
 #[derive(Debug, Default)]
 struct Message<'d> {
     problems: Vec<Problem<'d>>,
@@ -154,8 +154,8 @@ deserialize_object!(Message);
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no works, `upstream_error` and `not_found` for the
-/// API's own reports.
+/// `invalid_document` for text that is not JSON or has no works, `upstream_error` and `not_found`
+/// for the API's error reports.
 pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
     let text = document.strip_prefix('\u{feff}').unwrap_or(document);
     let start = text.trim_start();
@@ -180,7 +180,7 @@ pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
     };
     let status = root.status.0.as_deref().unwrap_or_default();
     if let ("", "", Some(problem)) = (status, message_type, message.problems.first()) {
-        // Gateways report errors so; the API says status and type.
+        // Gateways report errors in this form; the API itself names status and type.
         let words = excerpt(problem.message.0.as_deref().unwrap_or_default());
         let message = format!("expected works of Crossref but found a message of no type: {words}");
         return Err(Error::invalid_document(message, offset, ""));
@@ -191,7 +191,7 @@ pub(crate) fn read(document: &str) -> Result<Document<'_>, Error> {
     works(message.content, message_type, offset)
 }
 
-/// The name of the agency in an answer about a DOI's registration, when it is another one.
+/// The name of the agency in an answer about a DOI's registration, when it is not Crossref.
 ///
 /// # Errors
 ///
@@ -206,12 +206,13 @@ pub(crate) fn agency(document: &str) -> Result<Option<String>, Error> {
     Ok(other.then(|| excerpt(label.unwrap_or(id).trim())))
 }
 
-/// The works in an object, if it is one that has any.
+/// The works in an object, if it has any.
 fn works<'d>(content: Content<'d>, message_type: &str, offset: u64) -> Result<Document<'d>, Error> {
     let is_work = content.item.doi.0.is_some()
         || content.item.kind.0.is_some()
         || content.item.title.0.is_some();
-    // Without the envelope only a DOI makes it a work: a report of an error has a type and a title too.
+    // Without the envelope only a DOI shows that it is a work: an error report has a type and a
+    // title too.
     let is_bare_work = content.item.doi.0.is_some();
     match message_type {
         "work" if is_work => Ok(Document::Work(content.item)),
@@ -237,7 +238,7 @@ fn works<'d>(content: Content<'d>, message_type: &str, offset: u64) -> Result<Do
     }
 }
 
-/// The API's own report of errors.
+/// The API's error report.
 fn report(message_type: &str, message: &Message<'_>) -> Error {
     let said = |text: &Text<'_>| {
         let text = text.0.as_deref().unwrap_or_default();
@@ -266,14 +267,14 @@ fn report(message_type: &str, message: &Message<'_>) -> Error {
     let on_one_line = |character: char| if character.is_control() { ' ' } else { character };
     let text = text.trim_end_matches(": ").chars().map(on_one_line);
     let text: String = text.take(LONGEST_REPORT).collect();
-    // Of parameters and filters there is `not-found` too, and that is about the arguments.
+    // `not-found` also occurs for parameters and filters, where it is about the arguments.
     let is_missing = message
         .problems
         .iter()
         .any(|problem| matches!(said(&problem.kind).as_str(), "not-found" | "resource-not-found"));
     match message_type {
         _ if is_missing => Error::new(Code::NotFound, text),
-        // The API broke down, which is nothing the arguments could change.
+        // A server error, which other arguments would not avoid.
         "exception" => Error::new(Code::UpstreamError, text).retry_later(),
         _ => Error::new(Code::UpstreamError, text),
     }

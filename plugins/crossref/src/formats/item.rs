@@ -1,6 +1,7 @@
-//! A work as Crossref's JSON has it, in its words: the members that the record is made of.
+//! A work in Crossref's JSON and terms: the members that the record uses.
 //!
-//! A text can be a list of texts, of which the first counts; what `object!` lists is all that is read.
+//! A text can be a list of texts, of which the first counts. Only the members listed in `object!`
+//! are read.
 //!
 //! ```text
 //! WORK         {"DOI", "type", "title": [TEXT…], "author": [CONTRIBUTOR…], "issued": DATE, …}
@@ -71,7 +72,7 @@ object! {
     }
 }
 
-/// Where somebody works: a name, or, when the publisher gives nothing else, identifiers.
+/// An affiliation: a name, or, if the publisher gives nothing else, identifiers.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Affiliation<'d> {
     pub(crate) name: Text<'d>,
@@ -133,7 +134,7 @@ impl<'d> Deserialize<'d> for Date {
 }
 
 object! {
-    /// Who paid.
+    /// A funder.
     Funder {
         "DOI" => doi: Text<'d>,
         "award" => awards: List<Text<'d>>,

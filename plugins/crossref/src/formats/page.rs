@@ -1,4 +1,4 @@
-//! What the tools and formats return: a work, a page of works.
+//! Results of the tools and formats: a work, a page of works.
 
 use carrel_pdk::json::lenient::{Count, Members};
 use carrel_pdk::json::{Object, Writer};
@@ -64,7 +64,7 @@ pub struct FacetValue<'d> {
 }
 
 impl OneWork<'_> {
-    /// The result as JSON text; `hint` is the size in bytes it will be near.
+    /// The result as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();
@@ -102,7 +102,7 @@ fn facet<'d>((name, facet): (Text<'d>, crate::formats::document::Facet<'d>)) -> 
 }
 
 impl Page<'_> {
-    /// The page as JSON text; `hint` is the size in bytes it will be near.
+    /// The page as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint.max(self.works.len() * TYPICAL_WORK));
         let mut page = json.object();

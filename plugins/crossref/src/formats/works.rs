@@ -30,8 +30,8 @@ pub fn work(text: &str) -> Result<OneWork<'_>, Error> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no works, `upstream_error` and `not_found` for the
-/// API's own reports.
+/// `invalid_document` for text that is not JSON or has no works, `upstream_error` and `not_found`
+/// for the API's error reports.
 pub fn works(text: &str) -> Result<Page<'_>, Error> {
     Ok(match document::read(text)? {
         Document::Work(item) => Page {

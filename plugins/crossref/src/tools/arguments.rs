@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// Works of one page.
 pub const MOST_ROWS: u32 = 100;
-/// How far `offset` reaches; what lies behind is for cursors.
+/// The largest `offset`; further results need a cursor.
 pub const MOST_OFFSET: u32 = 10_000;
 /// Characters of a citation.
 pub const LONGEST_CITATION: usize = 2000;
@@ -80,7 +80,7 @@ pub struct WorksArguments {
     #[serde(default)]
     #[schemars(with = "bool")]
     pub is_update: Option<bool>,
-    // True for works that have it, false for those that do not; likewise the next two.
+    // True selects works that have it, false works that do not; the same for the next two.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub has_abstract: Option<bool>,
@@ -116,7 +116,7 @@ pub struct WorksArguments {
     /// Fields to count values of: type-name (the first 10), published:20.
     #[serde(default)]
     pub facets: Vec<String>,
-    // Parts to leave out: the name and its values say it.
+    // Parts to leave out. This is no doc comment: in the schema, the name and its values suffice.
     #[serde(default)]
     pub omit: Vec<Part>,
 }
@@ -187,7 +187,7 @@ pub struct WorkArguments {
     /// With or without `doi:` or resolver.
     #[schemars(length(min = 1, max = 2048))]
     pub doi: String,
-    // Parts to leave out: the name and its values say it.
+    // Parts to leave out. This is no doc comment: in the schema, the name and its values suffice.
     #[serde(default)]
     pub omit: Vec<Part>,
 }

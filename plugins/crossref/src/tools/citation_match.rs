@@ -1,8 +1,8 @@
-//! The tool `citation_match`: which work does a printed reference mean?
+//! The tool `citation_match`: finds the work that a printed reference cites.
 //!
-//! Crossref's search proposes candidates, but its scores compare with nothing outside one answer. So
-//! every candidate is compared with the reference, word by word, and only what agrees counts: the
-//! result is evidence, never a guess.
+//! Crossref's search proposes candidates, but its scores are comparable only within one answer. So
+//! every candidate is compared with the reference word by word, and the score is computed from the
+//! agreement alone.
 
 use carrel_pdk::record::{Text, Update, Work};
 use carrel_pdk::{Error, Host};
@@ -17,9 +17,9 @@ use crate::tools::{
     compare::{Agreement, Reference},
 };
 
-/// Candidates that are compared.
+/// The most candidates that are compared.
 const COMPARED: u32 = 20;
-/// Below this a candidate is no evidence.
+/// Candidates with a lower score are left out.
 const LEAST_SCORE: f64 = 0.5;
 
 /// Works that the reference may mean.
@@ -71,7 +71,7 @@ pub struct Candidate<'d> {
 ///
 /// # Errors
 ///
-/// As `works`. That nothing agrees is no error.
+/// As `works`. A result without matches is not an error.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments = CitationArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         match named.as_ref().map(|response| {
             response::read_part(host, &request::work(doi), response, Asked::ForWork, works::work)
         }) {
-            // The search may have it too.
+            // The search may return it too.
             Some(Ok(one)) if works.iter().all(|work| !reference.names(work)) => {
                 works.push(one.work)
             }
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let most = usize::try_from(arguments.max_candidates).unwrap_or(usize::MAX);
     let result = candidates(&reference, works, most, notices);
     host.progress(1, 1, "done");
-    // Plain data: there is nothing to fail.
+    // Plain data: serialization cannot fail.
     Ok(serde_json::to_string(&result).unwrap_or_default())
 }
 

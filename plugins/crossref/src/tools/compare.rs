@@ -1,13 +1,13 @@
-//! How far a work and a printed reference agree. Pure.
+//! Scores the agreement of a work and a printed reference. Pure.
 //!
-//! A reference has no fields, only words in an order that its style decides. So the question is always
-//! whether what the work has stands in the reference, never the other way round.
+//! A reference has no fields, only words in the order of its style. So the comparison looks for the
+//! work's fields in the reference, never the reverse.
 //!
-//! Two ways lead to a score. By title: words and neighbouring pairs of words of the title (weight
-//! 0.65), the first author's family name (0.2), the year (0.15). By place, for styles that leave the
-//! title out: volume (0.25) and first page (0.3) must both agree; author (0.25) and year (0.2) count
-//! as above. The better one counts. A DOI that the reference states itself adds half of what is
-//! missing.
+//! There are two scores. By title: words and neighbouring pairs of words of the title (weight
+//! 0.65), the first author's family name (0.2), the year (0.15). By position, for styles without
+//! the title: volume (0.25) and first page (0.3) must both agree; author (0.25) and year (0.2)
+//! count as above. The better one counts. If the reference states the work's DOI, half of the
+//! difference to 1 is added.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use carrel_pdk::record::Work;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What of a work stands in a reference.
+/// The fields of a work that occur in the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -34,11 +34,11 @@ pub enum Agreement {
     Doi,
 }
 
-/// The least share of a title that counts as agreeing.
+/// The share of a title's words from which it counts as agreeing.
 const TITLE_AGREES: f64 = 0.8;
-/// The least share of a title that counts at all.
+/// The share of a title's words below which it adds nothing.
 const LEAST_TITLE: f64 = 0.6;
-/// Words from which on a title says something on its own: "Editorial" does not.
+/// The number of words from which a title is distinctive on its own: "Editorial" is not.
 const TELLING_WORDS: f64 = 4.0;
 
 /// A printed reference.
@@ -60,7 +60,7 @@ impl Reference {
                     digits.bytes().all(|byte| byte.is_ascii_digit())
                         && ("1500"..="2100").contains(&digits)
                 })
-                // A letter tells two works of a year apart.
+                // A letter distinguishes two works of one year.
                 && word.len() <= 5
                 && word.get(4..).is_none_or(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase()))
         };
@@ -98,15 +98,15 @@ impl Reference {
             .and_then(|pages| pages.split(['-', '–', ',', ' ']).find(|page| !page.is_empty()));
         let page = self.has_all(first_page) || self.has_all(work.article_number.as_deref());
 
-        // A year or author that the work does not have is no evidence for it either.
+        // A year or author that the work lacks adds nothing.
         let telling = (title_words / TELLING_WORDS).min(1.0);
         let by_title = 0.65 * title * telling + 0.2 * author + 0.15 * year;
         let by_place = if volume && page { 0.55 + 0.25 * author + 0.2 * year } else { 0.0 };
-        // Without author and year two numbers are a coincidence; with an author who is not in the
-        // reference they are somebody else's in the same volume.
+        // Without author and year, two equal numbers are a coincidence; with an author who is not
+        // in the reference, they belong to another article in the volume.
         let placed = if work.authors.is_empty() { year > 0.0 } else { author > 0.0 };
         let by_place = if placed { by_place } else { 0.0 };
-        // Less of a title is another chapter of the book, another part of the series.
+        // A lower share is another chapter of the book or another part of the series.
         let by_title = if title >= LEAST_TITLE { by_title } else { 0.0 };
         let mut score = f64::max(by_title, by_place);
         let stated = self.names(work);
@@ -126,8 +126,8 @@ impl Reference {
         (score.clamp(0.0, 1.0), agreed.collect())
     }
 
-    /// The share of the title that stands in the reference, half by words, half by pairs of
-    /// neighbours; and how many words it has.
+    /// The share of the title that occurs in the reference, half by words, half by pairs of
+    /// neighbours; and the number of its words.
     fn title_share(&self, work: &Work<'_>) -> (f64, f64) {
         let Some(title) = work.title.as_deref() else { return (0.0, 0.0) };
         let list = words(title);
@@ -143,7 +143,7 @@ impl Reference {
         (f64::midpoint(by_words, by_pairs), list.len() as f64)
     }
 
-    /// 1 when the first author stands in the reference, less when only another one does.
+    /// 1 when the first author occurs in the reference, less when only another author does.
     fn author_share(&self, work: &Work<'_>) -> f64 {
         let stands = |agent: &carrel_pdk::record::Agent<'_>| {
             self.has_all(agent.family.as_deref().or(agent.literal.as_deref()))
@@ -155,8 +155,8 @@ impl Reference {
         }
     }
 
-    /// 1 when the year stands in the reference, less when it is off by one, as it is between online
-    /// and print.
+    /// 1 when the year occurs in the reference, less when it differs by one, as online and print
+    /// editions do.
     fn year_share(&self, work: &Work<'_>) -> f64 {
         let Some(year) = work.issued.as_deref().and_then(|date| date.get(..4)) else { return 0.0 };
         if self.years.contains(year) {
@@ -169,7 +169,7 @@ impl Reference {
         if near(1) || near(-1) { 0.5 } else { 0.0 }
     }
 
-    /// Whether all words of a text stand in the reference.
+    /// Whether all words of a text occur in the reference.
     fn has_all(&self, text: Option<&str>) -> bool {
         let list = words(text.unwrap_or_default());
         !list.is_empty() && list.iter().all(|word| self.words.contains(word))
@@ -183,7 +183,7 @@ fn share<T>(list: &[T], holds: impl Fn(&T) -> bool) -> f64 {
     list.iter().filter(|item| holds(item)).count() as f64 / list.len() as f64
 }
 
-/// The words of a text, in lower case and without accents, so that spellings meet.
+/// The words of a text, in lower case and without accents, so that spelling variants are equal.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -254,10 +254,10 @@ fn plain(character: char) -> Option<&'static str> {
     })
 }
 
-/// The first DOI in a text, without the punctuation that sentences put behind it.
+/// The first DOI in a text, without the punctuation of the sentence after it.
 fn stated_doi(text: &str) -> Option<Doi> {
     let start = text.match_indices("10.").map(|(at, _)| at).find(|&at| {
-        // Not the middle of a number.
+        // Not in the middle of a number.
         !text[..at].ends_with(|before: char| before.is_ascii_digit() || before == '.')
             && Doi::parse(text[at..].split_whitespace().next().unwrap_or_default()).is_ok()
     })?;

@@ -9,19 +9,19 @@ use crate::formats::works;
 use crate::request;
 use crate::response::{self, Asked};
 
-/// DOIs that one call takes.
+/// The most DOIs in one call.
 pub(crate) const BATCH: u32 = 20;
-/// DOIs from which on one filtered search is kinder than single requests.
+/// The number of DOIs from which one filtered search replaces single requests.
 const WORTH_A_SEARCH: usize = 3;
-/// Bytes of DOIs in one filter, so that the URL fits everywhere.
+/// The most bytes of DOIs in one filter, so that the URL stays short enough for common servers.
 const LONGEST_FILTER: usize = 1500;
 
-/// Runs the tool. A DOI's own request decides that there is no such work: a search that lacks it may
-/// have read the DOI in another way.
+/// Runs the tool. Only a request for the single DOI decides that a work does not exist: a search
+/// may miss it because it parses the DOI differently.
 ///
 /// # Errors
 ///
-/// Only for arguments that are none; what happens to one identifier is said of that one.
+/// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     run_with(arguments, host, |_| ())
 }
@@ -50,7 +50,7 @@ pub(crate) fn run_with(
     let searched = search(&asked, host);
     let mut found: Vec<Work<'_>> = Vec::new();
     for (request, response) in &searched {
-        // A search that failed leaves its DOIs to requests of their own.
+        // If the search fails, its DOIs are requested one by one.
         found.extend(
             response::read_part(host, request, response, Asked::ForMatches, works::works)
                 .map(|page| page.works)
@@ -88,7 +88,7 @@ pub(crate) fn run_with(
     Ok(result.to_json())
 }
 
-/// Asks for those DOIs that can stand in a filter, if there are enough to be worth it.
+/// Searches for the DOIs that can be written in a filter, if there are enough of them.
 fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<(Request, Response)> {
     let mut groups: Vec<Vec<&Doi>> = Vec::new();
     let mut length = 0;

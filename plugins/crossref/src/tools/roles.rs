@@ -1,5 +1,4 @@
-//! The roles `search`, `open_copies` and `references`: what tools that ask several sources want of
-//! Crossref.
+//! The roles `search`, `open_copies` and `references`: used by tools that query several sources.
 
 use carrel_pdk::id::Doi;
 use carrel_pdk::lookup::{Answer, Kind};
@@ -13,7 +12,7 @@ use crate::response::{self, Asked};
 use crate::tools::arguments::{MOST_OFFSET, MOST_ROWS, WorksArguments, invalid};
 use crate::tools::{lookup, works::explained};
 
-/// References of one answer.
+/// The most references in one answer.
 pub(crate) const MOST_REFERENCES: u32 = 1000;
 
 /// Searches by words anywhere in a record.
@@ -68,7 +67,7 @@ pub(crate) fn open_copies(arguments: &str, host: &dyn Host) -> Result<String, Er
 ///
 /// # Errors
 ///
-/// As the tool `work`; `invalid_arguments` for other identifiers than DOIs.
+/// As the tool `work`; `invalid_arguments` for identifiers that are not DOIs.
 pub(crate) fn references(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = Links::read(arguments)?;
     let doi = match asked.id.kind {
@@ -99,7 +98,7 @@ fn offset(cursor: Option<&str>) -> Result<u32, Error> {
     })
 }
 
-/// The record of a work of which only a reference is known.
+/// The record of a work that is known only from a reference.
 fn cited(reference: Reference<'_>) -> Work<'_> {
     let year = reference.year.filter(|year| year.len() >= 4 && year.is_char_boundary(4));
     let issued = year.map(|year| year[..4].to_owned());
@@ -119,8 +118,8 @@ fn cited(reference: Reference<'_>) -> Work<'_> {
     }
 }
 
-/// Adds the publisher's own copies of a work under a Creative Commons licence. Other links are behind
-/// paywalls or for mining, as far as Crossref knows.
+/// Adds the publisher's own copies of a work under a Creative Commons licence. Crossref's other
+/// links are for text mining or may be behind a paywall.
 fn add_open_copies(work: &mut Work<'_>) {
     let is_open = |url: &str| url.contains("creativecommons.org/");
     let Some(licence) = work.licenses.iter().find(|licence| is_open(&licence.url)) else {

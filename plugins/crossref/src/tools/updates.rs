@@ -1,8 +1,9 @@
-//! The tool `updates`: is a work retracted, corrected, of concern?
+//! The tool `updates`: finds retractions, corrections and expressions of concern about a work.
 //!
-//! Two places say so: the work itself (`updated-by`), and the notices that name it (`update-to`), found
-//! by the reverse filter. Neither is complete: the work's list came later than many notices, and a
-//! notice's comma-ridden target cannot stand in a filter. So both are asked and merged.
+//! Crossref has them in two places: the work itself (`updated-by`), and the notices that name it
+//! (`update-to`), found by the reverse filter. Neither is complete: `updated-by` was introduced
+//! later than many notices, and a DOI with commas cannot be written in a filter. So both are
+//! requested and merged.
 
 use std::collections::BTreeSet;
 
@@ -68,8 +69,8 @@ pub struct Notice<'d> {
 ///
 /// # Errors
 ///
-/// `not_found` when Crossref has neither the work nor a notice about it; else whatever keeps either half
-/// of the answer away, since half an answer would look like a clean record.
+/// `not_found` when Crossref has neither the work nor a notice about it; the error of either
+/// request, since half an answer would look like a work without notices.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let doi = DoiArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
@@ -108,12 +109,12 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     };
     let updates = Updates::new(&doi, work, found.works, notices);
     host.progress(1, 1, "done");
-    // Plain data: there is nothing to fail.
+    // Plain data: serialization cannot fail.
     Ok(serde_json::to_string(&updates).unwrap_or_default())
 }
 
 impl<'d> Updates<'d> {
-    /// Puts together what the work and the notices say.
+    /// Merges the statements of the work and of the notices.
     fn new(doi: &Doi, work: Work<'d>, notices: Vec<Work<'d>>, open: Vec<String>) -> Self {
         let mut updates = Vec::new();
         for update in work.updated_by {
@@ -124,7 +125,7 @@ impl<'d> Updates<'d> {
         }
         for notice in notices {
             let Some(notice_doi) = notice.ids.doi else { continue };
-            // The reverse filter finds a work that names itself, too.
+            // The reverse filter also finds a work that names itself.
             let about = match is_same(&notice_doi, doi) {
                 true => notice.updated_by,
                 false => notice.updates,
@@ -160,7 +161,7 @@ impl<'d> Updates<'d> {
     }
 }
 
-/// A kind without the spellings that mean nothing.
+/// A kind in its canonical spelling.
 fn plain(kind: &str) -> String {
     kind.to_lowercase().replace(['-', ' '], "_")
 }
@@ -169,8 +170,8 @@ fn is_same(text: &str, doi: &Doi) -> bool {
     text.eq_ignore_ascii_case(doi.as_str())
 }
 
-/// Adds what one place says. The same statement from the other place fills gaps; one of another source
-/// is a statement of its own.
+/// Adds the statement of one place. The same statement from the other place fills gaps; a statement
+/// of another source is added separately.
 fn merge<'d>(
     updates: &mut Vec<Notice<'d>>,
     notice_doi: Text<'d>,
@@ -182,7 +183,7 @@ fn merge<'d>(
         plain(&known.kind) == plain(&update.kind)
             && known.notice_doi.eq_ignore_ascii_case(&notice_doi)
             && (known.source == update.source || known.source.is_none() || update.source.is_none())
-            // Dates that cannot be one keep two notices of one kind apart.
+            // Notices of one kind with incompatible dates are different notices.
             && (known.date == update.date || !known.found_in.contains(found_in))
     });
     match known {

@@ -14,7 +14,7 @@ use crate::tools::arguments::{WorkArguments, WorksArguments};
 ///
 /// # Errors
 ///
-/// What keeps the call from a page: arguments, Crossref's own report, or what went wrong on the way.
+/// Invalid arguments, Crossref's error report, or a failed request.
 pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments = WorksArguments::parse(arguments)?;
     let request = request::works(&arguments)?;
@@ -22,11 +22,11 @@ pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let response = response::ask_one(host, request)?;
     let mut page = response::read(&response, Asked::ForMatches, works::works)?;
     if arguments.cursor.is_some() && page.works.is_empty() {
-        // Behind the last page the API goes on handing out cursors that lead nowhere.
+        // After the last page the API still returns cursors, for empty pages.
         page.next_cursor = None;
     }
     if !arguments.select.iter().any(|name| name == "reference") {
-        // Hundreds for each work, which nobody reads in a list; `work` has them.
+        // A work can have hundreds, which a list does not need; `work` returns them.
         page.works.iter_mut().for_each(|work| work.references = Vec::new());
     }
     page.works.iter_mut().for_each(|work| omit(work, &arguments.omit));
@@ -38,7 +38,7 @@ pub(crate) fn works(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 ///
 /// # Errors
 ///
-/// As [`works`]; `not_found` says which agency has the DOI, if that can be learnt.
+/// As [`works`]; `not_found` names the agency that registered the DOI, if Crossref knows it.
 pub(crate) fn work(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let (doi, parts) = WorkArguments::parse(arguments)?;
     host.progress(0, 1, "asking Crossref");
@@ -50,8 +50,8 @@ pub(crate) fn work(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     Ok(work.to_json(response.body.len()))
 }
 
-/// A `not_found` with the reason, as far as Crossref knows it: most DOIs that it does not have are other
-/// agencies'.
+/// A `not_found` that names the registration agency, if Crossref knows it: most DOIs that Crossref
+/// does not have were registered elsewhere.
 pub(crate) fn explained(error: Error, doi: &Doi, host: &dyn Host) -> Error {
     if error.code != Code::NotFound {
         return error;
@@ -69,7 +69,7 @@ pub(crate) fn explained(error: Error, doi: &Doi, host: &dyn Host) -> Error {
     Error::new(Code::NotFound, format!("Crossref has no work with the DOI {doi}{elsewhere}"))
 }
 
-/// Takes out the parts that the caller does without.
+/// Removes the parts that the caller leaves out.
 fn omit(work: &mut Work<'_>, parts: &[Part]) {
     if parts.contains(&Part::Abstracts) {
         work.summary = None;

@@ -1,4 +1,5 @@
-//! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
+//! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
+//! tests and the fuzz target.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
@@ -17,7 +18,7 @@ pub fn fixtures() -> Suite {
     Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "crossref", "works")
 }
 
-/// Parses the document in both formats and checks everything that must hold of the outcomes.
+/// Parses the document in both formats and checks the invariants of the results.
 pub fn check(document: &str) {
     let works = Crossref::parse("works", document);
     match &works {
@@ -53,7 +54,8 @@ fn check_failure(error: &Error, document: &str) {
     assert!(!error.message.contains('\n'), "{error}");
 }
 
-/// Absent is absent: no nulls and no blank strings; whitespace is collapsed in what readers see.
+/// Checks that absent values are left out (no nulls, no blank strings) and that texts for readers
+/// have collapsed whitespace.
 fn check_result(result: &Value) {
     const MACHINES: [&str; 12] = [
         "next_cursor",
@@ -76,7 +78,7 @@ fn check_result(result: &Value) {
         }
     };
     let list = |key: &str, items: &[Value]| {
-        // Only the lists that are the answer itself can be empty.
+        // Only the result's own lists may be empty.
         assert!(!items.is_empty() || ["works", "values"].contains(&key), "{key} is empty");
     };
     check_values("", result, &text, &list);

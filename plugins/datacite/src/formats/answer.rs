@@ -1,4 +1,4 @@
-//! One response of the API → its resources, or the error that it is instead. Pure.
+//! One response of the API → its resources, or its error. Pure.
 //!
 //! ```text
 //! one       {"data": RESOURCE, "included": […]}
@@ -18,9 +18,9 @@ use serde::de::{MapAccess, SeqAccess};
 use super::resource::Resource;
 
 use crate::SOURCE;
-/// What DataCite says of an unknown DOI, in JSON or as plain text.
+/// DataCite's message about an unknown DOI, in JSON or as plain text.
 const NOTHING: &str = "The resource you are looking for doesn't exist.";
-/// Problems that a message repeats.
+/// The most problems in a message.
 const MOST_PROBLEMS: usize = 10;
 
 /// What a document holds.
@@ -32,7 +32,7 @@ pub(crate) enum Answer<'d> {
     Many(Listing<'d>),
 }
 
-/// A page of resources and what stands beside it.
+/// A page of resources with its total and cursor.
 #[derive(Debug)]
 pub(crate) struct Listing<'d> {
     pub(crate) total: Option<u64>,
@@ -50,7 +50,7 @@ struct Root<'d> {
     bare: Resource<'d>,
 }
 
-/// What is in the envelope: a resource or a list of them.
+/// The envelope's content: a resource or a list of them.
 #[derive(Debug, Default)]
 struct Data<'d> {
     one: Resource<'d>,
@@ -116,7 +116,7 @@ deserialize_object!(Data);
 ///
 /// # Errors
 ///
-/// The API's own report; `invalid_document` for what is no JSON or holds no DOIs.
+/// The API's error report; `invalid_document` for text that is not JSON or has no DOIs.
 pub(crate) fn read(document: &str) -> Result<Answer<'_>, Error> {
     const EXPECTED: &str = "DOIs of DataCite";
     if document.trim() == NOTHING {
@@ -148,7 +148,7 @@ pub(crate) fn read(document: &str) -> Result<Answer<'_>, Error> {
     Ok(Answer::Many(Listing { total: root.meta.total.0, next_cursor, items }))
 }
 
-/// The cursor in the address of the next page; a page that is reached by number has none.
+/// The cursor in the URL of the next page; numbered pages have none.
 fn cursor(next: &str) -> Option<String> {
     let (_, query) = next.split_once('?')?;
     let value = query.split('&').find_map(|parameter| {
@@ -158,7 +158,7 @@ fn cursor(next: &str) -> Option<String> {
     Some(percent::decode(value).into_owned()).filter(|value| !value.trim().is_empty())
 }
 
-/// The API's own report of errors. The first status counts.
+/// The API's error report. The first status counts.
 fn reported(problems: &[Problem<'_>]) -> Error {
     let status = problems.iter().find_map(|problem| problem.status.0);
     let said = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();

@@ -1,7 +1,7 @@
-//! A DOI as DataCite's JSON has it, in its words: the members that the record is made of.
+//! A DOI in DataCite's JSON and terms: the members that the record uses.
 //!
-//! `publisher` and affiliations are texts, or objects with a `name` when they were asked for so. Any list
-//! may be null, or its only item without the list.
+//! `publisher` and affiliations are texts, or objects with a `name` if the request asked for them.
+//! A list may be null, or a single item instead of a list.
 
 use carrel_pdk::json::lenient::{Count, List, Object, Text, deserialize_object, object};
 use serde::de::MapAccess;
@@ -29,7 +29,7 @@ impl<'d> Object<'d> for Resource<'d> {
 deserialize_object!(Resource);
 
 impl Resource<'_> {
-    /// The type of a resource that is no DOI, such as `clients`.
+    /// The type of a resource that is not a DOI, such as `clients`.
     pub(crate) fn other_kind(&self) -> Option<&str> {
         self.kind.0.as_deref().filter(|kind| *kind != "dois" && !self.is_doi())
     }
@@ -72,7 +72,7 @@ object! {
 }
 
 impl Attributes<'_> {
-    /// Whether there is anything that tells a work from a mere identifier.
+    /// Whether it has metadata, not only an identifier.
     pub(crate) fn has_content(&self) -> bool {
         !self.titles.0.is_empty()
             || !self.creators.0.is_empty()
@@ -90,7 +90,7 @@ object! {
 }
 
 object! {
-    /// The same in its other spelling.
+    /// The same member in its other spelling.
     Alternate {
         "alternateIdentifier" => id: Text<'d>,
         "alternateIdentifierType" => kind: Text<'d>,

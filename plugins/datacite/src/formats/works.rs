@@ -30,7 +30,7 @@ pub fn doi(document: &str) -> Result<OneWork<'_>, Error> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no DOIs, else the API's own report.
+/// `invalid_document` for text that is not JSON or has no DOIs; else the API's error report.
 pub fn dois(document: &str) -> Result<Page<'_>, Error> {
     Ok(match answer::read(document)? {
         Answer::One(resource) => {

@@ -5,8 +5,8 @@ use carrel_pdk::record::{Agent, Text};
 
 use crate::formats::resource::{self, NameId};
 
-/// An agent with any name at all. A personal name in one piece is "Family, Given", as DataCite's manual
-/// asks for; any other name in one piece stays so.
+/// An agent with a name of any form. An undivided personal name is "Family, Given", as DataCite's
+/// manual asks; any other undivided name is kept.
 pub(super) fn agent(agent: resource::Agent<'_>) -> Option<Agent<'_>> {
     let is = |word: &str| {
         agent.name_type.0.as_deref().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(word))
@@ -37,7 +37,7 @@ pub(super) fn agent(agent: resource::Agent<'_>) -> Option<Agent<'_>> {
     Some(Agent { family, given, literal, orcid, affiliations })
 }
 
-/// A name with exactly one comma, in its two parts.
+/// Splits a name with exactly one comma.
 fn split(name: &str) -> Option<(&str, &str)> {
     let (family, given) = name.split_once(',')?;
     let (family, given) = (family.trim(), given.trim());

@@ -18,7 +18,7 @@ pub(super) fn related(related: Vec<Related<'_>>) -> (Vec<Reference<'_>>, Vec<Rel
             continue;
         };
         let id_type = one.id_type.0.and_then(plain).unwrap_or_default().to_ascii_lowercase();
-        // Some give the DOI as an address of its resolver.
+        // Some write the DOI as a resolver URL.
         let is_doi = ["doi", "url"].contains(&id_type.as_str());
         let found = if is_doi { doi(id.clone()) } else { None };
         let is_citation = ["references", "cites"].contains(&kind.to_ascii_lowercase().as_str());

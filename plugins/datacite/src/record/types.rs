@@ -1,11 +1,11 @@
-//! DataCite's types in the words of CSL.
+//! Maps DataCite's types to CSL types.
 
 use carrel_pdk::json::lenient::Text;
 
 use crate::formats::resource::Types;
 
-/// The CSL type: of the general type when it is narrow enough, else of the word that DataCite itself derives
-/// for CSL from general and own type; `document`, CSL's word for anything, when there is none.
+/// The CSL type: from the general type if that is specific enough, else the term that DataCite
+/// derives for CSL; `document`, CSL's most general type, if there is none.
 pub(super) fn csl(types: &Types<'_>) -> &'static str {
     let word = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
     let derived = word(&types.citeproc);
@@ -27,13 +27,14 @@ pub(super) fn csl(types: &Types<'_>) -> &'static str {
         "image" => "graphic",
         "poster" | "presentation" => "speech",
         "event" => "event",
-        // Where DataCite derives nothing narrower it says `article`, CSL's word for a preprint.
+        // Where DataCite derives nothing more specific, it writes `article`, CSL's term for a
+        // preprint.
         _ if derived == "article" => "document",
         _ => KNOWN.iter().find(|known| **known == derived).copied().unwrap_or("document"),
     }
 }
 
-/// The words of CSL that DataCite derives.
+/// The CSL types that DataCite derives.
 const KNOWN: [&str; 22] = [
     "article-journal",
     "article-magazine",

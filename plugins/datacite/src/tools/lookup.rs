@@ -9,14 +9,14 @@ use crate::SOURCE;
 use crate::formats::works;
 use crate::request;
 
-/// DOIs that one call takes.
+/// The most DOIs in one call.
 pub(crate) const BATCH: u32 = 20;
 
 /// Runs the tool: a request for each DOI, all at once.
 ///
 /// # Errors
 ///
-/// Only for arguments that are none; what happens to one identifier is said of that one.
+/// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
     let mut asked: Vec<Id> = Vec::new();

@@ -8,20 +8,20 @@ use crate::SOURCE;
 use crate::formats::works;
 use crate::request;
 
-/// Works that one call returns.
+/// The most works that one call returns.
 pub(crate) const MAX: u32 = 100;
 
-/// Runs the tool. The cursor is number and size of the next page: `2-100`.
+/// Runs the tool. The cursor is the number and the size of the next page: `2-100`.
 ///
 /// # Errors
 ///
-/// `invalid_arguments` for a query without words or a cursor that is none, else the request's own error.
+/// `invalid_arguments` for a query without words or an invalid cursor; else the request's error.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let search = Search::read(arguments)?;
     let invalid = |message: String| Error::new(Code::InvalidArguments, message);
     let (page, size) = match &search.cursor {
         None => (1, search.limit.clamp(1, MAX)),
-        Some(cursor) => place(cursor).ok_or_else(|| {
+        Some(cursor) => page_and_size(cursor).ok_or_else(|| {
             let found = carrel_pdk::text::excerpt(cursor);
             invalid(format!("cursor: expected the next_cursor of an answer but found {found:?}"))
         })?,
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 }
 
 /// Number and size of the page that a cursor names.
-fn place(cursor: &str) -> Option<(u32, u32)> {
+fn page_and_size(cursor: &str) -> Option<(u32, u32)> {
     let (page, size) = cursor.split_once('-')?;
     let (page, size) = (page.parse().ok()?, size.parse().ok()?);
     ((1..=10_000).contains(&page) && (1..=MAX).contains(&size)).then_some((page, size))

@@ -1,4 +1,4 @@
-//! One response of the API → its articles, or the error that it is instead. Pure.
+//! One response of the API → its articles, or its error. Pure.
 //!
 //! ```text
 //! search   {"total", "page", "pageSize", "query", "results": [ARTICLE…], "next": URL, "last": URL}
@@ -18,7 +18,7 @@ use super::article::Article;
 use crate::SOURCE;
 const EXPECTED: &str = "articles of DOAJ";
 
-/// A page of articles and what stands beside it.
+/// A page of articles with its total and next page.
 #[derive(Debug)]
 pub(crate) struct Listing<'d> {
     pub(crate) total: Option<u64>,
@@ -57,7 +57,7 @@ deserialize_object!(Root);
 ///
 /// # Errors
 ///
-/// The API's own report; `invalid_document` for what is no JSON or holds no articles.
+/// The API's error report; `invalid_document` for text that is not JSON or has no articles.
 pub(crate) fn read(document: &str) -> Result<Listing<'_>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, document)?;
     if root.results.is_none() && root.one.bibjson.is_none() {
@@ -85,7 +85,7 @@ pub(crate) fn read(document: &str) -> Result<Listing<'_>, Error> {
     Ok(Listing { total, next_page, items })
 }
 
-/// The status that a word of the API stands for.
+/// The HTTP status for one of the API's error codes.
 fn meaning(status: &str) -> Option<u64> {
     Some(match status {
         "bad_request" => 400,

@@ -1,4 +1,4 @@
-//! An article as DOAJ's JSON has it, in its words: the members that the record is made of.
+//! An article in DOAJ's JSON and terms: the members that the record uses.
 
 use carrel_pdk::json::lenient::{List, Object, Text, deserialize_object, object};
 use serde::de::{IgnoredAny, MapAccess};
@@ -126,7 +126,7 @@ object! {
 }
 
 object! {
-    /// The licence that the journal uses. Its address is that of the journal's own page about it.
+    /// The licence that the journal uses. Its URL is the journal's own page about it.
     License {
         "type" => kind: Text<'d>,
         "title" => title: Text<'d>,

@@ -10,7 +10,7 @@ use crate::record;
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no articles, else the API's own report.
+/// `invalid_document` for text that is not JSON or has no articles; else the API's error report.
 pub fn articles(document: &str) -> Result<Page<'_>, Error> {
     let listing = answer::read(document)?;
     Ok(Page {

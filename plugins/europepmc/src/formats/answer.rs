@@ -1,4 +1,4 @@
-//! One response of the API → its lists of articles, or the error that it is instead. Pure.
+//! One response of the API → its list of articles, or its error. Pure.
 //!
 //! ```text
 //! search      {"version", "hitCount", "nextCursorMark", "request": {"cursorMark"}, "resultList": {"result": [ARTICLE…]}}
@@ -49,7 +49,7 @@ object! {
 }
 
 object! {
-    /// A member of which only its presence counts.
+    /// A member whose value is ignored; only its presence counts.
     Other {
         "" => unnamed: Text<'d>,
     }
@@ -97,7 +97,7 @@ impl Listed {
     }
 }
 
-/// A list of articles and what stands beside it.
+/// A list of articles with its total and cursor.
 #[derive(Debug)]
 pub(crate) struct Listing<'d> {
     pub(crate) total: Option<u64>,
@@ -109,8 +109,8 @@ pub(crate) struct Listing<'d> {
 ///
 /// # Errors
 ///
-/// The API's own report, whatever its status; `invalid_document` for what holds another list or is no
-/// JSON.
+/// The API's error report, with any status; `invalid_document` for text that is not JSON or has
+/// another list.
 pub(crate) fn read(document: &str, listed: Listed) -> Result<Listing<'_>, Error> {
     if let Some(error) = markup(document) {
         return Err(error);
@@ -172,7 +172,7 @@ pub(crate) fn read(document: &str, listed: Listed) -> Result<Listing<'_>, Error>
     Ok(Listing { total: answer.hit_count.0, next_cursor, items })
 }
 
-/// The error of a document in XML: a report, or an answer in a form that was not asked for.
+/// The error of an XML document: an error report, or an answer in a format that was not requested.
 fn markup(document: &str) -> Option<Error> {
     let start = document.trim_start_matches('\u{feff}').trim_start();
     if !start.starts_with('<') {
@@ -190,7 +190,7 @@ fn markup(document: &str) -> Option<Error> {
     })
 }
 
-/// The words of the first element of that name near the start.
+/// The text of the first element of that name near the start.
 fn element(document: &str, name: &str) -> Option<String> {
     const HEAD: usize = 4096;
     let mut end = document.len().min(HEAD);

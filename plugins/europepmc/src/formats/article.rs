@@ -1,7 +1,7 @@
-//! An article as Europe PMC's JSON has it, in its words: the members that the record is made of.
+//! An article in Europe PMC's JSON and terms: the members that the record uses.
 //!
-//! One shape for all lists: `core` and `lite` results, citations and references have members of their own,
-//! of which each article has some.
+//! One type for all lists: `core` and `lite` results, citations and references each have members
+//! that the others lack.
 //!
 //! ```text
 //! core       authorList, journalInfo, abstractText, fullTextUrlList, commentCorrectionList, grantsList…
@@ -128,7 +128,7 @@ object! {
 }
 
 object! {
-    /// What a book, a report or a preprint has in place of a journal.
+    /// The container of a book, a report or a preprint.
     Book {
         "publisher" => publisher: Text<'d>,
         "comprisingTitle" => title: Text<'d>,

@@ -6,10 +6,10 @@ use carrel_pdk::record::{Agent, Text};
 
 use crate::formats::article::{Author, Authors};
 
-/// What may stand behind a name's initials.
+/// Suffixes after a name's initials.
 const SUFFIXES: [&str; 9] = ["Jr", "Sr", "II", "III", "IV", "1st", "2nd", "3rd", "4th"];
 
-/// The authors: of the list if there is one, else of the line.
+/// The authors: from the list if there is one, else from the line.
 pub(super) fn authors<'d>(list: Authors<'d>, line: lenient::Text<'d>) -> Vec<Agent<'d>> {
     let listed: Vec<Agent<'d>> = list.author.0.into_iter().filter_map(author).collect();
     if !listed.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn authors<'d>(list: Authors<'d>, line: lenient::Text<'d>) -> Vec<Age
     line.split(", ").filter_map(|name| in_line(name.trim())).collect()
 }
 
-/// An author of the list. A group has its name in one piece.
+/// An author of the list. A group's name is not divided.
 fn author(author: Author<'_>) -> Option<Agent<'_>> {
     let family = text(author.last_name);
     let mut given = text(author.first_name).or_else(|| text(author.initials));
@@ -50,8 +50,8 @@ fn author(author: Author<'_>) -> Option<Agent<'_>> {
     Some(Agent { family, given, literal, orcid, affiliations })
 }
 
-/// An author of the line: PubMed's form, a family name before initials. What has no initials is a name in
-/// one piece.
+/// An author of the line: PubMed's form, a family name before initials. A name without initials is
+/// not divided.
 fn in_line(name: &str) -> Option<Agent<'static>> {
     if name.is_empty() || ["et al", "et al."].contains(&name) {
         return None;

@@ -10,8 +10,9 @@ const REST: &str = "https://www.ebi.ac.uk/europepmc/webservices/rest";
 
 /// The copies that are free, the other forms, and whether the article is free to read.
 ///
-/// Open access is Europe PMC's flag, and also a copy marked as free. `N` means that the article is not in
-/// the open-access subset; that it is not free follows only when all listed forms need a subscription.
+/// Open access is Europe PMC's flag, and also a copy marked as free. `N` means only that the
+/// article is not in the open-access subset; the article is not free if all listed forms need a
+/// subscription.
 pub(super) fn copies<'d>(
     article: &mut Article<'d>,
     pmcid: Option<&str>,
@@ -43,7 +44,7 @@ pub(super) fn copies<'d>(
             license,
             ..OpenCopy::default()
         };
-        // `lite` lists no addresses; they follow from the identifier.
+        // `lite` lists no URLs; they are built from the identifier.
         if copies.is_empty() && in_epmc {
             let page = format!("https://europepmc.org/articles/{pmcid}");
             if has_pdf {
@@ -88,7 +89,7 @@ fn copy<'d>(form: FullText<'d>, license: Option<Text<'d>>) -> Option<OpenCopy<'d
     })
 }
 
-/// A form that needs a subscription, or of which nothing is said.
+/// A form that needs a subscription, or whose availability is unknown.
 fn link(form: FullText<'_>) -> Option<Link<'_>> {
     let content_type = match form.style.0.and_then(plain).as_deref() {
         Some("pdf") => Some("application/pdf".into()),

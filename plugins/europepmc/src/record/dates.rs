@@ -7,10 +7,10 @@ use crate::formats::article::Article;
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// The date of first publication, as exact as it is known.
+/// The date of first publication, with the precision that is known.
 ///
-/// Where an issue has only a month, Europe PMC dates it to the month's first day; the issue's own date
-/// then says how exact it is.
+/// For an issue with only a month, Europe PMC states the first day of the month; the issue's date
+/// then gives the precision.
 pub(super) fn issued(article: &Article<'_>) -> Option<Text<'static>> {
     let date =
         |text: &carrel_pdk::json::lenient::Text<'_>| text.0.as_deref().and_then(fields::date);
@@ -45,7 +45,7 @@ fn of_issue(article: &Article<'_>) -> Option<Text<'static>> {
         Some(at as u64 + 1)
     };
     let named = words.next().map(|word| month(word).filter(|_| !word.contains('-')));
-    // A season or a span of months is as exact as a year.
+    // A season or a range of months has the precision of a year.
     let month = match named {
         Some(found) => found,
         None => info.month.0.filter(|month| (1..=12).contains(month) && info.date.0.is_none()),

@@ -1,4 +1,4 @@
-//! Europe PMC's types of publication in the words of CSL.
+//! Maps Europe PMC's publication types to CSL types.
 
 use carrel_pdk::record::Text;
 use carrel_pdk::record::fields::readable;
@@ -17,7 +17,7 @@ pub(super) fn types<'d>(article: &Article<'d>) -> Vec<Text<'d>> {
     line.unwrap_or_default().split(';').filter_map(own).collect()
 }
 
-/// The CSL type, from the words first and the collection then.
+/// The CSL type, from the publication types, else from the collection.
 pub(super) fn csl(source: Option<&str>, types: &[Text<'_>], article: &Article<'_>) -> &'static str {
     let known = types.iter().find_map(|word| {
         Some(match word.to_ascii_lowercase().replace('-', " ").as_str() {

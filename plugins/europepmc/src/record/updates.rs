@@ -1,4 +1,4 @@
-//! What became of an article: retractions, concerns, corrections, new versions; and what it relates to.
+//! Updates of an article (retractions, concerns, corrections, new versions) and its relations.
 
 use carrel_pdk::id::Pmid;
 use carrel_pdk::json::lenient;
@@ -8,8 +8,8 @@ use carrel_pdk::record::{Relation, Text, Update};
 
 use crate::formats::article::{Article, Correction};
 
-/// The updates: those that the article is a notice of, and those that it underwent. A retraction that only
-/// the type of publication tells has no notice and is still one.
+/// The updates that the article announces, and those about it. A retraction that is known only from
+/// the publication type has no notice and still counts.
 pub(super) fn updates<'d>(
     article: &Article<'d>,
     types: &[Text<'_>],
@@ -35,7 +35,7 @@ pub(super) fn updates<'d>(
     (updates, updated_by)
 }
 
-/// The relations that comments and corrections are, when they name another article.
+/// The relations from comments and corrections that name another article.
 pub(super) fn relations<'d>(article: &Article<'d>) -> Vec<Relation<'d>> {
     let text = |text: &lenient::Text<'d>| text.0.clone().and_then(plain);
     let relation = |one: &Correction<'d>| {

@@ -9,7 +9,7 @@ use super::lookup;
 ///
 /// # Errors
 ///
-/// As the search for the article, but for an article that is not there.
+/// As the search for the article, except that a missing article is not an error.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = roles::FullText::read(arguments)?;
     let work = match lookup::one(&asked.id, host) {

@@ -11,7 +11,7 @@ use crate::SOURCE;
 use crate::formats::works;
 use crate::request;
 
-/// Works that one call returns.
+/// The most works that one call returns.
 pub(crate) const MAX: u32 = 100;
 
 /// A direction: the path's last segment and the reader of its answers.
@@ -26,16 +26,16 @@ pub(crate) const REFERENCES: Direction = Direction { list: "references", read: w
 /// What cites an article.
 pub(crate) const CITATIONS: Direction = Direction { list: "citations", read: works::citations };
 
-/// Runs the tool. An article goes by its collection and its identifier there: of a PMID both are known, any
-/// other is looked up first.
+/// Runs the tool. An article is addressed by its collection and its identifier in it: a PMID gives
+/// both, any other identifier is looked up first.
 ///
 /// # Errors
 ///
-/// `not_found` when Europe PMC does not have the article, else the request's own error.
+/// `not_found` when Europe PMC does not have the article; else the request's error.
 pub(crate) fn run(direction: Direction, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = Links::read(arguments)?;
     let (page, size) = match &asked.cursor {
-        Some(cursor) => place(cursor)?,
+        Some(cursor) => page_and_size(cursor)?,
         None => (1, asked.limit.clamp(1, MAX)),
     };
     let (source, id) = if asked.id.kind == Kind::Pmid {
@@ -59,7 +59,7 @@ pub(crate) fn run(direction: Direction, arguments: &str, host: &dyn Host) -> Res
 }
 
 /// Page and size of a cursor: `2-100`.
-fn place(cursor: &str) -> Result<(u32, u32), Error> {
+fn page_and_size(cursor: &str) -> Result<(u32, u32), Error> {
     let parts = cursor.split_once('-').and_then(|(page, size)| {
         let (page, size) = (page.parse().ok()?, size.parse().ok()?);
         ((1..=1_000_000).contains(&page) && (1..=MAX).contains(&size)).then_some((page, size))

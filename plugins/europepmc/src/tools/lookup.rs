@@ -9,14 +9,14 @@ use crate::SOURCE;
 use crate::formats::works;
 use crate::request;
 
-/// Identifiers that one call takes.
+/// The most identifiers in one call.
 pub(crate) const BATCH: u32 = 20;
 
 /// Runs the tool: all identifiers are one search.
 ///
 /// # Errors
 ///
-/// Only for arguments that are none; what happens to one identifier is said of that one.
+/// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
     let mut asked = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 ///
 /// # Errors
 ///
-/// `not_found` when Europe PMC does not have it, else the search's own error.
+/// `not_found` when Europe PMC does not have it; else the search's error.
 pub(crate) fn one(id: &Id, host: &dyn Host) -> Result<Work<'static>, Error> {
     if request::term(id).is_none() {
         let message = "expected an identifier of type doi, pmid or pmcid";
@@ -80,7 +80,7 @@ fn is_of(work: &Work<'_>, id: &Id) -> bool {
     own.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(&id.id))
 }
 
-/// What later requests need of a record, without borrowing from the answer.
+/// The parts of a record that later requests need, owned.
 fn owned(work: Work<'_>) -> Work<'static> {
     let own =
         |text: Option<carrel_pdk::record::Text<'_>>| text.map(|text| text.into_owned().into());

@@ -1,4 +1,4 @@
-//! The reserved tools: one module for each that has more to it than a request.
+//! The reserved tools: one module for each that does more than one request.
 
 pub(crate) mod copies;
 pub(crate) mod linked;

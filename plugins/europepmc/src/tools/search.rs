@@ -8,19 +8,19 @@ use crate::SOURCE;
 use crate::formats::works;
 use crate::request;
 
-/// Works that one call returns.
+/// The most works that one call returns.
 pub(crate) const MAX: u32 = 100;
 
 /// Runs the tool.
 ///
 /// # Errors
 ///
-/// `invalid_arguments` for a query without words, else the request's own error.
+/// `invalid_arguments` for a query without words; else the request's error.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let search = Search::read(arguments)?;
     let nothing = || Error::new(Code::InvalidArguments, "query: expected words but found none");
     let request = request::search(&search).ok_or_else(nothing)?;
-    // A cursor is the upstream's state, so that a kept page may lead nowhere.
+    // A cursor refers to state of the upstream, so a cached page's cursor may have expired.
     let request = if search.cursor.is_some() { request.refreshed() } else { request };
     let response = host.fetch(request)?;
     let page = answer::read(SOURCE, &response, Asked::ForMatches, works::search)?;

@@ -1,4 +1,5 @@
-//! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
+//! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
+//! tests and the fuzz target.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
@@ -14,7 +15,7 @@ use serde_json::Value;
 /// The formats of this plugin.
 pub const FORMATS: &[&str] = &["search", "citations", "references"];
 
-/// What a document without a result can be.
+/// The error codes that a document without a result may get.
 const CODES: &[Code] = &[
     Code::InvalidDocument,
     Code::UpstreamError,
@@ -29,7 +30,7 @@ pub fn fixtures() -> Suite {
     Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "europepmc", "search")
 }
 
-/// Parses the document in every format and checks everything that must hold of the outcomes.
+/// Parses the document in every format and checks the invariants of the results.
 pub fn check(document: &str) {
     for format in FORMATS {
         match EuropePmc::parse(format, document) {
@@ -47,8 +48,8 @@ pub fn check(document: &str) {
     }
 }
 
-/// Absent is absent: no nulls, no blank strings, no empty lists within a record; addresses are
-/// well-formed and dates are dates.
+/// Checks that absent values are left out (no nulls, blank strings or empty lists within a record),
+/// and that addresses and dates are well-formed.
 fn check_result(result: &Value) {
     const FOR_READERS: &[&str] = &[
         "title",

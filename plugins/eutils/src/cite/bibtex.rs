@@ -7,7 +7,7 @@ use crate::formats::{
     dates,
 };
 
-/// The article as one entry of BibTeX. Letters stay as they are, in UTF-8.
+/// The article as one entry of BibTeX. Letters are written in UTF-8, not as LaTeX commands.
 pub fn bibtex(article: &Article<'_>) -> String {
     let kind = kind(article);
     let word = match kind {
@@ -58,7 +58,7 @@ pub fn bibtex(article: &Article<'_>) -> String {
     );
     field("issn", of_journal(|journal| journal.issn.as_deref().map(escaped)));
     field("isbn", book.and_then(|book| book.isbns.first()).map(|isbn| escaped(isbn)));
-    // Addresses and identifiers are read verbatim; only braces would end the field.
+    // BibTeX reads URLs and identifiers verbatim; only braces would end the field.
     let verbatim = |text: &str| text.replace('{', "%7B").replace('}', "%7D");
     field("doi", article.doi.as_deref().map(verbatim));
     field("pmid", article.pmid.as_deref().map(verbatim));
@@ -67,7 +67,7 @@ pub fn bibtex(article: &Article<'_>) -> String {
     field("note", Some(escaped(&retraction.notes().join("; "))));
     let mut out = format!("@{word}{{{key}");
     for (name, value) in fields {
-        // The names of months are BibTeX's own and stand without braces.
+        // The names of months are BibTeX's macros and are written without braces.
         if name == "month" {
             out.push_str(&format!(",\n  {name} = {value}"));
         } else {
@@ -85,7 +85,7 @@ fn people(people: &[Author<'_>]) -> Option<String> {
 
 fn person(author: &Author<'_>) -> String {
     let Some(last) = author.last_name.as_deref() else {
-        // In braces, so that the name of a group is not divided.
+        // In braces, so that BibTeX does not divide the name of a group.
         return format!("{{{}}}", escaped(&inverted(author, ", ")));
     };
     let last =

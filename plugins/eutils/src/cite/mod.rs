@@ -1,7 +1,7 @@
 //! Citations of articles: RIS, BibTeX, APA and MLA.
 //!
-//! Written from the record alone: what it does not say is left out. Texts are on one line already, so
-//! that no field can begin a record of its own. What is said of retracted works is in `retraction`.
+//! Written from the record alone; missing fields are left out. Texts are already on one line, so no
+//! field can begin a new record. `retraction` adds the marks of retracted works.
 
 mod bibtex;
 mod prose;
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Chapter,
 }
 
-/// What the record is of: a part of a book has a title of its own.
+/// The kind of the record: a part of a book has its own title.
 pub(crate) fn kind(article: &Article<'_>) -> Kind {
     match &article.book_info {
         None => Kind::Article,
@@ -32,7 +32,7 @@ pub(crate) fn kind(article: &Article<'_>) -> Kind {
 }
 
 /// The title without the full stop that PubMed ends it with, and without the brackets around a
-/// translation; in the article's own language when there is no other.
+/// translation; the title in the article's own language if there is no other.
 pub(crate) fn title<'a>(article: &'a Article<'_>) -> Option<&'a str> {
     let title = article.title.as_deref().or(article.vernacular_title.as_deref())?;
     let bare = without_stop(title);
@@ -67,8 +67,8 @@ pub(crate) fn pages<'a>(article: &'a Article<'_>) -> Option<&'a str> {
     article.journal_info.as_ref().and_then(|journal| journal.pages.as_deref()).or(of_book)
 }
 
-/// The first and the last page, the last one written in full: `737-8` are 737 and 738. Of several
-/// ranges the first counts.
+/// The first and the last page, the last one written in full: `737-8` is 737 and 738. The first of
+/// several ranges counts.
 pub(crate) fn page_range(pages: &str) -> (String, Option<String>) {
     let first_range = pages.split([',', ';']).next().unwrap_or(pages).trim();
     let Some((start, end)) = first_range.split_once(['-', '–']) else {

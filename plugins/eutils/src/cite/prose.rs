@@ -185,7 +185,7 @@ fn apa_authors(authors: &[Author<'_>]) -> String {
     }
 }
 
-/// Names as a list; `before_last` stands before the last of several, `between` between two.
+/// Names as a list; `before_last` separates the last of several names, `between` separates two.
 fn listed(names: &[String], before_last: &str, between: &str) -> String {
     match names {
         [] => String::new(),
@@ -217,7 +217,8 @@ fn mla_date(article: &Article<'_>) -> Option<String> {
     }
 }
 
-/// The last page as MLA shortens it: of three digits and more, the last two, and what else differs.
+/// The last page as MLA shortens it: from three digits on, the last two digits and those before
+/// them that differ.
 fn shortened<'l>(first: &str, last: &'l str) -> &'l str {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if first.len() != last.len() || last.len() < 3 || !digits(first) || !digits(last) {

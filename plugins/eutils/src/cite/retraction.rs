@@ -1,12 +1,12 @@
-//! What a citation says of a work that was retracted or is under concern.
+//! Marks citations of works that were retracted or have an expression of concern.
 //!
-//! Every style marks the title of a retracted work, because the title is what lists and reference
-//! managers show: `[Retracted]` behind it, where APA puts bracketed descriptions, so that it still sorts
-//! and matches as it did. Every style then names the notice: APA as its 7th edition has it (section 10.1,
-//! "Retraction published …" in parentheses at the end), MLA as an optional element at the end, RIS in
-//! `N1`, BibTeX in `note`, which bibliography styles print. A concern is named in the same places and
-//! marks no title. Corrections are left to the record, as APA has it: who cites a corrected article
-//! cites the corrected version.
+//! Every style marks the title of a retracted work, because lists and reference managers show the
+//! title: `[Retracted]` after it, where APA puts bracketed descriptions, so that sorting and
+//! matching by title still work. Every style then names the notice: APA by the rule of its 7th
+//! edition (section 10.1, "Retraction published …" in parentheses at the end), MLA as an optional
+//! element at the end, RIS in `N1`, BibTeX in `note`, which bibliography styles print. An
+//! expression of concern is named in the same places; the title is not marked. Corrections are not
+//! cited, by APA's rule: a citation of a corrected article cites the corrected version.
 
 use std::borrow::Cow;
 
@@ -18,16 +18,16 @@ use crate::formats::{
     updates::{Notice, Updates},
 };
 
-/// What a citation adds for one article.
+/// The additions to the citation of one article.
 pub(crate) struct Retraction<'d> {
-    /// What stands in brackets behind the title.
+    /// The word in brackets after the title.
     mark: Option<&'static str>,
     /// The notices that are named.
     notices: Vec<Notice<'d>>,
 }
 
 impl<'d> Retraction<'d> {
-    /// What the article's record says.
+    /// Reads the article's record.
     pub(crate) fn of(article: &Article<'d>) -> Self {
         let Updates { notices, is_retracted } = Updates::of(article);
         let in_part = notices.iter().any(|notice| notice.kind == "partial_retraction");
@@ -43,7 +43,7 @@ impl<'d> Retraction<'d> {
         Self { mark, notices: notices.into_iter().filter(named).collect() }
     }
 
-    /// The title with its mark. A title that says so itself stands as it is.
+    /// The title with its mark. A title that already has one is unchanged.
     pub(crate) fn title<'a>(&self, article: &'a Article<'_>) -> Option<Cow<'a, str>> {
         let title = title(article)?;
         let Some(mark) = self.mark else { return Some(Cow::Borrowed(title)) };
@@ -64,12 +64,14 @@ impl<'d> Retraction<'d> {
         notes
     }
 
-    /// What APA adds at the end, with the space before it.
+    /// APA's addition at the end, with the space before it.
     pub(crate) fn apa(&self) -> String {
         let mut out: String = self
             .notices
             .iter()
-            .map(|notice| format!(" ({} published {})", noun_of(notice), place(notice, apa_place)))
+            .map(|notice| {
+                format!(" ({} published {})", noun_of(notice), published_in(notice, apa_issue))
+            })
             .collect();
         if let (Some(mark), true) = (self.mark, out.is_empty()) {
             out = format!(" ({mark})");
@@ -77,10 +79,10 @@ impl<'d> Retraction<'d> {
         out
     }
 
-    /// What MLA adds at the end, with the space before it.
+    /// MLA's addition at the end, with the space before it.
     pub(crate) fn mla(&self) -> String {
         let sentence =
-            |notice| format!(" {} published {}.", noun_of(notice), place(notice, mla_place));
+            |notice| format!(" {} published {}.", noun_of(notice), published_in(notice, mla_issue));
         let mut out: String = self.notices.iter().map(sentence).collect();
         if let (Some(mark), true) = (self.mark, out.is_empty()) {
             out = format!(" {mark}.");
@@ -115,9 +117,9 @@ fn note(notice: &Notice<'_>) -> String {
 }
 
 /// Where a notice was published, and its address.
-fn place(notice: &Notice<'_>, write: fn(&Place<'_>) -> String) -> String {
+fn published_in(notice: &Notice<'_>, write: fn(&CitedIssue<'_>) -> String) -> String {
     let words = notice.citation.as_deref().map(without_doi);
-    let shown = words.map(|words| match Place::read(words) {
+    let shown = words.map(|words| match CitedIssue::read(words) {
         Some(place) => write(&place),
         None => format!("in {}", words.trim_end_matches('.')),
     });
@@ -132,13 +134,13 @@ fn without_doi(citation: &str) -> &str {
     citation.split(" doi:").next().unwrap_or(citation).trim_end()
 }
 
-fn apa_place(place: &Place<'_>) -> String {
+fn apa_issue(place: &CitedIssue<'_>) -> String {
     let mut out = format!("{}, {}", place.year, place.journal);
     if let Some(volume) = place.volume {
         out.push_str(&format!(", {volume}"));
     }
     if let Some(issue) = place.issue {
-        // Brackets, because the whole stands in parentheses.
+        // Brackets, because the whole text is in parentheses.
         out.push_str(&format!("[{issue}]"));
     }
     match place.pages.map(page_range) {
@@ -149,7 +151,7 @@ fn apa_place(place: &Place<'_>) -> String {
     out
 }
 
-fn mla_place(place: &Place<'_>) -> String {
+fn mla_issue(place: &CitedIssue<'_>) -> String {
     let mut parts = vec![format!("in {}", place.journal)];
     parts.extend(place.volume.map(|volume| format!("vol. {volume}")));
     parts.extend(place.issue.map(|issue| format!("no. {issue}")));
@@ -161,9 +163,9 @@ fn mla_place(place: &Place<'_>) -> String {
     parts.join(", ")
 }
 
-/// A citation in NLM's form taken apart: `Reader AM. Ann Desks. 2025 Jan;13(1):2-3.`
+/// The parts of a citation in NLM's form: `Reader AM. Ann Desks. 2025 Jan;13(1):2-3.`
 #[derive(Debug, PartialEq, Eq)]
-struct Place<'c> {
+struct CitedIssue<'c> {
     journal: &'c str,
     year: &'c str,
     volume: Option<&'c str>,
@@ -171,7 +173,7 @@ struct Place<'c> {
     pages: Option<&'c str>,
 }
 
-impl<'c> Place<'c> {
+impl<'c> CitedIssue<'c> {
     /// `None` for a citation of another form, which is then shown as it is.
     fn read(citation: &'c str) -> Option<Self> {
         let is_year = |text: &str| {
@@ -228,15 +230,15 @@ mod tests {
             ("PLoS One. 2015;10:e0120211.", "PLoS One", (Some("10"), None)),
             ("Proc Natl Acad Sci U S A. 2019 Dec 6", "Proc Natl Acad Sci U S A", (None, None)),
         ] {
-            let place = Place::read(citation).unwrap();
+            let place = CitedIssue::read(citation).unwrap();
             assert_eq!(
                 (place.journal, (place.volume, place.issue)),
                 (journal, numbers),
                 "{citation}"
             );
         }
-        assert_eq!(Place::read("Retraction note in the same issue"), None);
-        assert_eq!(Place::read("J. 20201"), None);
+        assert_eq!(CitedIssue::read("Retraction note in the same issue"), None);
+        assert_eq!(CitedIssue::read("J. 20201"), None);
     }
 
     #[test]
@@ -269,7 +271,7 @@ mod tests {
             " (Expression of concern published https://pubmed.ncbi.nlm.nih.gov/99/)"
         );
         assert_eq!(retraction.notes(), ["Expression of concern in: PMID: 99"]);
-        // A correction is left to the record.
+        // A correction is not cited.
         let corrected = Retraction::of(&retracted("ErratumIn", None));
         assert!(corrected.notes().is_empty() && corrected.apa().is_empty());
     }

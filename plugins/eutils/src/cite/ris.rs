@@ -9,7 +9,7 @@ pub fn ris(article: &Article<'_>) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut line = |tag: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            // Line separators of Unicode would begin a line of their own for some readers.
+            // Some readers begin a new line at Unicode's line separators.
             let value: String = value
                 .chars()
                 .map(|one| {

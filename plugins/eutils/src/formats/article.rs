@@ -1,8 +1,8 @@
-//! What EFetch gives for PubMed: articles and book chapters, in the words of NLM's DTD written as
-//! Carrel writes names.
+//! EFetch's records of PubMed: articles and book chapters, in the terms of NLM's DTD, in
+//! snake_case.
 //!
-//! Everything borrows from the document where it can. A field that the record leaves out is left out
-//! here too: no empty strings, no nulls.
+//! Everything borrows from the document where it can. A field that the record lacks is absent: no
+//! empty strings, no nulls.
 
 use std::borrow::Cow;
 

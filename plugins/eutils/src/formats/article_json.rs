@@ -9,7 +9,7 @@ use crate::formats::{
 };
 
 impl Articles<'_> {
-    /// The records as JSON text; `hint` is the size in bytes it will be near.
+    /// The records as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();

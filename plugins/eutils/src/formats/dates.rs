@@ -62,8 +62,8 @@ pub(crate) fn days(year: u16, month: u16) -> u16 {
     }
 }
 
-/// The date as far as it is sure. A date that spans several months or years begins with the year it
-/// begins in.
+/// The certain part of a date. For a date that spans several months or years, the year in which it
+/// begins.
 pub(crate) fn iso_date(date: &PublicationDate<'_>) -> Option<String> {
     let Some(year) = date.year else {
         return date.medline_date.as_deref().and_then(first_year);
@@ -80,14 +80,14 @@ pub(crate) fn iso_date(date: &PublicationDate<'_>) -> Option<String> {
     }
 }
 
-/// The first year that a text names, standing by itself.
+/// The first year in a text, as a separate number.
 fn first_year(text: &str) -> Option<String> {
     text.split(|character: char| !character.is_ascii_digit())
         .find(|part| part.len() == 4 && !part.starts_with('0'))
         .map(str::to_owned)
 }
 
-/// A date in the words of ESummary, such as `2006 Dec 20` or `2007 Mar-Apr`, as far as it is sure.
+/// The certain part of a date in ESummary's format, such as `2006 Dec 20` or `2007 Mar-Apr`.
 pub(crate) fn from_words(text: &str) -> Option<String> {
     let mut parts = text.split_whitespace();
     let year = parts.next()?;

@@ -59,8 +59,8 @@ pub enum Status {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position for a line that is no answer; `upstream_error` when the
-/// document is a report that the request failed.
+/// `invalid_document` with a position for a line that is not an answer; `upstream_error` when the
+/// document reports that the request failed.
 pub fn parse(document: &str) -> Result<Matches<'_>, Error> {
     let body = document.trim_start_matches('\u{feff}');
     if let Some(error) = report::text(body) {

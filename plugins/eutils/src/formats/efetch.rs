@@ -23,8 +23,8 @@
 //!   ERROR                  the request failed
 //! ```
 //!
-//! The document is a `PubmedArticleSet`, a `PubmedBookArticleSet`, or one record by itself. Nothing
-//! here depends on the order of elements, and every part of a record may be missing.
+//! The document is a `PubmedArticleSet`, a `PubmedBookArticleSet`, or one record by itself. The
+//! parser does not depend on the order of elements, and every part of a record may be missing.
 
 use carrel_pdk::Error;
 use carrel_pdk::text::excerpt;
@@ -44,13 +44,13 @@ use crate::formats::{
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no well-formed set of records; `upstream_error` when
-/// it is NCBI's report that the whole request failed, an upper-case `ERROR`.
+/// `invalid_document` with a position when it is not a well-formed set of records; `upstream_error`
+/// when it is NCBI's report that the whole request failed, an upper-case `ERROR`.
 pub fn parse(document: &str) -> Result<Articles<'_>, Error> {
     read(document).map(|(articles, _)| articles)
 }
 
-/// Reads a document, and says for each of its articles which part of the document it is.
+/// Reads a document and returns, for each article, its range in the document.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn read(document: &str) -> Result<(Articles<'_>, Vec<&str>), Error> {
     Ok((found, sources))
 }
 
-/// The open lower-case `error`: one identifier is missing, and the rest goes on.
+/// Reads the open lower-case `error`: one identifier is missing; the rest of the document is valid.
 fn missing<'d>(xml: &mut XmlReader<'d>, found: &mut Articles<'d>) -> Result<(), Error> {
     let id = xml.attribute("id").or_else(|| xml.attribute("Id"));
     let text = xml.text()?;
@@ -111,8 +111,8 @@ fn missing<'d>(xml: &mut XmlReader<'d>, found: &mut Articles<'d>) -> Result<(), 
     Ok(())
 }
 
-/// The open set of PubMed Central. Its articles are whole texts, which is another format; what it
-/// says of missing ones is read.
+/// The open set of PubMed Central. Its articles are full texts, which are another format; only its
+/// list of missing articles is read.
 fn pmc<'d>(xml: &mut XmlReader<'d>, found: &mut Articles<'d>) -> Result<(), Error> {
     while let Some(element) = xml.child()? {
         match element.local {
@@ -152,7 +152,7 @@ fn article<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
     Ok(article)
 }
 
-/// The open `MedlineCitation` of a document that has nothing around it, as MEDLINE's files once had.
+/// The open `MedlineCitation` as the root element, as in old MEDLINE files.
 fn lone_citation<'d>(xml: &mut XmlReader<'d>) -> Result<Article<'d>, Error> {
     let mut article = Article::default();
     let mut ids = Ids::default();
@@ -245,7 +245,7 @@ fn core<'d>(
                     article.electronic_date = date;
                 }
             }
-            // PubMed's form until 2014; it stands before the list.
+            // PubMed's form until 2014, before the list.
             "Affiliation" => affiliations.extend(xml.text()?),
             _ => xml.skip()?,
         }
@@ -278,7 +278,7 @@ fn read_journal<'d>(xml: &mut XmlReader<'d>, journal: &mut JournalInfo<'d>) -> R
     Ok(())
 }
 
-/// Whether an attribute says yes.
+/// Whether an attribute is `Y`.
 fn says_yes(xml: &XmlReader<'_>, name: &str) -> bool {
     xml.attribute(name).as_deref() == Some("Y")
 }
@@ -323,7 +323,7 @@ fn chemicals<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> Result<(
         let (mut name, mut ui, mut number) = (None, None, None);
         while let Some(element) = xml.child()? {
             match element.local {
-                // "0" is what NLM writes where there is no number.
+                // NLM writes "0" where there is no number.
                 "RegistryNumber" => number = xml.text()?.filter(|number| *number != "0"),
                 "NameOfSubstance" => {
                     ui = xml.attribute("UI");
@@ -397,7 +397,7 @@ fn data_banks<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> Result<
     Ok(())
 }
 
-/// A count that indexers typed by hand, so that not each is a number.
+/// A count, typed by indexers, so it may not be a number.
 fn lenient_count(xml: &mut XmlReader<'_>) -> Result<Option<u64>, Error> {
     Ok(xml.text()?.and_then(|text: Text<'_>| text.parse().ok()))
 }

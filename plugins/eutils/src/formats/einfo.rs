@@ -107,8 +107,8 @@ pub struct LinkName<'d> {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no `eInfoResult`; `upstream_error` when it is a
-/// report that the request failed.
+/// `invalid_document` with a position when it is no `eInfoResult`; `upstream_error` when it reports
+/// that the request failed.
 pub fn parse(document: &str) -> Result<Info<'_>, Error> {
     let mut xml = XmlReader::new(document, &[]);
     let root = xml.root("an answer of EInfo")?;

@@ -13,35 +13,35 @@ use crate::formats::article::{
 pub(crate) use crate::formats::dates::iso_date;
 use crate::formats::updates::Updates;
 
-/// The text of a field that is there once; the first one counts.
+/// Reads a field that occurs once; the first occurrence counts.
 pub(crate) fn once<'d>(field: &mut Option<Text<'d>>, text: Option<Text<'d>>) {
     if field.is_none() {
         *field = text;
     }
 }
 
-/// The open element's text, for titles, abstracts and citations: publishers send some of them with their
-/// tags escaped, and a reader should see neither.
+/// The open element's text, for titles, abstracts and citations: some publishers escape the tags in
+/// them, and neither form is text for readers.
 pub(crate) fn prose<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Text<'d>>, Error> {
     Ok(match xml.text()? {
-        // As it stands in the document, where an angle bracket would be a tag.
+        // The raw text, in which an unescaped angle bracket would be a tag.
         Some(Cow::Borrowed(text)) => Some(Cow::Borrowed(text)),
         text => text.and_then(unescaped),
     })
 }
 
-/// The text without tags that upstream escaped. Only a text with an end tag has any: `P<0.001` is no
-/// markup.
+/// The text without tags that upstream escaped. Only a text with an end tag has markup: `P<0.001`
+/// is text.
 pub(crate) fn unescaped(text: Text<'_>) -> Option<Text<'_>> {
-    // Looking for one byte is quick, and hardly any text has it.
+    // Fast path: few texts have this byte.
     if !text.contains('<') || !has_end_tag(&text) {
         return Some(text);
     }
     carrel_pdk::text::marked_up(&text).map(|shown| Cow::Owned(shown.into_owned()))
 }
 
-/// Whether a text has what an end tag begins with. `p</=0.05`, which is how old abstracts write a sign
-/// they had no character for, has not.
+/// Whether a text has the beginning of an end tag. `p</=0.05`, the old spelling of "less than or
+/// equal" in abstracts, has none.
 fn has_end_tag(text: &str) -> bool {
     text.match_indices("</")
         .any(|(at, _)| text.as_bytes().get(at + 2).is_some_and(u8::is_ascii_alphabetic))
@@ -81,7 +81,7 @@ fn author<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Author<'d>>, Error> {
     while let Some(element) = xml.child()? {
         match element.local {
             "LastName" => once(&mut author.last_name, xml.text()?),
-            // FirstName and MiddleName stand in records from before 2002.
+            // Records from before 2002 have FirstName and MiddleName.
             "ForeName" | "FirstName" => once(&mut author.first_name, xml.text()?),
             "Initials" => once(&mut author.initials, xml.text()?),
             "Suffix" => once(&mut author.suffix, xml.text()?),
@@ -103,7 +103,7 @@ fn author<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Author<'d>>, Error> {
                     }
                 }
             }
-            // Before 2015 without the element around it.
+            // Before 2015 without the enclosing element.
             "Affiliation" => author.affiliations.extend(xml.text()?),
             _ => xml.skip()?,
         }
@@ -115,7 +115,7 @@ fn author<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Author<'d>>, Error> {
     Ok(named.then_some(author))
 }
 
-/// An ORCID from what publishers send: with or without address, hyphens and spaces.
+/// An ORCID in any form that publishers send: with or without URL, hyphens and spaces.
 fn orcid<'d>(text: &str) -> Option<Text<'d>> {
     let tail = text.rsplit('/').next()?;
     let digits: String = tail
@@ -174,8 +174,8 @@ fn section<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Section<'d>>, Error> {
     Ok(prose(xml)?.map(|text| Section { label, nlm_category, text }))
 }
 
-/// The sections in one piece, as MEDLINE prints them. "UNLABELLED" is what NLM writes where the
-/// article has no label, so no reader sees it.
+/// The sections as one text, as MEDLINE prints them, without "UNLABELLED", which NLM writes where
+/// the article has no label.
 fn whole<'d>(sections: &[Section<'d>]) -> Option<Text<'d>> {
     match sections {
         [] => None,
@@ -269,7 +269,7 @@ pub(crate) fn grants<'d>(xml: &mut XmlReader<'d>, article: &mut Article<'d>) -> 
     Ok(())
 }
 
-/// The text, unless it is the word that NLM's data have where there is none.
+/// The text, unless it is the placeholder for missing values in NLM's data.
 fn known(text: Option<Text<'_>>) -> Option<Text<'_>> {
     text.filter(|text| *text != "NULL")
 }
@@ -336,7 +336,7 @@ pub(crate) fn pubmed_data<'d>(
     Ok(())
 }
 
-/// Identifiers as they come, before it is known which counts.
+/// Identifiers in document order, before the choice among them.
 #[derive(Debug, Default)]
 pub(crate) struct Ids<'d> {
     valid_doi: Option<Text<'d>>,
@@ -384,8 +384,8 @@ impl<'d> Ids<'d> {
         Ok(())
     }
 
-    /// Gives the article its identifiers: of DOIs the valid one of the article itself first, then any
-    /// of the article, then what the lists of identifiers say.
+    /// Sets the article's identifiers. The DOI is the valid one of the article itself, else any of
+    /// the article, else that of the identifier lists.
     fn into_article(self, article: &mut Article<'d>) {
         article.doi = self.valid_doi.or(self.any_doi).or(self.listed_doi);
         article.pmcid = self.pmcid;
@@ -399,14 +399,14 @@ impl<'d> Ids<'d> {
     }
 }
 
-/// Completes an article that has been read: its identifiers, and what became of it.
+/// Completes an article that has been read: its identifiers and its updates.
 pub(crate) fn complete<'d>(article: &mut Article<'d>, ids: Ids<'d>) {
     ids.into_article(article);
     let status = Updates::of(article);
     (article.is_retracted, article.is_of_concern) = (status.is_retracted, status.is_of_concern());
 }
 
-/// The text when it is a DOI, without what people put in front of one.
+/// The text if it is a DOI, without prefix or resolver.
 pub(crate) fn doi(text: Text<'_>) -> Option<Text<'_>> {
     let parsed = Doi::parse(&text).ok()?;
     if parsed.as_str() == text { Some(text) } else { Some(Cow::Owned(parsed.as_str().to_owned())) }

@@ -12,8 +12,8 @@
 //!   ERROR                         the request failed
 //! ```
 //!
-//! One document holds a `LinkSet` for each identifier that was asked for, or one for all of them;
-//! each has links by name, or keys of the history server, or checks whether there are any links.
+//! One document holds a `LinkSet` for each requested identifier, or one for all of them; each has
+//! links by name, or keys of the history server, or checks whether links exist.
 
 use std::borrow::Cow;
 
@@ -115,8 +115,8 @@ pub struct LinkOut<'d> {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no `eLinkResult`; `upstream_error` when it is a
-/// report that the request failed, for all sources.
+/// `invalid_document` with a position when it is no `eLinkResult`; `upstream_error` when it reports
+/// that the request failed for all sources.
 pub fn parse(document: &str) -> Result<Links<'_>, Error> {
     let mut xml = XmlReader::new(document, &[]);
     let root = xml.root("an answer of ELink")?;
@@ -204,7 +204,7 @@ fn links<'d>(xml: &mut XmlReader<'d>, errors: &mut Vec<String>) -> Result<Option
                 link.to.extend(id.map(|pmid| Target { pmid, score }));
             }
             "ERROR" => errors.extend(xml.text()?.map(Cow::into_owned)),
-            // Info says "Empty result", which an empty list says too.
+            // Info says "Empty result", which an empty list already states.
             _ => xml.skip()?,
         }
     }

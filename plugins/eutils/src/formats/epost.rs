@@ -36,8 +36,8 @@ pub struct Posted<'d> {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no `ePostResult`; `upstream_error` when it is a
-/// report that the request failed.
+/// `invalid_document` with a position when it is no `ePostResult`; `upstream_error` when it reports
+/// that the request failed.
 pub fn parse(document: &str) -> Result<Posted<'_>, Error> {
     let mut xml = XmlReader::new(document, &[]);
     let root = xml.root("an answer of EPost")?;

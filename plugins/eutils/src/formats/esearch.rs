@@ -63,7 +63,7 @@ pub struct Translation<'d> {
 }
 
 impl Found<'_> {
-    /// The same, independent of the document.
+    /// The same with owned strings.
     pub(crate) fn into_owned(self) -> Found<'static> {
         fn own(text: Text<'_>) -> Text<'static> {
             Text::Owned(text.into_owned())
@@ -91,8 +91,8 @@ impl Found<'_> {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no `eSearchResult`; `upstream_error` when it is a
-/// report that the search failed.
+/// `invalid_document` with a position when it is no `eSearchResult`; `upstream_error` when it
+/// reports that the search failed.
 pub fn parse(document: &str) -> Result<Found<'_>, Error> {
     let mut xml = XmlReader::new(document, &[]);
     let root = xml.root("an answer of ESearch")?;
@@ -157,8 +157,7 @@ fn translations<'d>(
     Ok(())
 }
 
-/// The children of the open list, each as its kind and its words. `OutputMessage` is no kind but a
-/// sentence.
+/// The children of the open list, each as its kind and its text. `OutputMessage` has only the text.
 fn named(xml: &mut XmlReader<'_>, found: &mut Vec<String>) -> Result<(), Error> {
     while let Some(element) = xml.child()? {
         let kind = element.local;

@@ -36,8 +36,8 @@ pub struct Spelling<'d> {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no `eSpellResult`; `upstream_error` when it is a
-/// report that the request failed.
+/// `invalid_document` with a position when it is no `eSpellResult`; `upstream_error` when it
+/// reports that the request failed.
 pub fn parse(document: &str) -> Result<Spelling<'_>, Error> {
     let mut xml = XmlReader::new(document, &[]);
     let root = xml.root("an answer of ESpell")?;
@@ -50,7 +50,7 @@ pub fn parse(document: &str) -> Result<Spelling<'_>, Error> {
             "Query" => once(&mut found.query, xml.text()?),
             "CorrectedQuery" => once(&mut found.corrected_query, xml.text()?),
             "SpelledQuery" => texts(&mut xml, "Replaced", &mut found.replaced)?,
-            // Empty in every answer that is well.
+            // Empty in every successful answer.
             "ERROR" => {
                 if let Some(words) = xml.text()? {
                     return Err(report::error(&words));

@@ -11,9 +11,9 @@
 //!   ERROR                         the request failed
 //! ```
 //!
-//! Version 1 has a `DocSum` of named `Item`s, version 2.0 a `DocumentSummary` with elements of the
-//! database's own. Records of PubMed, PMC and Bookshelf become summaries of articles; whatever other
-//! databases have stands in `fields` by name.
+//! Version 1 has a `DocSum` of named `Item`s, version 2.0 a `DocumentSummary` with elements that
+//! the database defines. Records of PubMed, PMC and Bookshelf become summaries of articles; members
+//! of other databases are in `fields` by name.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -125,8 +125,8 @@ pub struct Summary<'d> {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no `eSummaryResult`; `upstream_error` when it is a
-/// report that the request failed.
+/// `invalid_document` with a position when it is no `eSummaryResult`; `upstream_error` when it
+/// reports that the request failed.
 pub fn parse(document: &str) -> Result<Summaries<'_>, Error> {
     let mut xml = XmlReader::new(document, &[]);
     let root = xml.root("an answer of ESummary")?;
@@ -158,7 +158,7 @@ pub fn parse(document: &str) -> Result<Summaries<'_>, Error> {
     Ok(found)
 }
 
-/// Elements of version 2.0 that are one text, whatever markup is in it.
+/// Elements of version 2.0 that are one text, with any markup.
 const TEXTS: [&str; 13] = [
     "Title",
     "Source",
@@ -175,7 +175,7 @@ const TEXTS: [&str; 13] = [
     "ELocationID",
 ];
 
-/// What is known of a record before it is known what kind it is.
+/// The parts of a record that are read before its kind is known.
 #[derive(Default)]
 struct Draft<'d> {
     summary: Summary<'d>,
@@ -215,7 +215,7 @@ impl<'d> Draft<'d> {
                 return;
             }
             _ => {
-                // Lists hold their values in elements that say no more than their type.
+                // In lists, the elements' names are only the type of the value.
                 let key = match name {
                     "string" | "int" | "flag" | "Date" if !around.is_empty() => around,
                     _ => name,
@@ -230,7 +230,7 @@ impl<'d> Draft<'d> {
     /// An identifier of the record.
     fn identify(&mut self, kind: &str, value: Text<'d>) {
         match kind.to_ascii_lowercase().as_str() {
-            // "0" is how PMC says that there is none.
+            // PMC writes "0" where there is none.
             "pubmed" | "pmid" if Pmid::parse(&value).is_ok() => once(&mut self.pubmed, Some(value)),
             "doi" => once(&mut self.summary.doi, elements::doi(value)),
             "pmc" | "pmcid" => {
@@ -255,7 +255,7 @@ impl<'d> Draft<'d> {
         if summary.doi.is_none() {
             summary.doi = self.location.as_deref().and_then(located);
         }
-        // Other databases have a `Source` as well, and no date of publication with it.
+        // Other databases also have a `Source`, without a date of publication.
         self.is_article |= summary.full_journal_name.is_some()
             || summary.source.is_some() && summary.pub_date.is_some();
         if self.is_article {
@@ -266,8 +266,8 @@ impl<'d> Draft<'d> {
         (summary.is_retracted, summary.is_of_concern) =
             (status.is_retracted, status.is_of_concern());
         summary.updated_by = status.notices;
-        // A record of PMC names its PubMed identifier, if it has one; its own number is another's, and
-        // so is that of a record of any database whose records are no articles.
+        // A record of PMC names its PubMed identifier, if it has one. Its own number is not a PMID;
+        // neither is that of a record of other databases.
         let of_pmc = summary.pmcid.as_deref().and_then(|id| id.strip_prefix("PMC")) == Some(&*uid);
         let of_pubmed = self.is_article && !of_pmc;
         summary.pmid = self.pubmed.or_else(|| Some(uid.clone()).filter(|_| of_pubmed));
@@ -342,7 +342,7 @@ fn version_2<'d>(xml: &mut XmlReader<'d>, found: &mut Summaries<'d>) -> Result<(
     Ok(())
 }
 
-/// The open `References`: what other records say of this one, and it of them.
+/// The open `References`: statements of other records about this one, and of this one about them.
 fn references<'d>(xml: &mut XmlReader<'d>) -> Result<Vec<Correction<'d>>, Error> {
     let mut found = Vec::new();
     while let Some(element) = xml.child()? {

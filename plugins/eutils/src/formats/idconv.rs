@@ -52,7 +52,7 @@ pub struct Record<'d> {
     pub live: Option<bool>,
 }
 
-/// The document as the service writes it. Numbers come as numbers or as texts.
+/// The document as the service writes it. Numbers are JSON numbers or strings.
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
@@ -89,8 +89,8 @@ struct RawRecord {
 ///
 /// # Errors
 ///
-/// `invalid_document` with a position when it is no answer of the converter; `upstream_error` when it
-/// is a report that the request failed.
+/// `invalid_document` with a position when it is not an answer of the converter; `upstream_error`
+/// when it reports that the request failed.
 pub fn parse(document: &str) -> Result<Converted<'static>, Error> {
     let body = document.trim_start_matches('\u{feff}');
     let read: Document = serde_json::from_str(body).map_err(|error| {

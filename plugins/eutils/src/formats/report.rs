@@ -7,7 +7,7 @@ use carrel_pdk::text::excerpt;
 use carrel_pdk::xml::{Element, XmlReader};
 use carrel_pdk::{Action, Code, Error};
 
-/// Signs of a fault of NCBI's own, in the words of its utilities, backends and gateway.
+/// Phrases by which NCBI's utilities, backends and gateway report a server error.
 const BROKEN: [&str; 17] = [
     "backend failed",
     "bad gateway",
@@ -28,7 +28,7 @@ const BROKEN: [&str; 17] = [
     "unavailable",
 ];
 
-/// The error that the words of an `ERROR` are.
+/// The error for the text of an `ERROR`.
 pub(crate) fn error(words: &str) -> Error {
     let lower = words.to_ascii_lowercase();
     let error = Error::new(Code::UpstreamError, format!("NCBI reports: {}", words.trim()));
@@ -51,8 +51,8 @@ pub(crate) fn failure(xml: &mut XmlReader<'_>) -> Result<Error, Error> {
     Ok(error(if words.is_empty() { "no details".to_owned() } else { words.join("; ") }.as_str()))
 }
 
-/// The error of a document whose root, which is open, is not the one expected: NCBI's report of an
-/// error when it holds one.
+/// The error of a document whose open root is not the expected one: NCBI's error report if it holds
+/// one.
 pub(crate) fn unexpected(
     xml: &mut XmlReader<'_>,
     root: Element<'_>,
@@ -79,8 +79,8 @@ pub(crate) fn unexpected(
     Ok(xml.error_at(root.offset, message))
 }
 
-/// NCBI's report of an error in a document that should be plain text, if that is what it is: JSON with
-/// an `error`, as the gateway sends it, XML with an `ERROR`, or a page for people.
+/// NCBI's error report in place of a plain-text document, if it is one: JSON with an `error`, as
+/// the gateway sends it, XML with an `ERROR`, or a page for people.
 pub(crate) fn text(body: &str) -> Option<Error> {
     let start = body.trim_start();
     if start.starts_with('{') {

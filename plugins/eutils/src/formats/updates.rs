@@ -1,8 +1,8 @@
-//! What became of an article after it was published: retractions, concerns, corrections, new editions.
+//! Updates of a published article: retractions, concerns, corrections, new editions.
 //!
-//! EFetch says it in `CommentsCorrections` and in the publication type `Retracted Publication`, ESummary
-//! in `References` and in the same type, each in its own spelling (`RetractionIn`, `Retraction in`).
-//! Either can be there without the other, so both count.
+//! EFetch states them in `CommentsCorrections` and in the publication type `Retracted Publication`,
+//! ESummary in `References` and in the same type, each in its own spelling (`RetractionIn`,
+//! `Retraction in`). Either can occur without the other, so both are read.
 
 use carrel_pdk::record::corrections::{doi_in, meaning, plain};
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ pub struct Updates<'d> {
 }
 
 impl<'d> Updates<'d> {
-    /// What publication types and corrections say.
+    /// Reads publication types and corrections.
     pub fn new<'t>(
         types: impl IntoIterator<Item = &'t str>,
         corrections: impl IntoIterator<Item = &'t Correction<'d>>,
@@ -68,7 +68,7 @@ impl<'d> Updates<'d> {
         Self { notices, is_retracted }
     }
 
-    /// What a record of EFetch says of itself.
+    /// Reads an EFetch record.
     pub fn of(article: &Article<'d>) -> Self {
         let types = article.publication_types.iter().map(AsRef::as_ref);
         Self::new(types, &article.comments_corrections)
@@ -142,7 +142,8 @@ mod tests {
             assert!(found.is_retracted, "{spelling}");
             assert_eq!(found.notices[0].pmid.as_deref(), Some("9"));
         }
-        // A notice is not retracted, a corrected article is not, and neither is a part of one.
+        // A notice is not retracted; neither are a corrected article or an article of which a part
+        // was retracted.
         for spelling in ["RetractionOf", "ErratumIn", "PartialRetractionIn", "Cites", "CommentIn"] {
             assert!(!Updates::new([], &[correction(spelling, None)]).is_retracted, "{spelling}");
         }

@@ -9,7 +9,7 @@ use crate::formats::ecitmatch::{self, Status};
 use crate::request::Query;
 use crate::response;
 
-/// Citations that one call takes.
+/// The most citations in one call.
 const MOST: usize = 50;
 
 /// What to match.

@@ -10,7 +10,7 @@ use super::pmid::IdText;
 use super::{counted, invalid, summaries, unique};
 use crate::tools::resolve::{self, Id, Resolved};
 
-/// Identifiers that one call takes.
+/// The most identifiers in one call.
 const MOST: usize = 100;
 
 /// What to convert.
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         let first = carrel_pdk::text::excerpt(wrong.first().map_or("", String::as_str));
         return Err(invalid(format!("ids: expected PMIDs, PMCIDs or DOIs but found {first:?}")));
     }
-    // Two spellings of one identifier are one question.
+    // Two spellings of one identifier are looked up once.
     let mut seen = HashSet::new();
     let distinct = asked.iter().map(|(_, id)| id).filter(|id| seen.insert(id.key()));
     let ids: Vec<Id> = distinct.cloned().collect();
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     if !unknown.is_empty() {
         match in_pubmed(host, &unknown) {
             Ok(found) => known.extend(found),
-            // Of two services one is enough; without either there is nothing to say.
+            // One of the two services suffices; without both, the call fails.
             Err(error) if known.is_empty() => {
                 return Err(failures.into_iter().next().unwrap_or(error));
             }
@@ -135,7 +135,7 @@ fn in_pubmed(host: &dyn Host, ids: &[&Id]) -> Result<Vec<(String, Resolved)>, Er
             [Some(summary.pmid), summary.pmcid, summary.doi.map(|doi| doi.to_ascii_lowercase())];
         found.extend(keys.into_iter().flatten().map(|key| (key, resolved.clone())));
     }
-    // A summary answers only what was asked.
+    // A summary counts only for the requested identifiers.
     found.retain(|(key, _)| ids.iter().any(|id| id.key() == *key));
     Ok(found)
 }

@@ -11,7 +11,7 @@ use crate::formats::{article::Article, efetch, medline};
 use crate::request::Query;
 use crate::response;
 
-/// PMIDs that one call takes.
+/// The most PMIDs in one call.
 const MOST: usize = 200;
 
 /// Which articles, and how much of them.
@@ -30,7 +30,7 @@ pub(crate) struct FetchArguments {
     // Whether to add grants.
     #[serde(default)]
     pub include_grant_info: bool,
-    // Parts to leave out: the name and its values say it.
+    // Parts to leave out. This is no doc comment: in the schema, the name and its values suffice.
     #[serde(default)]
     pub omit: Vec<Part>,
 }
@@ -151,7 +151,7 @@ fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
     }
     let records = match medline::parse(body) {
         Ok(found) => found.records,
-        // How the text form says that there is none of the records.
+        // The text format's message that none of the records exists.
         Err(_) if body.contains("not available") || body.contains("id: ") => Vec::new(),
         Err(error) => return Err(error),
     };
@@ -164,7 +164,7 @@ fn medline_documents(body: &str) -> Result<Vec<Document<'_>>, Error> {
         .collect())
 }
 
-/// The article without what the level leaves out. The whole record is what `full_xml` is for.
+/// Removes the members that the level leaves out. `full_xml` returns the whole record.
 fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> {
     let whole = arguments.detail_level == DetailLevel::AbstractPlus;
     let with_abstract = whole && !arguments.omit.contains(&Part::Abstracts);
@@ -192,7 +192,7 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
         comments_corrections: article.comments_corrections,
         ..Article::default()
     };
-    // Works cited, which older records list among corrections.
+    // Cited works, which older records list as corrections.
     reduced.comments_corrections.retain(|one| one.ref_type.as_deref() != Some("Cites"));
     let without_affiliations = arguments.omit.contains(&Part::Affiliations);
     if !whole || without_affiliations {

@@ -13,7 +13,7 @@ use crate::request::Query;
 use crate::response;
 use crate::tools::resolve::{self, Id, Resolved};
 
-/// Identifiers that one call takes.
+/// The most identifiers in one call.
 pub(crate) const BATCH: u32 = 100;
 
 /// Runs the tool.
@@ -63,23 +63,23 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         Ok(answer.to_json())
     });
     outcome.or_else(|error| {
-        // Every identifier failed alike, and the host keeps its trace of each.
+        // All identifiers failed with the same error; each gets it, for the host's trace.
         let mut answer = empty();
         answer.failed.extend(asked.into_iter().map(|(id, _)| (id, error.clone())));
         Ok(answer.to_json())
     })
 }
 
-/// What is known before the records are asked for.
+/// What is known before the records are requested.
 struct Search {
     pmids: Vec<String>,
     known: HashMap<String, Resolved>,
-    /// What kept DOIs and PMCIDs from being resolved.
+    /// The error that kept DOIs and PMCIDs from being resolved.
     error: Option<Error>,
 }
 
 impl Search {
-    /// Notes an identifier that no record answers.
+    /// Notes an identifier without a record.
     fn miss(&self, one: lookup::Id, id: &Id, answer: &mut Answer<'_>) {
         match &self.error {
             Some(error) if !matches!(id, Id::Pmid(_)) && !self.known.contains_key(&id.key()) => {
@@ -90,7 +90,7 @@ impl Search {
     }
 }
 
-/// The PMIDs to ask for: those given, and those that the other identifiers stand for.
+/// The PMIDs to request: the given ones, and those of the other identifiers.
 fn find_pmids(host: &dyn Host, asked: &[(lookup::Id, Id)]) -> Search {
     let mut pmids: Vec<String> = Vec::new();
     let mut others: Vec<Id> = Vec::new();

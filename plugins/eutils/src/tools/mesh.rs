@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 }
 
 fn heading(summary: &Summary<'_>) -> Heading {
-    // Both versions of ESummary, which spell the names differently.
+    // The names differ between the two versions of ESummary.
     let values = |name: &str| {
         let mut named = summary.fields.iter();
         let found = named.find(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -126,7 +126,7 @@ fn heading(summary: &Summary<'_>) -> Heading {
     }
 }
 
-/// MeSH's identifier from the number that Entrez has for it: 68 stands for D, 67 for C, 81 for Q.
+/// MeSH's identifier for Entrez's number: 68 is D, 67 is C, 81 is Q.
 fn ui(uid: &str) -> Option<String> {
     let (kind, number) = (uid.get(..2)?, uid.get(2..)?);
     let letter = match kind {

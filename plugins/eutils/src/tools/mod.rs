@@ -23,7 +23,7 @@ pub(crate) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::InvalidArguments, message)
 }
 
-/// Refuses a list that is empty or too long, by its name and with the limit.
+/// Refuses a list that is empty or too long, naming it and the limit.
 pub(crate) fn counted(name: &str, count: usize, most: usize) -> Result<(), Error> {
     match count {
         0 => Err(invalid(format!("{name}: at least 1 is needed, 0 given"))),
@@ -32,7 +32,7 @@ pub(crate) fn counted(name: &str, count: usize, most: usize) -> Result<(), Error
     }
 }
 
-/// Refuses a number that is out of its range, by its name and with the range.
+/// Refuses a number that is out of its range, naming it and the range.
 pub(crate) fn ranged(name: &str, number: u32, least: u32, most: u32) -> Result<(), Error> {
     if (least..=most).contains(&number) {
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn present(text: Option<&str>) -> Option<String> {
     carrel_pdk::text::present(&clean).map(std::borrow::Cow::into_owned)
 }
 
-/// Each text once, in the order of the first.
+/// Removes duplicates; keeps the order of first occurrence.
 pub(crate) fn unique(texts: &[String]) -> Vec<&str> {
     let mut seen = std::collections::HashSet::new();
     texts.iter().map(String::as_str).filter(|text| seen.insert(*text)).collect()

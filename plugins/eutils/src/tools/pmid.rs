@@ -43,7 +43,7 @@ impl Visitor<'_> for AnyId {
     }
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<IdText, E> {
-        // JSON Schema takes 31452104.0 for an integer.
+        // To JSON Schema, 31452104.0 is an integer.
         match number.fract() == 0.0 && (0.0..1e15).contains(&number) {
             true => Ok(IdText(format!("{number:.0}"))),
             false => Err(E::custom(format!("expected a whole number but found {number}"))),
@@ -65,8 +65,8 @@ impl JsonSchema for IdText {
     }
 }
 
-/// The digits of a PMID: of a number, of digits with blanks around them, behind `PMID:`, in an address
-/// of PubMed. Digits that are no PMID are left to PubMed, which does not have them.
+/// The digits of a PMID: from a number, or from digits with blanks around them, after `PMID:`, or
+/// in a PubMed URL. Digits that are not a PMID are passed on; PubMed reports them as missing.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ mod tests {
         ] {
             assert_eq!(read(json).unwrap().trim_start_matches('0'), "31452104", "{json}");
         }
-        // Too long for one: PubMed says that there is none.
+        // Too long for a PMID; PubMed reports it as missing.
         assert_eq!(read("123456789012").unwrap(), "123456789012");
     }
 

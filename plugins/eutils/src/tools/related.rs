@@ -221,7 +221,7 @@ fn links(
         let mut seen = std::collections::HashSet::from([pmid]);
         let mut articles = Vec::new();
         for target in named.flat_map(|link| &link.to) {
-            // The article itself is the first of those like it.
+            // The list of similar articles begins with the article itself.
             if seen.insert(&target.pmid) {
                 articles.push(RelatedArticle {
                     summary: Brief { pmid: target.pmid.to_string(), ..Brief::default() },
@@ -243,7 +243,7 @@ fn links(
         host.progress(1, 2, "reading summaries");
         let pmids: Vec<&str> =
             related.iter().map(|article| article.summary.pmid.as_str()).collect();
-        // The links are what was asked for; without summaries they are still worth having.
+        // The links are the result; missing summaries are no reason to fail.
         match summaries::ask(host, &summaries::by_ids(&pmids)) {
             Ok((summaries, errors)) => {
                 notices.extend(errors.into_iter().map(|error| format!("no summary of {error}")));

@@ -1,7 +1,7 @@
 //! Identifiers of one kind → those of the other kinds.
 //!
-//! PMC's converter knows what is in PubMed Central, and nothing else; what it does not know is looked
-//! up in PubMed itself.
+//! PMC's converter knows only articles in PubMed Central; other identifiers are looked up in
+//! PubMed.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(crate) enum Id {
 }
 
 impl Id {
-    /// What people paste, in its canonical form. A bare number is a PMID.
+    /// Parses an identifier as people paste it. A bare number is a PMID.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Ok(pmid) = Pmid::parse(text) {
             return Some(Self::Pmid(pmid.to_string()));
@@ -49,14 +49,14 @@ pub(crate) struct Resolved {
     pub(crate) doi: Option<String>,
 }
 
-/// What the converter knows of `ids`, by their keys, and what went wrong.
+/// The converter's answers for `ids`, by their keys, and its errors.
 pub(crate) fn convert(host: &dyn Host, ids: &[Id]) -> (HashMap<String, Resolved>, Vec<Error>) {
     let mut kinds: [(&str, Vec<&str>); 3] = [("pmid", vec![]), ("pmcid", vec![]), ("doi", vec![])];
     for id in ids {
         match id {
             Id::Pmid(id) => kinds[0].1.push(id),
             Id::Pmcid(id) => kinds[1].1.push(id),
-            // The converter's lists are separated by commas, which a DOI may have itself.
+            // The converter's lists are separated by commas, and a DOI may contain commas.
             Id::Doi(id) if !id.contains(',') => kinds[2].1.push(id),
             Id::Doi(_) => {}
         }
@@ -100,8 +100,8 @@ pub(crate) fn convert(host: &dyn Host, ids: &[Id]) -> (HashMap<String, Resolved>
     (known, errors)
 }
 
-/// PMIDs of articles that may have the identifiers: a search finds more than it should, so whoever
-/// asks compares.
+/// PMIDs of articles that may have the identifiers. The search finds others too, so the caller
+/// compares.
 pub(crate) fn search(host: &dyn Host, ids: &[&Id]) -> Result<Vec<String>, Error> {
     let term: Vec<String> = ids
         .iter()

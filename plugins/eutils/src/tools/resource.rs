@@ -1,5 +1,5 @@
-//! The reserved tool `resource`: what this plugin is and whether NCBI answers, and the size and fields
-//! of PubMed.
+//! The reserved tool `resource`: a description of the plugin with NCBI's status, and the size and
+//! fields of PubMed.
 
 use carrel_pdk::{Error, Host, resource};
 use schemars::JsonSchema;
@@ -14,9 +14,9 @@ use crate::response;
 pub(crate) const INFO: &str = "pubmed-connect://info";
 /// The address of the second document.
 pub(crate) const STATS: &str = "pubmed-connect://stats/pubmed";
-/// The newest revision of MCP that the host of this version speaks.
+/// The newest MCP revision that the host of this version supports.
 const MCP_REVISION: &str = "2026-07-28";
-/// The name and version that NCBI is told unless the operator sets others.
+/// The name and version sent to NCBI unless the operator sets others.
 const SOFTWARE: &str = concat!("carrel/", env!("CARGO_PKG_VERSION"));
 /// Where the tools are described, in the source distribution.
 const DOCUMENTATION: &str = "./docs/how-to/search-pubmed.md";

@@ -1,5 +1,4 @@
-//! The roles `search` and `full_text`: what tools that ask several sources want of PubMed and PubMed
-//! Central.
+//! The roles `search` and `full_text`: used by tools that query several sources.
 
 use carrel_pdk::lookup::Kind;
 use carrel_pdk::record::Work;
@@ -12,9 +11,9 @@ use crate::record;
 use crate::request::Query;
 use crate::response;
 
-/// Works of one answer.
+/// The most works in one answer.
 pub(crate) const MOST: u32 = 100;
-/// The first result that PubMed does not give any more, whatever the paging.
+/// The number of results that PubMed returns at most, over all pages.
 const REACH: u64 = 9_999;
 
 /// Searches by words, which PubMed maps to its terms, and fetches the records.
@@ -63,7 +62,8 @@ pub(crate) fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> 
     })
 }
 
-/// The words as a term. Brackets would name fields, quotes would switch off PubMed's own mapping.
+/// The words as a term, without brackets, which would name fields, and quotes, which would turn off
+/// PubMed's term mapping.
 fn words(asked: &Search) -> Result<String, Error> {
     let clean = asked.query.replace(['[', ']', '"', '(', ')'], " ");
     let words: Vec<&str> = clean.split_whitespace().collect();
@@ -77,7 +77,7 @@ fn words(asked: &Search) -> Result<String, Error> {
     Ok(term)
 }
 
-/// The works in the order of the search; EFetch has an order of its own.
+/// The works in the order of the search; EFetch returns another order.
 fn ordered<'d>(mut works: Vec<Work<'d>>, pmids: &[impl AsRef<str>]) -> Vec<Work<'d>> {
     let place = |work: &Work<'_>| {
         let pmid = work.ids.pmid.as_deref();
@@ -87,8 +87,8 @@ fn ordered<'d>(mut works: Vec<Work<'d>>, pmids: &[impl AsRef<str>]) -> Vec<Work<
     works
 }
 
-/// Where PubMed Central has an article's JATS. Articles outside its open-access subset come without a
-/// body, which only the document tells.
+/// The URL of an article's JATS in PubMed Central. Articles outside its open-access subset have no
+/// body; that is known only from the document.
 pub(crate) fn full_text(arguments: &str, _host: &dyn Host) -> Result<String, Error> {
     let asked = FullText::read(arguments)?;
     let number = asked.id.id.strip_prefix("PMC").filter(|_| asked.id.kind == Kind::Pmcid);

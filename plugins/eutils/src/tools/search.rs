@@ -13,7 +13,7 @@ use crate::formats::{
 use crate::request::Query;
 use crate::response;
 
-/// The first result that PubMed does not give any more, whatever the paging.
+/// The number of results that PubMed returns at most, over all pages.
 const REACH: u32 = 9_999;
 /// Characters of a replaced term that a notice shows.
 const SHOWN: usize = 160;
@@ -234,7 +234,7 @@ fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
         .ok_or_else(|| invalid("query_term: at least 3 characters are needed"))?;
     ranged("max_results", arguments.max_results, 1, 1000)?;
     ranged("fetch_brief_summaries", arguments.fetch_brief_summaries, 0, 100)?;
-    // As far as PubMed's pages go.
+    // Limited to the results that PubMed returns.
     ranged("offset", arguments.offset, 0, REACH - 1)?;
     let (web_env, query_key) =
         (present(arguments.web_env.as_deref()), present(arguments.query_key.as_deref()));
@@ -289,8 +289,8 @@ fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
     Ok((query, term, retmax))
 }
 
-/// Both ends of the range as NCBI writes dates. It wants both or none, so an open end becomes a year
-/// beyond all records.
+/// Both ends of the range in NCBI's date format. NCBI requires both or none, so an open end becomes
+/// a year outside all records.
 fn range(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), Error> {
     let Some(range) = range else { return Ok((None, None)) };
     let read = |name: &str, text: Option<&String>| {
@@ -322,7 +322,7 @@ fn range(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
         (None, None) => Ok((None, None)),
         (min, max) => {
             let (min, max) = (min.unwrap_or("1000".into()), max.unwrap_or("3000".into()));
-            // A shorter date begins like those it contains.
+            // A shorter date is a prefix of the dates that it contains.
             let common = min.len().min(max.len());
             if min.get(..common) > max.get(..common) {
                 return Err(invalid(format!("date_range: min_date {min} is after max_date {max}")));
@@ -335,7 +335,7 @@ fn range(range: Option<&DateRange>) -> Result<(Option<String>, Option<String>), 
 /// Summaries of `pmids` in their order, by way of the history server, and of those it does not give
 /// by identifier; the request; and notices of what is missing.
 ///
-/// The PMIDs are what was searched for, so that no failure here is one of the call.
+/// The PMIDs are the result, so a failure here does not fail the call.
 fn summarise(
     host: &dyn Host,
     found: &Found<'_>,
@@ -360,7 +360,7 @@ fn summarise(
         url = query.url();
         match summaries::ask(host, &query) {
             Ok((found, reported)) => (summaries, errors) = (found, reported),
-            // A session that has ended leaves the identifiers, which are known.
+            // If the session has expired, the known identifiers are used.
             Err(error) if matches!(error.code, Code::UpstreamError | Code::UpstreamInvalid) => {}
             Err(error) => failure = Some(error),
         }
@@ -374,7 +374,7 @@ fn summarise(
         .map(AsRef::as_ref)
         .filter(|pmid| !has(&summaries, pmid) && !reported(&errors, pmid))
         .collect();
-    // Whoever could not be reached is not asked again.
+    // No second request to an unreachable upstream.
     if !missing.is_empty() && failure.is_none() {
         let query = summaries::by_ids(&missing);
         url = query.url();

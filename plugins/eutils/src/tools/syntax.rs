@@ -1,9 +1,10 @@
-//! What of a query in PubMed's syntax would reach beyond it, were another clause put next to it.
+//! Checks that a query in PubMed's syntax can be combined with another clause.
 
-/// Why a query cannot stand between parentheses with another clause behind them; `None` when it can.
+/// Returns the reason why a query cannot be put in parentheses before another clause; `None` if it
+/// can.
 ///
-/// Parentheses inside quotes are text. PubMed reads a query with such faults by rules of its own, which
-/// is harmless as long as nothing else is in the query.
+/// Parentheses inside quotes are text. PubMed repairs a query with such faults by its own rules,
+/// which is harmless unless it is combined with another clause.
 pub(crate) fn loose_end(term: &str) -> Option<String> {
     let (mut open, mut quotes) = (0_usize, 0_usize);
     for character in term.chars() {

@@ -1,4 +1,5 @@
-//! What holds for every document whatever, good or bad: shared by the tests and the fuzz targets.
+//! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
+//! tests and the fuzz targets.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
@@ -33,7 +34,7 @@ pub const FORMATS: [&str; 11] = [
     "idconv",
 ];
 
-/// Parses the document and checks everything that must hold of the outcome.
+/// Parses the document and checks the invariants of the result.
 pub fn check(format: &str, document: &str) {
     match Eutils::parse(format, document) {
         Ok(json) => {
@@ -61,9 +62,10 @@ pub fn check(format: &str, document: &str) {
     }
 }
 
-/// Absent is absent: no empty strings; whitespace is collapsed; identifiers are some.
+/// Checks that no string is empty, that whitespace is collapsed, and that identifiers are
+/// well-formed.
 fn check_text(key: &str, text: &str) {
-    // Links may be without a source; nothing else is empty.
+    // Only the source of links may be empty.
     assert!(!text.is_empty() || key == "from", "{key} is empty");
     match key {
         "doi" => assert!(Doi::parse(text).is_ok(), "{text:?} is no DOI"),

@@ -1,4 +1,5 @@
-//! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
+//! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
+//! tests and the fuzz target.
 
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
@@ -13,7 +14,7 @@ pub fn fixtures() -> Suite {
     Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "jats", "jats")
 }
 
-/// Reads the document and checks everything that must hold of the outcome.
+/// Reads the document and checks the invariants of the result.
 pub fn check(format: &str, document: &str) {
     match carrel_jats::read(format, document) {
         Ok(read) => {

@@ -8,7 +8,7 @@ use crate::package::Relations;
 use crate::properties;
 
 impl<'p, 'd> Reader<'p, 'd> {
-    /// The works that Word's own bibliography keeps beside the text.
+    /// The sources in Word's own bibliography part.
     pub(crate) fn sources(&mut self, relations: &Relations) {
         let mut parts: Vec<String> = relations
             .values()
@@ -31,7 +31,7 @@ impl<'p, 'd> Reader<'p, 'd> {
     }
 }
 
-/// Whether a heading stands over a list of references.
+/// Whether a heading is that of a list of references.
 pub(crate) fn is_reference_heading(heading: &str) -> bool {
     const WORDS: &[&str] = &[
         "references",

@@ -1,4 +1,4 @@
-//! What stands in a frame: pictures, charts, text boxes.
+//! Frames: pictures, charts, text boxes.
 
 use carrel_pdk::document::{Block, Kind};
 use carrel_pdk::xml::tree::Node;
@@ -8,7 +8,7 @@ use crate::drawing;
 use crate::outline::{Outline, boxed, one_line};
 
 impl<'p, 'd> Reader<'p, 'd> {
-    /// Reads what a drawing shows: text boxes, pictures, charts, diagrams.
+    /// Reads a drawing: text boxes, pictures, charts, diagrams.
     pub(crate) fn float(
         &mut self,
         source: Source<'_, '_>,
@@ -108,7 +108,7 @@ pub(crate) fn figure(href: String, words: Option<String>) -> Block {
     Block { href, text, ..Block::empty(Kind::Figure) }
 }
 
-/// The texts of blocks, whatever kind they are of.
+/// The texts of blocks of any kind.
 pub(crate) fn texts(blocks: &[Block]) -> Vec<String> {
     let mut out = Vec::new();
     for block in blocks {

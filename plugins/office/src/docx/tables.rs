@@ -117,7 +117,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         }
     }
 
-    /// Whether the table's style sets the first row apart, and the table asks for it.
+    /// Whether the table's style formats the first row as a header, and the table enables it.
     pub(crate) fn first_row(&self, tree: &Tree<'_>, table: Node) -> bool {
         let Some(properties) = tree.child(table, "tblPr") else { return false };
         let Some(look) = tree.child(properties, "tblLook") else { return false };
@@ -145,7 +145,7 @@ impl<'p, 'd> Reader<'p, 'd> {
     }
 }
 
-/// The rows directly in a table, whatever marks are around them, without deleted ones.
+/// The rows directly in a table or in marks inside it, without deleted ones.
 pub(crate) fn rows_of(tree: &Tree<'_>, table: Node) -> Vec<Node> {
     within(tree, table, "tr")
         .into_iter()
@@ -160,7 +160,7 @@ pub(crate) fn cells_of(tree: &Tree<'_>, row: Node) -> Vec<Node> {
     within(tree, row, "tc")
 }
 
-/// Elements of a name inside a node and the marks (content controls, insertions) in it.
+/// Elements of a name inside a node, also inside its marks (content controls, insertions).
 pub(crate) fn within(tree: &Tree<'_>, node: Node, name: &str) -> Vec<Node> {
     let mut found = Vec::new();
     let mut skipped: Option<Node> = None;
@@ -180,7 +180,7 @@ pub(crate) fn within(tree: &Tree<'_>, node: Node, name: &str) -> Vec<Node> {
     found
 }
 
-/// The text of a cell's blocks, a line each; what has no lines goes into `extra`.
+/// The text of a cell's blocks, a line each; blocks without lines go into `extra`.
 pub(crate) fn flatten(blocks: Vec<Block>, text: &mut String, extra: &mut Vec<Block>) {
     for mut block in blocks {
         match block.kind {

@@ -140,7 +140,7 @@ impl<'p, 'd> Reader<'p, 'd> {
             value(name).is_some_and(|value| !matches!(value.as_str(), "0" | "false" | "off"))
         };
         if on("vanish") {
-            // Marks of the program, such as those of an index, are hidden too and have no words.
+            // Hidden marks, such as those of an index, have no text.
             let speaks =
                 tree.descendants(run).any(|inner| tree.name(inner) == "t" && !tree.is_blank(inner));
             if speaks {
@@ -262,7 +262,7 @@ pub(crate) fn link_of_field(instruction: &str) -> Option<String> {
     (!href.is_empty()).then(|| href.to_owned())
 }
 
-/// The character of a place in the font Symbol.
+/// The character for a code in the font Symbol.
 pub(crate) fn symbol_font(code: u32) -> Option<char> {
     const UPPER: &str = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ";
     const LOWER: &str = "αβχδεφγηιϕκλμνοπθρστυϖωξψζ";

@@ -161,7 +161,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Gives the words around a picture in a frame to it as its caption.
+/// Makes the text around a picture in a frame its caption.
 pub(super) fn caption_of(blocks: &mut Vec<Block>) {
     let texts: Vec<String> = blocks
         .iter()

@@ -107,7 +107,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The text of a formula, which is an object of its own.
+    /// The text of a formula, which is an embedded object.
     pub(super) fn formula(&self, tree: &Tree<'_>, frame: Node) -> Option<String> {
         let object = tree.find(frame, "object")?;
         let inline = tree.find(object, "math").map(|math| xhtml::words::formula(tree, math));

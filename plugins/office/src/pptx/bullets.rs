@@ -1,4 +1,5 @@
-//! Which paragraphs of a slide are items of a list: by themselves, by their layout, by their master.
+//! Decides which paragraphs of a slide are list items: by their own properties, their layout or
+//! their master.
 
 use carrel_pdk::xml::tree::{Node, Tree};
 

@@ -39,7 +39,7 @@ impl<'t, 'd> Chapter<'t, 'd> {
         }
     }
 
-    /// Adds the pictures inside a paragraph behind it.
+    /// Adds the pictures inside a paragraph after it.
     pub(super) fn pictures(&mut self, node: Node, outline: &mut Outline) {
         let pictures = self.tree.descendants(node);
         for inner in pictures.filter(|&inner| matches!(self.tree.name(inner), "img" | "image")) {

@@ -1,4 +1,5 @@
-//! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
+//! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
+//! tests and the fuzz target.
 
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
@@ -13,7 +14,7 @@ pub fn fixtures() -> Suite {
     Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "office", "docx")
 }
 
-/// Reads the document and checks everything that must hold of the outcome.
+/// Reads the document and checks the invariants of the result.
 pub fn check(format: &str, document: &[u8]) {
     match carrel_office::read(format, document) {
         Ok(read) => drop(check_document(&read, document.len())),
@@ -61,7 +62,7 @@ pub fn declared(part: &str) -> String {
     format!("{}{}{}", &part[..end], declarations.concat(), &part[end..])
 }
 
-/// An archive of entries that are stored as they are.
+/// An archive of stored (uncompressed) entries.
 pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut directory = Vec::new();

@@ -1,4 +1,4 @@
-//! One answer of the API → works, or what it is instead. Pure.
+//! One response of the API → works, or its error. Pure.
 //!
 //! ```text
 //! work      {"id": "https://openalex.org/W…", …}, see `item`
@@ -38,7 +38,7 @@ pub(crate) struct Listing<'d> {
 }
 
 object! {
-    /// What a list says of itself.
+    /// A list's `meta` member.
     Meta {
         "count" => count: Count,
         "next_cursor" => next_cursor: Text<'d>,
@@ -82,7 +82,7 @@ deserialize_object!(Root);
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no works; what the API reports, see
+/// `invalid_document` for text that is not JSON or has no works; the API's error report, see
 /// [`report`](carrel_pdk::report).
 pub(crate) fn read(text: &str) -> Result<Document<'_>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, text)?;
@@ -93,7 +93,7 @@ pub(crate) fn read(text: &str) -> Result<Document<'_>, Error> {
         return Err(report(SOURCE, None, &words.join(": ")));
     }
     if let Some(results) = root.results {
-        // What is null or empty says nothing; what is no work makes the document another one.
+        // Null and empty items are ignored; an item that is not a work makes the document invalid.
         let (items, others): (Vec<_>, Vec<_>) = results.0.into_iter().partition(Item::is_work);
         if let Some(name) = others.iter().find_map(Item::name) {
             let found = format!("a list with {}", excerpt(name));

@@ -2,12 +2,12 @@
 
 use carrel_pdk::json::lenient::{Count, List, Members};
 
-/// Bytes of the longest abstract. A word of a hostile document can stand in a million places.
+/// The longest abstract, in bytes. In a hostile document a word can have a million positions.
 const LONGEST: usize = 1 << 20;
 
-/// The words in the order of their positions, one space between them. Positions may have holes, start
-/// anywhere and name several words; a word that names one position twice stands there once. `None` without
-/// words, and for a text longer than any abstract.
+/// The words in the order of their positions, one space between them. Positions may have gaps,
+/// start anywhere and belong to several words; a word that repeats a position is written once.
+/// `None` without words, and for a text longer than any abstract.
 pub(crate) fn text(index: &Members<'_, List<Count>>) -> Option<String> {
     let mut places: Vec<(u64, usize, &str)> = Vec::new();
     let mut length = 0;

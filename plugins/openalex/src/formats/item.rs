@@ -1,7 +1,7 @@
-//! A work as OpenAlex's JSON has it, in its words: the members that the record is made of.
+//! A work in OpenAlex's JSON and terms: the members that the record uses.
 //!
-//! Three generations of the shape are read alike; what only one has says so. What `object!` lists is all that
-//! is read.
+//! One type reads three generations of the format; comments mark members of only one generation.
+//! Only the members listed in `object!` are read.
 //!
 //! ```text
 //! WORK      {"id", "doi", "title", "type", "authorships": [AUTHORSHIP…], "primary_location": LOCATION, …}
@@ -38,7 +38,7 @@ object! {
         "abstract" => summary: Text<'d>,
         "keywords" => keywords: List<Subject<'d>>,
         "topics" => topics: List<Subject<'d>>,
-        // Until topics took their place.
+        // Until topics replaced them.
         "concepts" => concepts: List<Subject<'d>>,
         "awards" => awards: List<Award<'d>>,
         "funders" => funders: List<Funder<'d>>,
@@ -62,7 +62,7 @@ object! {
 }
 
 object! {
-    /// Where the work is.
+    /// A location of the work.
     Location {
         "is_oa" => is_oa: Flag,
         "landing_page_url" => landing_page_url: Text<'d>,
@@ -88,7 +88,7 @@ object! {
 }
 
 object! {
-    /// How open the work is.
+    /// The open-access status.
     OpenAccess {
         "is_oa" => is_oa: Flag,
         "oa_status" => status: Text<'d>,
@@ -125,7 +125,7 @@ object! {
 }
 
 object! {
-    /// Where in its volume the work is.
+    /// The work's position in its container: volume, issue, pages.
     Biblio {
         "first_page" => first_page: Text<'d>,
         "issue" => issue: Text<'d>,
@@ -152,14 +152,14 @@ object! {
 }
 
 object! {
-    /// Who paid.
+    /// A funder.
     Funder {
         "display_name" => display_name: Text<'d>,
     }
 }
 
 object! {
-    /// Who paid, and for what, in one.
+    /// A funder together with its award.
     Grant {
         "award_id" => number: Text<'d>,
         "funder_display_name" => funder: Text<'d>,
@@ -167,7 +167,8 @@ object! {
 }
 
 impl Item<'_> {
-    /// Whether it is a work: by its identifier, or, where `select` left that out, by what only works have.
+    /// Whether it is a work: by its identifier, or, if `select` left that out, by a member that
+    /// only works have.
     pub(crate) fn is_work(&self) -> bool {
         let id = self.id.0.as_deref().or(self.ids.openalex.0.as_deref());
         match (self.entity_type.0.as_deref(), id) {
@@ -186,7 +187,7 @@ impl Item<'_> {
         }
     }
 
-    /// What it is called, for messages.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> Option<&str> {
         [&self.display_name, &self.title, &self.id].into_iter().find_map(|text| text.0.as_deref())
     }

@@ -28,8 +28,8 @@ pub fn work(text: &str) -> Result<OneWork<'_>, Error> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no works; what the API reports, by its words:
-/// `not_found`, `rate_limited`, `upstream_unavailable`, else `upstream_error`.
+/// `invalid_document` for text that is not JSON or has no works; the API's error report, by its
+/// text: `not_found`, `rate_limited`, `upstream_unavailable`, else `upstream_error`.
 pub fn works(text: &str) -> Result<Page<'_>, Error> {
     Ok(match document::read(text)? {
         Document::Work(item) => {

@@ -32,7 +32,7 @@ pub struct WorksArguments {
     #[serde(default)]
     #[schemars(with = "String")]
     pub cursor: Option<String>,
-    // Parts to leave out: the name and its values say it.
+    // Parts to leave out. This is no doc comment: in the schema, the name and its values suffice.
     #[serde(default)]
     pub omit: Vec<Part>,
 }

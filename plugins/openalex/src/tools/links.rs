@@ -1,4 +1,4 @@
-//! The roles `references` and `citations`: a work in, those that it cites or that cite it out.
+//! The roles `references` and `citations`: lists the works that a work cites, or that cite it.
 
 use carrel_pdk::lookup::Kind;
 use carrel_pdk::roles::{Link, Linked, Links};
@@ -8,12 +8,12 @@ use crate::formats::item::identifier;
 use crate::request::{self, Side};
 use crate::response;
 
-/// Runs a role. A work that is not known by OpenAlex's own identifier is asked for that first, which costs
-/// nothing of the budget.
+/// Runs a role. For a work without an OpenAlex identifier, that is requested first, which costs
+/// none of the budget.
 ///
 /// # Errors
 ///
-/// `not_found` for a work that OpenAlex does not have; what else keeps the call from a page.
+/// `not_found` for a work that OpenAlex does not have; else the error of a request.
 pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = Links::read(arguments)?;
     let work = match identifier(&asked.id.id).filter(|_| asked.id.kind == Kind::Openalex) {

@@ -14,7 +14,7 @@ pub mod works;
 ///
 /// # Errors
 ///
-/// What keeps the call from a result.
+/// Invalid arguments, or the error of a request.
 pub(crate) fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     match tool {
         "works" => works::run(arguments, host),

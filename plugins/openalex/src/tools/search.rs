@@ -9,12 +9,12 @@ use crate::{request, response};
 ///
 /// # Errors
 ///
-/// What keeps the call from a page.
+/// Invalid arguments, or the error of a request.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let search = Search::read(arguments)?;
     let response = response::ask(host, request::search(&search))?;
     let page = response::page(host, &response)?;
-    // At the end the API may still name a cursor.
+    // After the last page the API may still return a cursor.
     let next_cursor = page.next_cursor.filter(|_| !page.works.is_empty());
     Ok(Found { total: page.total_results, works: page.works, next_cursor }.to_json())
 }

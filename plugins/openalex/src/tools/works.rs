@@ -1,4 +1,4 @@
-//! The tool `works`: a search in OpenAlex's own words.
+//! The tool `works`: a search in OpenAlex's query language.
 
 use carrel_pdk::args::Part;
 use carrel_pdk::json::Writer;
@@ -47,7 +47,7 @@ impl Matches<'_> {
 ///
 /// # Errors
 ///
-/// What keeps the call from a page: arguments, OpenAlex's own report, or what went wrong on the way.
+/// Invalid arguments, OpenAlex's error report, or a failed request.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments = WorksArguments::parse(arguments)?;
     let parameters: Vec<(&str, String)> =

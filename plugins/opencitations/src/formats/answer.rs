@@ -1,11 +1,11 @@
-//! One response of the API → its rows, or the error that it is instead. Pure.
+//! One response of the API → its rows, or its error. Pure.
 //!
 //! ```text
 //! links    [{"oci", "citing": IDS, "cited": IDS, "creation": "2019-04", "timespan": "P1Y2M", "author_sc", "journal_sc"}…]
 //! failure  {"error": 404, "message": TEXT}
 //! ```
 //!
-//! All values are texts. A work that is not known has an empty list.
+//! All values are texts. An unknown work has an empty list.
 
 use carrel_pdk::json::document;
 use carrel_pdk::json::lenient::{Object, Text, deserialize_object, object};
@@ -66,7 +66,7 @@ deserialize_object!(Root);
 ///
 /// # Errors
 ///
-/// The API's own report; `invalid_document` for what is no JSON or holds no citations.
+/// The API's error report; `invalid_document` for text that is not JSON or has no citations.
 pub(crate) fn read(document: &str) -> Result<Vec<Row<'_>>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, document)?;
     let Some(rows) = root.rows else {
@@ -88,7 +88,7 @@ pub(crate) fn read(document: &str) -> Result<Vec<Row<'_>>, Error> {
     Ok(rows)
 }
 
-/// The status in words such as "HTTP status code 404: the operation requested does not exist".
+/// The status in a text such as "HTTP status code 404: the operation requested does not exist".
 fn status_in(words: &str) -> Option<u64> {
     let (_, rest) = words.split_once("status code ")?;
     let status = rest.get(..3)?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The identifiers that OpenCitations writes into one text.
+//! Parses OpenCitations' texts of several identifiers.
 //!
 //! ```text
 //! 10.1145/3197026.3197050                                        version 1 of the index of Crossref's DOIs
@@ -37,7 +37,7 @@ impl Ids {
         let mut ids = Self::default();
         let of_indexes = text.contains("=>");
         for word in text.split_whitespace() {
-            // Between indexes stand semicolons; elsewhere they belong to the DOI.
+            // A semicolon between indexes separates; any other is part of the DOI.
             let word = if of_indexes { word.strip_suffix(';').unwrap_or(word) } else { word };
             let (kind, id) = word.split_once(':').unwrap_or((word, ""));
             match kind.to_ascii_lowercase().as_str() {
@@ -63,7 +63,7 @@ impl Ids {
         ids
     }
 
-    /// The identifier to name the work by: the DOI alone, else another one with its kind in front.
+    /// The work's main identifier: the bare DOI, else another one with its kind in front.
     pub(crate) fn name(&self) -> Option<String> {
         let with = |kind: &str, id: &Option<String>| Some(format!("{kind}:{}", id.as_deref()?));
         self.doi

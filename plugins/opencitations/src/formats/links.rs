@@ -52,7 +52,7 @@ pub struct Link {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no citations, else the API's own report.
+/// `invalid_document` for text that is not JSON or has no citations; else the API's error report.
 pub fn links(document: &str) -> Result<Links, Error> {
     Ok(Links { links: answer::read(document)?.into_iter().filter_map(link).collect() })
 }
@@ -85,7 +85,7 @@ fn link(row: Row<'_>) -> Option<Link> {
 }
 
 impl Links {
-    /// The result as JSON text; `hint` is the size in bytes it will be near.
+    /// The result as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();

@@ -9,10 +9,10 @@ use crate::SOURCE;
 use crate::formats::{ids, links};
 use crate::request;
 
-/// Works that one call returns.
+/// The most works that one call returns.
 pub(crate) const MAX: u32 = 1000;
 
-/// Which side of the links is asked for.
+/// The direction of the links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// The citing works.
@@ -29,7 +29,7 @@ impl Direction {
         }
     }
 
-    /// The work at the other end of a link. Only of a citing work the date is known.
+    /// The work at the other end of a link. The date is known only for a citing work.
     fn other(self, link: links::Link) -> Work<'static> {
         let (name, all, issued) = match self {
             Self::Citations => (link.citing, link.citing_ids, link.date),
@@ -45,7 +45,7 @@ impl Direction {
                 openalex: text(all.openalex),
                 ..Ids::default()
             },
-            // OpenCitations' index does not know what a work is.
+            // OpenCitations' index does not state the type of a work.
             kind: "document".into(),
             issued: text(issued),
             source: "opencitations".into(),
@@ -54,13 +54,13 @@ impl Direction {
     }
 }
 
-/// Runs the tool. OpenCitations answers with all links at once; the cursor is the number of links before
-/// the next part. Links to works that only OpenCitations names are left out.
+/// Runs the tool. OpenCitations returns all links at once; the cursor is the number of links before
+/// the next page. Links to works that have only OpenCitations' identifier are left out.
 ///
 /// # Errors
 ///
-/// `invalid_arguments` for a kind of identifier that OpenCitations does not have or a cursor that is none,
-/// else the request's own error.
+/// `invalid_arguments` for a kind of identifier that OpenCitations does not have or an invalid
+/// cursor; else the request's error.
 pub(crate) fn run(direction: Direction, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = Links::read(arguments)?;
     let invalid = |message: String| Error::new(Code::InvalidArguments, message);

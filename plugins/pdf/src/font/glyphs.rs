@@ -1,10 +1,10 @@
-//! Characters of glyphs, by the embedded file and by the glyphs' names.
+//! Maps glyphs to characters, by the embedded file and by glyph names.
 
 use std::collections::HashMap;
 
 use hayro_syntax::object::{Array, Dict, Object};
 
-/// Which character each glyph of a TrueType or OpenType file is.
+/// The character of each glyph of a TrueType or OpenType file.
 pub(super) fn characters(data: &[u8]) -> HashMap<u32, char> {
     use skrifa::MetadataProvider;
     let mut found: HashMap<u32, char> = HashMap::new();
@@ -13,7 +13,7 @@ pub(super) fn characters(data: &[u8]) -> HashMap<u32, char> {
         let Some(character) = char::from_u32(character) else { continue };
         let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
         let entry = found.entry(glyph.to_u32()).or_insert(character);
-        // Of several characters with one glyph the plain one.
+        // Of several characters with one glyph, the most basic one.
         if is_private(*entry) && !is_private(character) {
             *entry = character;
         }
@@ -37,7 +37,7 @@ pub(super) fn characters(data: &[u8]) -> HashMap<u32, char> {
     found
 }
 
-/// Names of glyphs by code, as the encoding of a simple font gives them.
+/// Glyph names by code, from the encoding of a simple font.
 pub(super) fn differences(dict: &Dict<'_>) -> HashMap<u32, String> {
     let mut names = HashMap::new();
     let differences = dict

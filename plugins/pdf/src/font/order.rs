@@ -1,10 +1,10 @@
-//! Fonts of Windows that are not embedded and whose text is the numbers of their glyphs.
+//! Windows fonts that are not embedded and whose text is encoded as glyph ids.
 //!
 //! Their first 258 glyphs are those of the `post` table's format 1, in its order.
 
 use hayro_syntax::object::{Dict, Name, Object};
 
-/// Fonts that have the standard order.
+/// Fonts with the standard glyph order.
 const FONTS: [&str; 9] = [
     "arial",
     "timesnewroman",
@@ -26,13 +26,13 @@ const BEYOND_ASCII: &str = concat!(
 /// The first of the Cyrillic letters, in their alphabet's order, of Arial and Times New Roman.
 const CYRILLIC: u32 = 570;
 
-/// What the glyphs of a font that is not embedded are.
+/// The glyph orders of fonts that are not embedded.
 pub(super) struct GlyphOrder {
     has_cyrillic: bool,
 }
 
 impl GlyphOrder {
-    /// The order of a composite font's glyphs; nothing when it is embedded, or not known.
+    /// The order of a composite font's glyphs; none if it is embedded or unknown.
     pub(super) fn of(
         font: &Dict<'_>,
         descendant: &Dict<'_>,
@@ -51,7 +51,7 @@ impl GlyphOrder {
         if is_embedded || subtype.as_ref() != b"CIDFontType2" || !is_identity || !is_known {
             return None;
         }
-        // Other cuts of the family have an order of their own.
+        // Other styles of the family have another order.
         let has_cyrillic = (name.starts_with("arial") || name.starts_with("timesnewroman"))
             && !["black", "narrow", "unicode"].iter().any(|cut| name.contains(cut));
         Some(Self { has_cyrillic })

@@ -1,8 +1,9 @@
-//! What can be read of a broken table of characters.
+//! Recovers entries of broken ToUnicode tables.
 
 use std::collections::HashMap;
 
-/// The entries of a broken table of characters: all that stands between the words that begin and end them.
+/// The entries of a broken ToUnicode table: everything between the keywords that begin and end
+/// them.
 pub(super) fn table_entries(data: &[u8]) -> HashMap<u32, String> {
     let mut entries = HashMap::new();
     let text = String::from_utf8_lossy(data);
@@ -55,7 +56,7 @@ pub(super) fn table_entries(data: &[u8]) -> HashMap<u32, String> {
     entries
 }
 
-/// Whether a table's character says nothing of the text.
+/// Whether a table's character is a placeholder.
 pub(super) fn is_no_text(character: char) -> bool {
     matches!(character, '\0'..='\u{8}' | '\u{e}'..='\u{1f}' | '\u{fffd}' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,14 +1,14 @@
-//! What glyphs stand for: characters, and texts of several.
+//! The text of glyphs: one or several characters.
 
 use std::collections::HashMap;
 
-/// What a glyph stands for: a character, or a text of the document's [`Texts`].
+/// The text of a glyph: a character, or an index into the document's [`Texts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Text(u32);
 
 const FIRST_TEXT: u32 = 0x11_0000;
 
-/// Texts of several characters that single glyphs stand for.
+/// Texts of several characters for single glyphs.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     all: Vec<String>,

@@ -1,4 +1,4 @@
-//! Texts of filled fields, stamps and notes that are drawn on the page.
+//! Reads texts of filled form fields, stamps and notes that are drawn on the page.
 
 use hayro_syntax::object::{Array, Dict, Name, Stream};
 use hayro_syntax::page::Page;
@@ -45,7 +45,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// The value of a text field, or the text of a note, that has no looks yet: viewers draw it.
+    /// The value of a text field or the text of a note without an appearance stream; viewers draw
+    /// it.
     fn field(&mut self, page: &Page<'a>, field: &Dict<'a>, is_note: bool) {
         let key: &[u8] = if is_note { b"Contents" } else { b"V" };
         let text = [Some(field.clone()), field.get::<Dict<'_>>(b"Parent")]
@@ -64,7 +65,7 @@ impl<'a> Interpreter<'_, 'a> {
             .then(&Matrix(page.initial_transform(true).as_coeffs()));
         let state = self.state.clone();
         self.state.size = (height * 0.7).min(10.0);
-        self.place(Some(text), &whole, ((rect[2] - rect[0]).abs(), 0.0), false, 1.0);
+        self.add_glyph(Some(text), &whole, ((rect[2] - rect[0]).abs(), 0.0), false, 1.0);
         self.state = state;
     }
 }

@@ -1,4 +1,4 @@
-//! Marked content: what is hidden, and what replaces the text inside.
+//! Marked content: hidden text, and text that replaces the content.
 
 use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier};
 use hayro_syntax::page::Resources;
@@ -15,7 +15,7 @@ pub(super) struct Replacement {
 #[derive(Default)]
 pub(super) struct Mark {
     pub(super) hides: bool,
-    /// What stands for the text inside.
+    /// The replacement of the text inside.
     pub(super) replacement: Option<Replacement>,
     /// The element of the content around it.
     pub(super) element: u32,
@@ -30,7 +30,7 @@ impl<'a> Interpreter<'_, 'a> {
         if id.is_some_and(|id| self.hidden.contains(&id)) {
             return true;
         }
-        // A membership: visible when any of its groups is, unless it says otherwise.
+        // A membership dictionary: by default visible if any of its groups is.
         let Some(dict) = dict else { return false };
         if dict.get_ref(b"OCGs").is_some_and(|group| self.hidden.contains(&group.into())) {
             return true;

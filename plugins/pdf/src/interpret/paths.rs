@@ -4,13 +4,13 @@ use hayro_syntax::object::Object;
 
 use super::{Interpreter, numbers};
 
-/// Ruling lines of one page; a page with more is a drawing, and none of them divides a table.
+/// The most ruling lines of one page; a page with more is a drawing, and its lines are ignored.
 const MOST_RULES: usize = 4000;
-/// Segments of one path that are looked at.
+/// The most segments of one path that are read.
 const MOST_SEGMENTS: usize = 4000;
-/// Thickness of a box that is a line, in points.
+/// The largest thickness of a filled box that counts as a line, in points.
 const THIN: f32 = 3.5;
-/// How far a line may be out of plumb.
+/// The largest slant of a line.
 const ASKEW: f32 = 1.0;
 /// Shortest line.
 const SHORTEST: f32 = 4.0;
@@ -19,14 +19,14 @@ const SHORTEST: f32 = 4.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rule {
     pub(crate) is_vertical: bool,
-    /// Its place across its own direction.
+    /// Its coordinate across its direction.
     pub(crate) at: f32,
     pub(crate) start: f32,
     pub(crate) end: f32,
 }
 
 impl Rule {
-    /// The line between two points; nothing when it is short or askew.
+    /// The line between two points; none if it is short or slanted.
     fn between((x0, y0): (f32, f32), (x1, y1): (f32, f32)) -> Option<Self> {
         let (width, height) = ((x1 - x0).abs(), (y1 - y0).abs());
         let is_vertical = height > width;
@@ -163,7 +163,7 @@ impl Interpreter<'_, '_> {
                 };
                 self.content.rules.extend(rule);
             }
-            // One more than the bound says that there are too many.
+            // One more than the limit marks that there are too many.
             self.content.rules.truncate(MOST_RULES + 1);
         }
         self.path = path;
@@ -171,7 +171,7 @@ impl Interpreter<'_, '_> {
     }
 }
 
-/// The lines of a page that may divide tables.
+/// The lines of a page that may separate cells.
 pub(crate) fn dividing(rules: &[Rule]) -> &[Rule] {
     if rules.len() > MOST_RULES { &[] } else { rules }
 }

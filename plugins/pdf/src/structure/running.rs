@@ -1,4 +1,4 @@
-//! What repeats in the margins of pages: headers, footers, page numbers.
+//! Finds repeated headers, footers and page numbers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use crate::geometry::Direction;
 use crate::open::PageText;
 use crate::prose;
 
-/// Share of the page's height where headers and footers are.
+/// The share of the page's height for headers and footers.
 const MARGIN: f32 = 0.13;
 
 /// Removes headers, footers and page numbers that repeat, and gives the texts of those with words.
@@ -30,12 +30,13 @@ pub(super) fn drop_running(pages: &mut [PageText]) -> Vec<String> {
             .into_iter()
             .filter(|(_, _, pattern, is_top)| {
                 let pages = seen.get(&(pattern.clone(), *is_top)).map_or(0, HashSet::len);
-                // A bare number is one of a page; words must repeat.
+                // A bare number is a page number; words must repeat.
                 pages >= needed && (count > 2 || pattern.trim() == "#")
             })
             .map(|(block, line, _, _)| (block, line))
             .collect();
-        // A page that would keep next to nothing is made of what repeats, not framed by it.
+        // A page that would lose nearly all of its text consists of repeated content, not of
+        // headers.
         let length = |places: &mut dyn Iterator<Item = (usize, usize)>| -> usize {
             places
                 .filter_map(|(block, line)| page.blocks.get(block)?.lines.get(line))
@@ -80,7 +81,8 @@ fn margins(page: &PageText) -> Vec<(usize, usize, String, bool)> {
             }
         }
     }
-    // Of each margin only the outermost lines: tables that go on have the same words in the same place.
+    // Only the outermost lines of each margin: a continued table repeats the same words in the same
+    // place.
     for is_top in [true, false] {
         let y = |entry: &(usize, usize, String, bool)| {
             let line = page.blocks.get(entry.0).and_then(|block| block.lines.get(entry.1));

@@ -1,4 +1,4 @@
-//! What stands out: sizes and fonts of the document, its headings and its title.
+//! Detects headings and title by sizes and fonts.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Title {
     pub(super) text: String,
 }
 
-/// Sizes and fonts of the document: what is usual, and what stands out.
+/// Sizes and fonts of the document: those of the text, and larger ones.
 pub(super) struct Style {
     /// Size of most of the text.
     pub(super) body: f32,
@@ -118,7 +118,7 @@ impl Style {
         if !rest.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '¿' || c == '“') {
             return None;
         }
-        // A bold line of the text's own size is below all larger ones.
+        // The level of a bold line in the text's size is below those of all larger ones.
         let by_size = self.sizes.iter().position(|size| (block.size - size).abs() < 0.6);
         let level = by_size.unwrap_or(self.sizes.len());
         own(u32::try_from(level).unwrap_or(5).min(5) + 1)
@@ -196,7 +196,7 @@ impl Style {
     }
 }
 
-/// Headings that papers have without a number.
+/// Names of headings that are usually unnumbered.
 pub(super) fn is_known(text: &str) -> bool {
     let letters: String = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').collect();
     matches!(

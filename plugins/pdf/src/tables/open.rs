@@ -1,21 +1,22 @@
-//! Tables without upright lines: rules above, below the head, and at the end, and columns that no word crosses.
+//! Tables without vertical lines: rules above and below the head and at the end, and columns that
+//! no word crosses.
 
 use super::{Cells, Table, by_baseline, columns, insert, inside, pieces, table};
 use crate::font::Fonts;
 use crate::interpret::Rule;
 use crate::lines::Line;
 
-/// Pairs of rules of a page that are tried.
+/// The most pairs of rules of a page that are tried.
 const MOST_TRIES: usize = 200;
-/// Narrowest such table, in points.
+/// The least width of such a table, in points.
 const NARROWEST: f32 = 60.0;
-/// Highest head, in points, and the most lines that it has.
+/// The largest height of a head, in points, and its most lines.
 const HIGHEST_HEAD: f32 = 80.0;
 const MOST_HEAD: usize = 4;
-/// Characters of a cell on average.
+/// The most characters of a cell on average.
 const LONGEST_MEAN: usize = 40;
 
-/// Puts tables in the place of lines between rules of one width.
+/// Replaces lines between rules of one width by tables.
 pub(super) fn take(mut lines: Vec<Line>, across: &[Rule], fonts: &Fonts<'_>) -> Vec<Line> {
     let mut rules: Vec<Rule> =
         across.iter().copied().filter(|rule| rule.end - rule.start > NARROWEST).collect();
@@ -39,7 +40,7 @@ pub(super) fn take(mut lines: Vec<Line>, across: &[Rule], fonts: &Fonts<'_>) -> 
             .filter(|other| !used.get(*other).copied().unwrap_or(true))
             .collect();
         let ys: Vec<f32> = alike.iter().filter_map(|rule| Some(rules.get(*rule)?.at)).collect();
-        // The longest table that starts here: notes below it can have a rule of its width.
+        // The longest table that starts here: notes below it may end with a rule of its width.
         let mut longest = alike.len().min(40);
         while longest >= 3 && tries < MOST_TRIES {
             tries += 1;

@@ -5,15 +5,15 @@ use crate::font::Fonts;
 use crate::interpret::Rule;
 use crate::lines::Line;
 
-/// Lines of a page of which each is compared with each.
+/// The most lines of a page, because all pairs are compared.
 const MOST_PAIRS: usize = 250_000;
-/// Cells of one grid, and comparisons of lines with their walls.
+/// The most cells of one grid, and comparisons of lines with cell borders.
 const MOST_CELLS: usize = 20_000;
 const MOST_WORK: usize = 20_000_000;
-/// How far lines may miss each other, in points.
+/// The largest gap between touching lines, in points.
 const SLACK: f32 = 2.5;
 
-/// Puts tables in the place of lines inside grids.
+/// Replaces lines inside grids by tables.
 pub(super) fn take(
     mut lines: Vec<Line>,
     across: &[Rule],
@@ -45,7 +45,7 @@ pub(super) fn take(
     lines
 }
 
-/// Lines that touch each other, directly or by way of others.
+/// Groups lines that touch each other, directly or through others.
 fn groups(across: &[Rule], down: &[Rule]) -> Vec<(Vec<Rule>, Vec<Rule>)> {
     let mut group: Vec<usize> = (0..across.len() + down.len()).collect();
     fn root(group: &mut [usize], mut of: usize) -> usize {
@@ -88,13 +88,13 @@ fn groups(across: &[Rule], down: &[Rule]) -> Vec<(Vec<Rule>, Vec<Rule>)> {
     found.map(|(_, across, down)| (across, down)).take(100).collect()
 }
 
-/// The lines of one table, and the places of its rows and columns.
+/// The lines of one table, and the coordinates of its rows and columns.
 struct Grid {
     across: Vec<Rule>,
     down: Vec<Rule>,
     xs: Vec<f32>,
     ys: Vec<f32>,
-    /// Those of `xs` that white space divides, not a line.
+    /// Those of `xs` at which white space separates columns, not a line.
     soft: Vec<f32>,
 }
 
@@ -105,7 +105,7 @@ impl Grid {
             let end = rules.iter().map(|rule| rule.end).fold(f32::NEG_INFINITY, f32::max);
             [start, end]
         };
-        // Many tables have no lines at their sides.
+        // Many tables have no lines at their left and right edges.
         let xs = clusters(down.iter().map(|rule| rule.at).chain(ends(&across)));
         let ys = clusters(across.iter().map(|rule| rule.at).chain(ends(&down)));
         let fits = (3..=super::MOST).contains(&xs.len()) && (2..=super::MOST).contains(&ys.len());
@@ -118,7 +118,7 @@ impl Grid {
         [start(&self.xs), start(&self.ys), end(&self.xs), end(&self.ys)]
     }
 
-    /// Whether a line divides two columns at a height.
+    /// Whether a line separates two columns at a height.
     fn has_wall(&self, x: f32, y: f32) -> bool {
         self.soft.contains(&x)
             || self
@@ -127,15 +127,15 @@ impl Grid {
                 .any(|rule| (rule.at - x).abs() < 3.0 && rule.start < y + 1.0 && rule.end > y - 1.0)
     }
 
-    /// Whether a line divides two rows at a place.
+    /// Whether a line separates two rows at a coordinate.
     fn has_floor(&self, y: f32, x: f32) -> bool {
         self.across
             .iter()
             .any(|rule| (rule.at - y).abs() < 3.0 && rule.start < x + 1.0 && rule.end > x - 1.0)
     }
 
-    /// The cell of a line: of cells without a line between them the first.
-    fn place(&self, line: &Line) -> (usize, usize) {
+    /// The cell of a text line: the first of cells without a border between them.
+    fn cell_of(&self, line: &Line) -> (usize, usize) {
         let (x, y) = (line.left + line.size.min(line.width()) * 0.3, middle(line));
         let number = |places: &[f32], at: f32| {
             let before = places.iter().filter(|place| **place < at).count();
@@ -151,7 +151,7 @@ impl Grid {
         (row, column)
     }
 
-    /// Divides columns where each row has the same white space.
+    /// Splits columns where all rows have white space at the same coordinate.
     fn divide(&mut self, lines: &[Line], fonts: &Fonts<'_>) {
         let mut found = Vec::new();
         for pair in self.xs.windows(2) {
@@ -187,7 +187,7 @@ impl Grid {
             let walls: Vec<f32> =
                 self.xs.iter().copied().filter(|x| self.has_wall(*x, y)).collect();
             for part in cut(line, &walls, fonts) {
-                let (row, column) = self.place(&part);
+                let (row, column) = self.cell_of(&part);
                 if let Some(cell) = cells.get_mut(row).and_then(|row| row.get_mut(column)) {
                     cell.push(part);
                 }
@@ -199,8 +199,8 @@ impl Grid {
     }
 }
 
-/// A row between two lines as the rows that it is: where all its columns have lines of text on the same
-/// baselines, each of those is a row.
+/// Splits a row between two lines: if all its columns have text on the same baselines, each
+/// baseline is a row.
 fn apart(row: Vec<Vec<Line>>, few: bool) -> Cells {
     let width = row.len();
     let filled = row.iter().filter(|cell| !cell.is_empty()).count();

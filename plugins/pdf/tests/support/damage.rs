@@ -1,4 +1,4 @@
-//! Damage to files of bytes, the same in every run.
+//! Mutates files, the same way in every run.
 
 #![allow(
     unreachable_pub,
@@ -6,7 +6,7 @@
     reason = "each test takes this file in as a module of its own"
 )]
 
-/// Pieces that a reader of PDF may stumble over.
+/// Fragments of PDF that are hard to parse.
 const PIECES: &[&[u8]] = &[
     b"obj",
     b"endobj",
@@ -65,7 +65,7 @@ const PIECES: &[&[u8]] = &[
     b"/FirstChar -1 /LastChar 99999",
 ];
 
-/// Numbers that look like chance.
+/// A pseudo-random number generator.
 #[derive(Debug)]
 pub struct Numbers(u64);
 

@@ -6,7 +6,7 @@
     reason = "each test takes this file in as a module of its own"
 )]
 
-/// A file in the making.
+/// A builder of files.
 #[derive(Debug, Default)]
 pub struct File {
     pub objects: Vec<Vec<u8>>,

@@ -1,4 +1,5 @@
-//! What holds for every file whatever, good or bad: shared by the tests and the fuzz target.
+//! Checks the invariants of every parse result, for valid and invalid files. Shared by the tests
+//! and the fuzz target.
 
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
@@ -18,7 +19,7 @@ pub fn fixtures() -> Suite {
     Suite::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures"), "pdf", "pdf")
 }
 
-/// Reads the file and checks everything that must hold of the outcome.
+/// Reads the file and checks the invariants of the result.
 pub fn check(document: &[u8], options: &str) {
     match carrel_pdf::read(document, options) {
         Ok(read) => drop(check_document(&read, document.len())),

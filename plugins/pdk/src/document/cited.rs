@@ -1,11 +1,11 @@
-//! What the words of a reference say: identifiers and the year.
+//! Finds identifiers and the year in the text of a reference.
 
 use super::Reference;
 use crate::id::{ArxivId, Doi, Pmid};
 
 impl Reference {
-    /// A reference of a text alone, with the DOI, the arXiv and PubMed identifiers, the address and the
-    /// year that it states. A year is taken where it is in parentheses or the only one.
+    /// Makes a reference from a text alone, with its DOI, arXiv and PubMed identifiers, URL and
+    /// year. A year counts if it is in parentheses or the only one.
     pub fn of_text(text: impl Into<String>) -> Self {
         let mut reference = Self { text: text.into(), ..Self::default() };
         let text = reference.text.clone();
@@ -21,7 +21,7 @@ impl Reference {
     }
 }
 
-/// What follows a word, a colon and spaces.
+/// The text after a word, a colon and spaces.
 fn behind<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(word)?;
     Some(rest.trim_start_matches([':', ' ', '.']))

@@ -1,6 +1,6 @@
-//! Text into Markdown: what would be markup is escaped, formulas between dollars stay.
+//! Escapes text for Markdown; formulas between dollars are kept.
 
-/// Writes a text of one or more lines, which are kept apart by hard breaks.
+/// Writes a text of one or more lines, separated by hard breaks.
 pub(super) fn paragraph(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(line).filter(|line| !line.is_empty()).collect();
     lines.join("\\\n")
@@ -43,7 +43,7 @@ pub(super) fn inline(text: &str) -> String {
                 out.push('\\');
                 out.push(character);
             }
-            // Between letters it is no emphasis.
+            // Between letters it is not emphasis.
             '_' if last.is_some_and(char::is_alphanumeric)
                 && behind.starts_with(char::is_alphanumeric) =>
             {
@@ -59,8 +59,8 @@ pub(super) fn inline(text: &str) -> String {
     out
 }
 
-/// The formula at the beginning of `text`, which stands behind a dollar, up to the dollar that ends it.
-/// Dollars around an amount of money enclose nothing that TeX would need.
+/// The formula at the beginning of `text`, which follows a dollar, up to the closing dollar. Dollar
+/// signs of amounts of money enclose no TeX commands.
 fn formula(text: &str) -> Option<&str> {
     /// The longest formula inside a line; keeps the work linear.
     const LONGEST: usize = 4096;
@@ -79,7 +79,7 @@ fn formula(text: &str) -> Option<&str> {
     right.then_some(content)
 }
 
-/// TeX as it can be shown by what knows formulas and by what does not: without a sign that could begin a
+/// TeX for renderers with and without support for formulas: without characters that could begin a
 /// tag, an empty line or a delimiter.
 pub(super) fn tex(tex: &str) -> String {
     let mut out = String::with_capacity(tex.len());
@@ -89,7 +89,7 @@ pub(super) fn tex(tex: &str) -> String {
             ('<', Some(next)) if next.is_ascii_alphabetic() || "/!?".contains(*next) => {
                 out.push_str("\\lt ");
             }
-            // An escaped dollar stays, another one would end the formula.
+            // An escaped dollar is kept; another one would end the formula.
             ('$', _) if !out.ends_with('\\') => {}
             _ => out.push(character),
         }
@@ -97,7 +97,7 @@ pub(super) fn tex(tex: &str) -> String {
     out
 }
 
-/// Whether `text` continues an ampersand to a character reference.
+/// Whether an ampersand followed by `text` is a character reference.
 fn starts_reference(text: &str) -> bool {
     const LONGEST: usize = 40;
     let name = text.bytes().take(LONGEST);

@@ -4,7 +4,7 @@ use super::{Block, Span};
 
 /// Columns that one cell may span: HTML's own bound.
 const WIDEST: u64 = 1000;
-/// Places of a grid beyond its cells that spans may cover.
+/// The most positions that spans may add to a grid's cells.
 const LARGEST: usize = 100_000;
 
 /// A cell that has no position yet.
@@ -19,15 +19,15 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Makes a cell; spans out of bounds become the nearest bound.
+    /// Makes a cell; clamps its spans to the bounds.
     #[must_use]
     pub fn new(text: String, rows: u64, columns: u64) -> Self {
         Self { text, rows: rows.max(1), columns: columns.clamp(1, WIDEST) }
     }
 }
 
-/// Fills the block's `rows` and `spans`; false when the cells span more than a table of their number
-/// may, and spans or padding are left out.
+/// Fills the block's `rows` and `spans`; returns false when the cells span more positions than
+/// allowed, and spans or padding are left out.
 pub fn place(rows: Vec<Vec<Cell>>, block: &mut Block) -> bool {
     let height = rows.len();
     let cells: usize = rows.iter().map(Vec::len).sum();
@@ -37,7 +37,7 @@ pub fn place(rows: Vec<Vec<Cell>>, block: &mut Block) -> bool {
     };
     let total = rows.iter().flatten().map(covered).fold(0_usize, usize::saturating_add);
     let keeps = total <= cells.saturating_add(LARGEST);
-    // For each column, rows below the present one that a cell above covers.
+    // For each column, the number of rows below the current one that a cell above covers.
     let mut taken: Vec<u64> = Vec::new();
     let mut grid: Vec<Vec<String>> = Vec::with_capacity(height);
     for (number, cells) in rows.into_iter().enumerate() {

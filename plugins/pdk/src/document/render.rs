@@ -6,9 +6,9 @@ use super::{Abstract, Block, Document, Item, Kind, Person, Section, escape, tabl
 const DEEPEST: usize = 6;
 
 impl Document {
-    /// The document as Markdown (CommonMark, with the tables of GitHub's and TeX between dollars): title,
-    /// authors, identifiers, abstracts, sections, references. What is text stays text, whatever it looks
-    /// like.
+    /// The document as Markdown (CommonMark, with the tables of GitHub's and TeX between dollars):
+    /// title, authors, identifiers, abstracts, sections, references. Text is escaped, so it never
+    /// becomes markup.
     pub fn to_markdown(&self) -> String {
         self.rendered(true).text
     }
@@ -18,7 +18,7 @@ impl Document {
         self.rendered(false).text
     }
 
-    /// The document as Markdown or plain text, and where its sections begin there.
+    /// The document as Markdown or plain text, with the positions of its sections in it.
     pub fn rendered(&self, markdown: bool) -> Rendered {
         Renderer { markdown }.document(self)
     }
@@ -33,16 +33,16 @@ pub struct Rendered {
     pub headings: Vec<Heading>,
 }
 
-/// A heading of a section, and where it is.
+/// A heading of a section, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
     /// Label and heading, on one line.
     pub text: String,
     /// 1 for the outermost.
     pub level: u32,
-    /// What it is above.
+    /// The part that it heads.
     pub part: Part,
-    /// The first of its characters, counted from 0 in code points.
+    /// The position of its first character, in code points from 0.
     pub start: usize,
 }
 
@@ -58,7 +58,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The part in one word.
+    /// The name of the part.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Abstract => "abstract",
@@ -68,15 +68,15 @@ impl Part {
     }
 }
 
-/// The parts of a text, which blank lines divide, and the headings among them; their `start` is the
-/// number of the part until the text is joined.
+/// The parts of a text, separated by blank lines, and the headings among them. Until the text is
+/// joined, `start` is the index of the part.
 #[derive(Default)]
-struct Parts {
+struct RenderedParts {
     parts: Vec<String>,
     headings: Vec<Heading>,
 }
 
-impl Parts {
+impl RenderedParts {
     fn push(&mut self, part: String) {
         if !part.is_empty() {
             self.parts.push(part);
@@ -139,7 +139,7 @@ struct Renderer {
 
 impl Renderer {
     fn document(self, document: &Document) -> Rendered {
-        let mut parts = Parts::default();
+        let mut parts = RenderedParts::default();
         if let Some(title) = &document.title {
             parts.push(self.heading(1, &words(None, title)));
         }
@@ -174,7 +174,7 @@ impl Renderer {
         parts.joined()
     }
 
-    fn summary(self, summary: &Abstract, parts: &mut Parts) {
+    fn summary(self, summary: &Abstract, parts: &mut RenderedParts) {
         for (number, section) in summary.sections.iter().enumerate() {
             if number == 0 && section.heading.is_none() {
                 let heading = match &summary.kind {
@@ -187,12 +187,12 @@ impl Renderer {
         }
     }
 
-    fn section(self, section: &Section, part: Part, parts: &mut Parts) {
+    fn section(self, section: &Section, part: Part, parts: &mut RenderedParts) {
         let references = section.kind.as_deref() == Some("references");
         let part = if references { Part::References } else { part };
         let label = section.label.as_deref();
         if section.heading.is_none() && references {
-            // Without a heading the list would look like the text before it.
+            // Without a heading the list could not be distinguished from the text before it.
             self.section_heading(section.level, label, "References", part, parts);
         } else if section.heading.is_some() || label.is_some() {
             let heading = section.heading.as_deref().unwrap_or_default();
@@ -207,7 +207,7 @@ impl Renderer {
         label: Option<&str>,
         text: &str,
         part: Part,
-        parts: &mut Parts,
+        parts: &mut RenderedParts,
     ) {
         let words = words(label, text);
         let deep = usize::try_from(level).unwrap_or(DEEPEST).saturating_add(1);
@@ -218,7 +218,7 @@ impl Renderer {
         if !self.markdown || words.is_empty() {
             return words.to_owned();
         }
-        // Number signs at the end would be taken for the heading's own.
+        // Number signs at the end would be read as closing the heading.
         let escaped = escape::inline(words).replace('#', "\\#");
         format!("{} {escaped}", "#".repeat(level.clamp(1, DEEPEST)))
     }
@@ -233,7 +233,7 @@ impl Renderer {
     fn strong(self, text: &str) -> String {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         match self.markdown {
-            // Emphasis takes no space, and not every sign, next to its own.
+            // Emphasis marks may not be next to a space, nor to some characters.
             true if text.starts_with(char::is_alphanumeric) => {
                 let ends = text.ends_with(char::is_alphanumeric);
                 format!("**{}**", escape::inline(&text) + if ends { "." } else { "" })
@@ -243,7 +243,7 @@ impl Renderer {
         }
     }
 
-    /// A label and what it labels, whose first line goes on the label's.
+    /// A label and the labelled text, which begins on the label's line.
     fn labelled(self, label: Option<&str>, text: Option<&str>) -> String {
         let label = label.map(|label| self.strong(label)).unwrap_or_default();
         let text = text.map(|text| self.paragraph(text)).unwrap_or_default();

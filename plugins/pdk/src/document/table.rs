@@ -1,8 +1,8 @@
 //! Tables as Markdown's pipe tables and as plain text.
 //!
-//! A pipe table has one header row and no cell that spans. The fallback for what does: a header of
-//! several rows becomes one, with ` / ` between the rows' texts, a header cell stands in each column that
-//! it spans, and a cell of the body in each row that it spans.
+//! A pipe table has one header row and no spanning cells. Other tables are converted: several
+//! header rows become one, with ` / ` between the rows' texts; a header cell is repeated in each
+//! column that it spans, and a body cell in each row that it spans.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The document's JSON and what it looks like.
+//! Tests of the document's JSON and its renderings.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::*;
 const CONTRACT: &str = include_str!("../../../../contract/v1/document.schema.json");
 
 fn text() -> impl Strategy<Value = String> {
-    // Everything that Markdown gives a meaning, in front of, inside and behind words.
+    // Every character with a meaning in Markdown, before, inside and after words.
     let piece = prop_oneof![
         4 => "[a-zé1-9]{1,5}",
         1 => "[-#+=>*_~`|<\\]\\[!&;:.()$\\\\^{}/ ]{1,3}",
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// Compares names and necessity of members with the contract's, definition by definition.
+/// Compares names and requiredness of members with the contract's, definition by definition.
 fn compare(place: &str, ours: &Value, contract: &Value, roots: (&Value, &Value), depth: u32) {
     fn resolve<'v>(schema: &'v Value, root: &'v Value) -> &'v Value {
         let target = schema["$ref"].as_str().and_then(|one| root.pointer(one.strip_prefix('#')?));

@@ -5,7 +5,7 @@ use super::{Abstract, Block, Document, Item, Person, Reference, Section};
 use crate::json::{Array, Object, Writer};
 
 impl Document {
-    /// The document as JSON text; `hint` is the size in bytes it will be near.
+    /// The document as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();

@@ -10,9 +10,9 @@ const HOSTS: &[&str] = &["arxiv.org", "www.arxiv.org", "export.arxiv.org"];
 /// An arXiv identifier with or without a version: `2301.00001v2`, or until March 2007
 /// `hep-ex/0307015v1`.
 ///
-/// Parses what people paste: an `arXiv:` prefix, addresses of abstract, PDF, HTML and source pages,
-/// arXiv's own DOIs, and old identifiers with a subject class (`math.GT/0309136`, of which arXiv
-/// itself keeps `math/0309136`).
+/// Accepts the forms that people paste: an `arXiv:` prefix, addresses of abstract, PDF, HTML and
+/// source pages, arXiv's own DOIs, and old identifiers with a subject class (`math.GT/0309136`,
+/// which arXiv itself writes as `math/0309136`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ArxivId {
     /// Without the version.
@@ -25,7 +25,8 @@ impl ArxivId {
     ///
     /// # Errors
     ///
-    /// When the text has no identifier's shape. Whether the paper exists is arXiv's to say.
+    /// When the text does not have the form of an identifier. Does not check whether the paper
+    /// exists.
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let problem = || IdError::new("an arXiv id such as 2301.00001 or hep-ex/0307015", text);
         let bare = bare(text.trim());
@@ -43,7 +44,7 @@ impl ArxivId {
         &self.base
     }
 
-    /// The version, when one is named.
+    /// The version, if there is one.
     pub fn version(&self) -> Option<u32> {
         self.version
     }
@@ -72,7 +73,7 @@ impl FromStr for ArxivId {
     }
 }
 
-/// The text without what people write around an identifier.
+/// The text without prefixes and URLs around the identifier.
 fn bare(text: &str) -> &str {
     if let Some(path) = path_of_url(text, HOSTS) {
         for page in ["abs/", "pdf/", "html/", "e-print/", "src/", "format/"] {
@@ -89,7 +90,7 @@ fn bare(text: &str) -> &str {
         .trim()
 }
 
-/// `base` and the digits behind the last `v`, when nothing but digits is there.
+/// Splits off the version: the digits after the last `v`, if only digits follow it.
 fn split_version(bare: &str) -> (&str, Option<&str>) {
     match bare.rsplit_once(['v', 'V']) {
         Some((base, digits))
@@ -114,7 +115,7 @@ fn new_style(base: &str) -> Option<String> {
     right.then(|| base.to_owned())
 }
 
-/// Archive, slash, year, month, three digits; a subject class behind the archive is dropped.
+/// Archive, slash, year, month, three digits; a subject class after the archive is dropped.
 fn old_style(base: &str) -> Option<String> {
     let (archive, number) = base.split_once('/')?;
     let archive = archive.split_once('.').map_or(archive, |(archive, class)| {

@@ -10,11 +10,11 @@ use crate::percent;
 use crate::scan::{self, Lanes};
 use crate::text::trim;
 
-/// A DOI: compared without regard to case, shown as it was given.
+/// A DOI: compared case-insensitively, displayed as given.
 ///
-/// Parses what people paste: `doi:` in front, addresses at doi.org (whose percent-encoding is undone).
-/// The suffix may hold anything printable: the brackets and semicolons of a SICI, colons, commas,
-/// parentheses, percent signs, letters of any script.
+/// Accepts the forms that people paste: `doi:` in front, addresses at doi.org (whose
+/// percent-encoding is undone). The suffix may hold anything printable: the brackets and semicolons
+/// of a SICI, colons, commas, parentheses, percent signs, letters of any script.
 #[derive(Debug, Clone)]
 pub struct Doi {
     text: String,
@@ -58,13 +58,13 @@ impl Doi {
         &self.text
     }
 
-    /// The form to compare and to store by: ASCII letters in lower case, which is how far the
-    /// handbook's case folding goes.
+    /// The form for comparison and storage: ASCII letters in lower case, by the handbook's case
+    /// folding.
     pub fn folded(&self) -> String {
         self.text.to_ascii_lowercase()
     }
 
-    /// Where it resolves.
+    /// The URL that resolves it.
     pub fn url(&self) -> String {
         format!("https://doi.org/{}", percent::path(&self.text))
     }
@@ -75,8 +75,8 @@ impl Doi {
     }
 }
 
-/// The path of an address at a resolver. Only a fragment or query that cannot belong to the DOI is
-/// cut: resolvers take none, and old suffixes hold both characters, encoded.
+/// The path of an address at a resolver. Removes a fragment or query only if it cannot be part of
+/// the DOI: resolvers accept neither, and old suffixes contain both characters, encoded.
 fn path_of_resolver(text: &str) -> Option<&str> {
     let with_scheme = ["doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org", "hdl.handle.net"];
     path_of_url(text, &with_scheme).or_else(|| {

@@ -1,5 +1,4 @@
-//! A document of JSON from its first byte to its last: what the format promises, or an error with the place
-//! where the promise breaks.
+//! Parses a whole JSON document to the format's type, or returns a positioned error.
 
 use serde::Deserialize;
 
@@ -7,13 +6,13 @@ use super::{from_str, position};
 use crate::text::excerpt;
 use crate::{Error, report};
 
-/// Reads a document that is one object or one array; `source` is the upstream's name and `expected` says what
-/// the format holds, such as "a work of OpenAlex".
+/// Reads a document that is one object or one array; `source` is the upstream's name and `expected`
+/// describes the format's content, such as "a work of OpenAlex".
 ///
 /// # Errors
 ///
-/// What a page of markup reports, when it is an error page ([`report::page`]); `invalid_document` for any
-/// other text that is not JSON, with its position.
+/// The error that an error page in markup reports ([`report::page`]); `invalid_document` with its
+/// position for any other text that is not JSON.
 pub fn read<'d, T: Deserialize<'d>>(
     source: &str,
     expected: &str,
@@ -35,7 +34,7 @@ pub fn read<'d, T: Deserialize<'d>>(
     from_str(text).map_err(|flaw| position::error(document, text, &flaw))
 }
 
-/// The error of a document that is JSON and holds something else; `found` says what.
+/// The error of a JSON document with other content; `found` describes the content.
 pub fn unexpected(expected: &str, found: &str, document: &str) -> Error {
     let text = document.strip_prefix('\u{feff}').unwrap_or(document);
     let offset = (document.len() - text.trim_start().len()) as u64;

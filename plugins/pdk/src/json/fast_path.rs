@@ -1,7 +1,7 @@
-//! Strings without escapes, and values without space between them: what most JSON is made of.
+//! The fast path for strings without escapes and for values without whitespace between them.
 //!
-//! Each function returns what the plain reader ([`Reader`]) would, or leaves it to that one: the conditions
-//! are in its docstring, and the tests compare the two.
+//! Each function returns the result of the plain reader ([`Reader`]), or leaves the input to it.
+//! Each doc comment states the conditions; tests compare both.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use super::reader::{Reader, ends_string};
 use crate::scan;
 
 impl<'d> Reader<'d> {
-    /// The next byte that is not whitespace; it is where the reader stands.
+    /// The next byte that is not whitespace; the reader's position is there.
     #[inline(always)]
     pub(super) fn peek(&mut self) -> Option<u8> {
         match self.byte(self.at) {
@@ -19,8 +19,8 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The string whose opening quote is next, if nothing in it is escaped. If not, passes over nothing
-    /// and returns the place before which there is only text.
+    /// The string whose opening quote is next, if nothing in it is escaped. Otherwise consumes
+    /// nothing and returns the position up to which there is only text.
     #[inline]
     pub(super) fn usual_string(&mut self) -> Result<&'d str, usize> {
         let start = self.at + 1;

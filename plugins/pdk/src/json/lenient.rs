@@ -1,6 +1,5 @@
-//! Reading JSON that keeps no promises: every member may be missing, null or of another type than the
-//! manual says, and a member that makes no sense costs nothing but itself. Only text that is not JSON
-//! at all is an error.
+//! Lenient reading of JSON: every member may be missing, null or of another type than documented. A
+//! member of an unexpected type is ignored; only text that is not JSON is an error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,19 +8,20 @@ use std::marker::PhantomData;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer, StrDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A string; a number counts as one, of a list the first. Borrows when nothing was escaped.
+/// A string; a number counts as a string, and so does the first item of a list. Borrows if nothing
+/// was escaped.
 #[derive(Debug, Default, Clone)]
 pub struct Text<'d>(pub Option<Cow<'d, str>>);
 
-/// A list; anything else that is not null counts as its only item.
+/// A list; another value that is not null counts as its only item.
 #[derive(Debug, Clone)]
 pub struct List<T>(pub Vec<T>);
 
-/// A whole number, perhaps written as a string.
+/// A whole number, possibly written as a string.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Count(pub Option<u64>);
 
-/// True or false, perhaps written as a string.
+/// True or false, possibly written as a string.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Flag(pub Option<bool>);
 
@@ -31,19 +31,19 @@ pub struct Members<'d, T>(pub Vec<(Cow<'d, str>, T)>);
 
 /// An object of which some members are read.
 pub trait Object<'de>: Default {
-    /// Reads the value of `key`, or says that it does not belong here.
+    /// Reads the value of `key`, or returns that the key is unknown.
     ///
     /// # Errors
     ///
     /// When the text is not JSON.
     fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
 
-    /// Takes the place of an object that is a plain string.
+    /// Reads a plain string in place of an object.
     fn from_text(_text: &str) -> Self {
         Self::default()
     }
 
-    /// Takes the place of an object that is a list.
+    /// Reads a list in place of an object.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ pub use crate::{lenient_deserialize as deserialize_object, lenient_object as obj
 #[doc(hidden)]
 pub use serde;
 
-/// Reads an object; anything else is as good as none.
+/// Reads an object; another value counts as absent.
 ///
 /// # Errors
 ///
@@ -152,19 +152,19 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// Reads past what is left of a list.
+/// Skips the rest of a list.
 fn drain_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
     while list.next_element::<IgnoredAny>()?.is_some() {}
     Ok(())
 }
 
-/// Reads past what is left of an object.
+/// Skips the rest of an object.
 fn drain_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<(), A::Error> {
     while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
     Ok(())
 }
 
-/// What a visitor makes of the kinds of value it has no use for: its default.
+/// Makes a visitor return its default for types of values that it does not accept.
 macro_rules! without {
     ($($kind:ident)*) => { $(without!(@ $kind);)* };
     (@ list) => {

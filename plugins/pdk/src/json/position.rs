@@ -1,4 +1,4 @@
-//! Where a JSON text is broken: byte offset and the members around it.
+//! Positions of JSON errors: byte offset and path of members.
 
 use crate::Error;
 use crate::json::Flaw;
@@ -14,7 +14,7 @@ pub fn error(document: &str, json: &str, flaw: &Flaw) -> Error {
     Error::invalid_document(message, (before + offset) as u64, path(json, offset))
 }
 
-/// What is open at the end of the text.
+/// An object or array that is open at the end of the text.
 enum Open<'j> {
     /// An object and the latest of its keys.
     Object(Option<&'j str>),
@@ -27,7 +27,7 @@ fn path(json: &str, end: usize) -> String {
     let mut open = Vec::new();
     let bytes = json.as_bytes().get(..end).unwrap_or_default();
     let mut at = 0;
-    // The string that was read last: a key, when a colon follows.
+    // The last string: a key if a colon follows.
     let mut string = None;
     while let Some(&byte) = bytes.get(at) {
         at += 1;
@@ -74,7 +74,7 @@ fn path(json: &str, end: usize) -> String {
     path
 }
 
-/// Levels that a path names; hostile documents have more.
+/// The most levels in a path; hostile documents have more.
 const DEEPEST_PATH: usize = 32;
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! Reading JSON text, by way of serde.
+//! A JSON reader for serde.
 //!
-//! Accepts what `serde_json` accepts and gives the same values, from text that is one valid `str`. It is
-//! here because a sandboxed loop pays for its interruption at every turn, and `serde_json` looks for the
-//! end of a string by four bytes where a machine word has four. Two things differ: an escape of half
-//! a character, which JSON's grammar allows and no text can hold, is U+FFFD and not the end of the
-//! document; and an error knows the byte it is about.
+//! Accepts the texts that `serde_json` accepts, as one valid `str`, and returns the same values. It
+//! is faster in the sandbox, where every loop iteration includes an interruption check and
+//! `serde_json` searches strings four bytes at a time. Two things differ: a lone surrogate escape,
+//! which JSON's grammar allows, becomes U+FFFD instead of an error; and errors have a byte offset.
 //!
 //! ```text
 //! text    = space value space
@@ -19,7 +18,8 @@
 //! space   = {" " | tab | line feed | carriage return}
 //! ```
 //!
-//! This is the plain reader, for any text. A test compares it with its [`fast_path`](super::fast_path).
+//! This is the plain reader, for any text. A test compares it with the
+//! [`fast_path`](super::fast_path).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,20 +29,20 @@ use serde::forward_to_deserialize_any;
 
 use crate::scan::{self, Lanes};
 
-/// Objects and arrays inside each other that are read; what is passed over may be deeper.
+/// The deepest nesting of objects and arrays that are read; skipped values may be deeper.
 const MAX_DEPTH: u8 = 127;
 
-/// Why a text is not JSON, or not the JSON that was expected.
+/// The reason why a text is not JSON, or not of the expected type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
     message: Cow<'static, str>,
-    /// Bytes of the text before it; `None` when it is about a value and not about a place.
+    /// Byte offset of the error; `None` if it is about a value.
     offset: Option<usize>,
     ended: bool,
 }
 
 impl Flaw {
-    /// Bytes of the text before what is wrong.
+    /// Byte offset of the error.
     pub fn offset(&self) -> usize {
         self.offset.unwrap_or_default()
     }
@@ -67,11 +67,11 @@ impl de::Error for Flaw {
     }
 }
 
-/// Reads a value from a text that holds nothing else.
+/// Reads a value from a text that contains nothing else.
 ///
 /// # Errors
 ///
-/// When the text is no JSON, or the value is not what `T` expects.
+/// When the text is not JSON, or the value does not fit `T`.
 pub fn from_str<'d, T: Deserialize<'d>>(text: &'d str) -> Result<T, Flaw> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let value = T::deserialize(&mut reader).and_then(|value| match reader.peek() {
@@ -81,14 +81,14 @@ pub fn from_str<'d, T: Deserialize<'d>>(text: &'d str) -> Result<T, Flaw> {
     value.map_err(|flaw| Flaw { offset: flaw.offset.or(Some(reader.at)), ..flaw })
 }
 
-/// A text and how far it has been read.
+/// A text and the current position.
 pub(super) struct Reader<'d> {
     pub(super) text: &'d str,
     pub(super) at: usize,
     pub(super) depth: u8,
 }
 
-/// What the text of a string ends with or is interrupted by.
+/// Bytes that end or interrupt the text of a string.
 #[inline]
 pub(super) fn ends_string(here: Lanes) -> Lanes {
     here.is(b'"').or(here.is(b'\\')).or(here.in_range(0, 0x20))
@@ -100,7 +100,7 @@ impl<'d> Reader<'d> {
         self.text.as_bytes().get(at).copied()
     }
 
-    /// Passes over whitespace; the byte behind it.
+    /// Skips whitespace and returns the next byte.
     #[inline(never)]
     pub(super) fn behind_whitespace(&mut self) -> Option<u8> {
         let is_space = |here: Lanes| here.is(b' ').or(here.in_range(b'\t', 2)).or(here.is(b'\r'));
@@ -134,7 +134,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The string whose opening quote is next, in which nothing but text comes before `clean`.
+    /// The string whose opening quote is next, which is known to be plain text up to `clean`.
     #[inline(never)]
     pub(super) fn plain_string(&mut self, clean: usize) -> Result<String, Flaw> {
         let (mut out, mut done) = (String::new(), self.at + 1);
@@ -159,7 +159,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// What the escape at `at` stands for, and the place behind it.
+    /// The character of the escape at `at`, and the position after it.
     fn escape(&self, at: usize) -> Result<(char, usize), Flaw> {
         let character = match self.byte(at + 1) {
             Some(same @ (b'"' | b'\\' | b'/')) => char::from(same),
@@ -174,7 +174,7 @@ impl<'d> Reader<'d> {
         Ok((character, at + 2))
     }
 
-    /// The character that `\u` and four digits stand for, or two such escapes.
+    /// The character of a `\u` escape or of a surrogate pair.
     fn code(&self, at: usize) -> Result<(char, usize), Flaw> {
         let unit = self.digits(at + 2)?;
         if !(0xD800..0xE000).contains(&unit) {
@@ -199,7 +199,7 @@ impl<'d> Reader<'d> {
         })
     }
 
-    /// Passes over the string whose opening quote is next.
+    /// Skips the string whose opening quote is next.
     #[inline]
     fn skip_string(&mut self) -> Result<(), Flaw> {
         let mut from = self.at + 1;
@@ -220,7 +220,7 @@ impl<'d> Reader<'d> {
 
     // -- numbers and words ---------------------------------------------------------------------
 
-    /// Passes over a number: whether it is whole.
+    /// Skips a number and returns whether it is whole.
     fn skip_number(&mut self) -> Result<bool, Flaw> {
         let mut at = self.at + usize::from(self.byte(self.at) == Some(b'-'));
         at = match self.byte(at) {
@@ -343,7 +343,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Passes over a value, however deep it is.
+    /// Skips a value of any depth.
     fn skip_value(&mut self) -> Result<(), Flaw> {
         // What closes the objects and arrays that are open.
         let mut open: Vec<u8> = Vec::new();
@@ -372,7 +372,7 @@ impl<'d> Reader<'d> {
                 Some(b'"') => self.skip_string()?,
                 Some(bracket @ (b'{' | b'[')) => {
                     self.at += 1;
-                    // In ASCII a bracket closes two places behind where it opens.
+                    // In ASCII, a closing bracket is two code points after the opening one.
                     open.push(bracket + 2);
                     first = true;
                 }

@@ -1,4 +1,4 @@
-//! Writing results as JSON text in one pass.
+//! Writes results as JSON text in one pass.
 //!
 //! The same text that `serde_json` writes, two to three times as fast on long strings: it copies the
 //! stretches between the characters that need escaping.
@@ -19,7 +19,7 @@
 
 use crate::scan::{self, Lanes};
 
-/// A JSON text in the making: one value.
+/// A JSON writer for one value.
 #[derive(Debug, Default)]
 pub struct Writer {
     /// UTF-8: only whole strings and ASCII are appended. Bytes, because a string cannot be extended
@@ -47,7 +47,7 @@ impl Writer {
     }
 }
 
-/// An object in the making. Keys are written as they are, so they are the plugin's own words.
+/// An open object. Keys are not escaped, so they must be constants.
 #[derive(Debug)]
 pub struct Object<'w> {
     out: &'w mut Vec<u8>,
@@ -76,8 +76,8 @@ impl Object<'_> {
         append(self.out, value.to_string().as_bytes());
     }
 
-    /// A member that is a number with a fraction; infinities and what is no number become 0, as
-    /// JSON has neither.
+    /// A member that is a number with a fraction; infinities and NaN become 0, because JSON has
+    /// neither.
     pub fn float(&mut self, key: &'static str, value: f64) {
         self.key(key);
         let number = serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into());
@@ -165,7 +165,7 @@ impl Object<'_> {
     }
 }
 
-/// An array in the making.
+/// An open array.
 #[derive(Debug)]
 pub struct Array<'w> {
     out: &'w mut Vec<u8>,
@@ -219,7 +219,7 @@ fn string(out: &mut Vec<u8>, value: &str) {
         return;
     }
     let mut done = 0;
-    // Most texts have none; where there is one, more are near.
+    // Most texts have none; where there is one, others are usually near.
     let mut next = scan::find_rare(value.as_bytes(), 0, needs_escape);
     while let Some(at) = next {
         // The byte found is ASCII, so both ends of the piece are character boundaries.
@@ -241,9 +241,8 @@ fn string(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');
 }
 
-/// Appends bytes, short ones by pieces of fixed size that overlap: in WebAssembly a copy whose size is
-/// not known to the compiler is a call out of the module, and most texts of a record have fewer than
-/// twenty bytes.
+/// Appends bytes, short ones by pieces of fixed size that overlap: in WebAssembly a copy of unknown
+/// size is a call out of the module, and most texts of a record have fewer than twenty bytes.
 #[inline]
 fn append(out: &mut Vec<u8>, bytes: &[u8]) {
     const SHORT: usize = 64;

@@ -1,14 +1,14 @@
-//! PubMed's kinds of correction, which E-utilities and Europe PMC write in spellings of their own
+//! PubMed's kinds of correction, which E-utilities and Europe PMC spell differently
 //! (`RetractionIn`, `Retraction in`).
 
 use crate::id::Doi;
 
-/// A kind of correction in the spelling that all services share.
+/// The canonical spelling of a kind of correction.
 pub fn plain(ref_type: &str) -> String {
     ref_type.chars().filter(|one| !one.is_whitespace()).collect::<String>().to_ascii_lowercase()
 }
 
-/// What a kind of correction means: the record's word for it, and whether the article is the notice.
+/// The record's term for a kind of correction, and whether the article is the notice.
 pub fn meaning(ref_type: &str) -> Option<(&'static str, bool)> {
     Some(match plain(ref_type).as_str() {
         "retractionof" => ("retraction", true),

@@ -1,4 +1,4 @@
-//! Values of documents → members of the record: absent where a value is none.
+//! Values of documents → members of the record; an invalid value becomes absent.
 //!
 //! ```
 //! use carrel_pdk::record::fields;
@@ -17,7 +17,7 @@ use crate::record::Text;
 use crate::text::{marked_up, trim};
 use crate::url;
 
-/// How far back repetitions are looked for; keeps the work linear.
+/// How many previous items are searched for duplicates; keeps the work linear.
 const MOST_COMPARED: usize = 256;
 
 /// A text for readers.
@@ -36,7 +36,7 @@ pub fn readable(text: Text<'_>) -> Option<Text<'_>> {
     }
 }
 
-/// A text for machines: as it is, without space around it; `None` when it is blank.
+/// A machine-readable text, trimmed; `None` if it is blank.
 pub fn plain(text: Text<'_>) -> Option<Text<'_>> {
     let trimmed = trim(&text);
     match text {
@@ -56,7 +56,7 @@ pub fn address(text: Text<'_>) -> Option<Text<'_>> {
     }
 }
 
-/// A DOI, without a resolver in front. What is in the place of a DOI and is none is left out.
+/// A DOI, without resolver; `None` for another text.
 pub fn doi(text: Text<'_>) -> Option<Text<'_>> {
     let text = plain(text)?;
     let doi = Doi::parse(&text).ok()?;
@@ -75,8 +75,8 @@ pub fn orcid(text: &str) -> Option<Text<'static>> {
     right.then(|| last.into())
 }
 
-/// A date as exact as the text says: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, also in front of a time of day.
-/// A month or day that is none cuts it short.
+/// A date with the text's precision: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, also in front of a time of
+/// day. An invalid month or day is cut off.
 pub fn date(text: &str) -> Option<Text<'static>> {
     let day = text.trim().split(['T', ' ']).next()?;
     let mut parts = day.splitn(3, '-');
@@ -91,14 +91,14 @@ pub fn date(text: &str) -> Option<Text<'static>> {
     Some(format!("{year:04}-{month:02}-{day:02}").into())
 }
 
-/// A date from its text, or for want of one from a year.
+/// A date from its text, else from a year.
 pub fn date_or_year(date: &lenient::Text<'_>, year: lenient::Count) -> Option<Text<'static>> {
     let year = year.0.filter(|year| (1..=9999).contains(year));
     let date = date.0.as_deref().and_then(self::date);
     date.or_else(|| Some(format!("{:04}", year?).into()))
 }
 
-/// An ISBN, without hyphens and without what stands in front of it in an address.
+/// An ISBN, without hyphens and without a URL prefix.
 pub fn isbn(text: &str) -> Option<String> {
     let number = number(text);
     let right = match number.len() {
@@ -115,7 +115,8 @@ pub fn issn(text: &str) -> Option<String> {
     (number.len() == 8 && is_number(&number)).then(|| format!("{}-{}", &number[..4], &number[4..]))
 }
 
-/// Adds a text that is not among the latest; a bound, because hostile documents have thousands.
+/// Adds a text unless it is among the latest ones; bounded, because hostile documents have
+/// thousands.
 pub fn push_new<'d>(list: &mut Vec<Text<'d>>, text: Option<impl Into<Text<'d>>>) {
     let latest = &list[list.len().saturating_sub(MOST_COMPARED)..];
     if let Some(text) = text.map(Into::into)

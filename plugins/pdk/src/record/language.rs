@@ -1,11 +1,11 @@
-//! Languages as tags of BCP 47.
+//! Language codes as BCP 47 tags.
 
 use std::borrow::Cow;
 
 use crate::record::Text;
 
-/// Codes of MARC that have a tag of two letters; any other stands as it is. `und` and `mul` name no
-/// language.
+/// The two-letter tag of a MARC code, if there is one; another code is kept. `und` and `mul` are
+/// not languages.
 pub fn tag(code: Text<'_>) -> Option<Text<'_>> {
     const TAGS: &[(&str, &str)] = &[
         ("afr", "af"),

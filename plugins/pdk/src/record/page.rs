@@ -1,4 +1,4 @@
-//! Results that are records: one, or a page of them.
+//! Results with records: one, or a page of them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub struct Page<'d> {
 }
 
 impl OneWork<'_> {
-    /// The result as JSON text; `hint` is the size in bytes it will be near.
+    /// The result as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();
@@ -45,7 +45,7 @@ impl OneWork<'_> {
 }
 
 impl Page<'_> {
-    /// The page as JSON text; `hint` is the size in bytes it will be near.
+    /// The page as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint.max(self.works.len() * TYPICAL_WORK));
         let mut page = json.object();

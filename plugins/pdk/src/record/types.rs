@@ -1,9 +1,10 @@
-//! Types of works in the words of CSL.
+//! Maps types of works to CSL types.
 
-/// The CSL type of one of OpenAlex's types, which Unpaywall uses too; `document` when there is none closer.
+/// The CSL type of one of OpenAlex's types, which Unpaywall uses too; `document` if none is more
+/// specific.
 pub fn openalex(kind: &str) -> &'static str {
     match kind {
-        // Their articles are of journals; what is only posted is a preprint.
+        // An `article` is in a journal; posted content is a preprint.
         "article" | "review" | "letter" | "editorial" | "erratum" | "retraction" => {
             "article-journal"
         }
@@ -14,10 +15,10 @@ pub fn openalex(kind: &str) -> &'static str {
     }
 }
 
-/// The CSL type of a Crossref type; `document`, CSL's word for anything, when there is none closer.
+/// The CSL type of a Crossref type; `document`, CSL's most general type, if none is more specific.
 pub fn crossref(kind: &str) -> &'static str {
     match kind {
-        // The second words are CSL's own, which content negotiation answers with.
+        // The second names are CSL types, as returned by content negotiation.
         "journal-article" | "article-journal" => "article-journal",
         "book-chapter" | "book-section" | "book-part" | "book-track" | "chapter" => "chapter",
         "book" | "monograph" | "edited-book" | "reference-book" | "book-set" | "book-series"

@@ -60,7 +60,7 @@ impl Work<'_> {
         ids.end();
     }
 
-    /// Where it is, on what terms, who paid.
+    /// Writes links, licences and funders.
     fn write_forms(&self, object: &mut Object<'_>) {
         object.some_objects("links", &self.links, |link, item| {
             item.string("url", &link.url);

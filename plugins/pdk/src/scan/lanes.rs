@@ -1,4 +1,4 @@
-//! Sixteen bytes looked at together: vector instructions in WebAssembly, plain loops natively.
+//! A vector of sixteen bytes: vector instructions in WebAssembly, plain loops natively.
 
 use super::WIDTH;
 
@@ -12,7 +12,7 @@ mod here {
         v128_and, v128_not, v128_or,
     };
 
-    /// Which of sixteen lanes are marked, the first one lowest.
+    /// A bit mask of the marked lanes, the first lane lowest.
     pub(crate) type Mask = u32;
     /// Bits of a mask that stand for one lane.
     pub(in crate::scan) const LANE: usize = 1;
@@ -87,7 +87,7 @@ mod here {
 mod here {
     use std::array;
 
-    /// Which of sixteen lanes are marked, the first one lowest.
+    /// A bit mask of the marked lanes, the first lane lowest.
     pub(crate) type Mask = u128;
     /// Bits of a mask that stand for one lane.
     pub(in crate::scan) const LANE: usize = 8;

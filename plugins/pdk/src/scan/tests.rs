@@ -1,4 +1,4 @@
-//! Every finder against every place that it has to find.
+//! Tests every finder with a match at every position.
 
 use super::*;
 

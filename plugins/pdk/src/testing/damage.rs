@@ -1,9 +1,8 @@
-//! Documents nobody wrote: real ones with pieces changed, removed, doubled and swapped, the same ones
-//! in every run.
+//! Mutates documents: changes, removes, doubles and swaps pieces, the same way in every run.
 
 use crate::{Code, Error};
 
-/// Pieces that any parser may stumble over.
+/// Fragments that are hard to parse in any format.
 pub const PIECES: &[&str] = &[
     "<",
     ">",
@@ -44,12 +43,12 @@ pub const PIECES: &[&str] = &[
     "9999999999999999999999",
 ];
 
-/// A small generator of numbers, so that every run tries the same documents.
+/// A small pseudo-random number generator, so that every run tries the same documents.
 #[derive(Debug)]
 pub struct Numbers(u64);
 
 impl Numbers {
-    /// Numbers that a seed other than 0 gives.
+    /// A generator with a seed other than 0.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -63,15 +62,15 @@ impl Numbers {
     }
 }
 
-/// Damages a document in up to five places, with common pieces and those of its own kind.
+/// Mutates a document in up to five places, with common fragments and those of its format.
 pub fn damage(document: &mut String, own: &[&str], numbers: &mut Numbers) {
     for _ in 0..=numbers.next(4) {
         damage_once(document, own, numbers);
     }
 }
 
-/// Damages a document of bytes in up to five places, with bytes of any value and pieces of its own
-/// kind, such as the keywords of its format.
+/// Mutates a document of bytes in up to five places, with any bytes and fragments of its format,
+/// such as keywords.
 pub fn damage_bytes(document: &mut Vec<u8>, own: &[&[u8]], numbers: &mut Numbers) {
     for _ in 0..=numbers.next(4) {
         let at = numbers.next(document.len() + 1);
@@ -127,12 +126,12 @@ fn boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Checks that a document which ends too early is invalid, at a place inside it, wherever it ends
-/// from the byte `first` on.
+/// Checks that a truncated document is invalid, with a position inside it, for every length from
+/// `first` on.
 ///
 /// # Panics
 ///
-/// When a beginning of the document parses, or its error has another code or place.
+/// When a truncated document parses, or its error has another code or position.
 #[allow(clippy::panic, reason = "tests fail loudly")]
 pub fn check_every_prefix(
     document: &str,

@@ -1,4 +1,4 @@
-//! Cases in folders: a document, what it must become, and now and then the format to read it in.
+//! Fixtures in folders: a document, its expected result, and optionally its format and options.
 
 #![allow(clippy::panic, clippy::expect_used, reason = "tests fail loudly")]
 
@@ -35,7 +35,7 @@ impl Case {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its document, whatever the ending.
+    /// Its document, with any file extension.
     ///
     /// # Panics
     ///
@@ -73,7 +73,7 @@ impl Case {
         told.get("options").map_or_else(|| "{}".to_owned(), Value::to_string)
     }
 
-    /// Its format, when it names one.
+    /// Its format, if it names one.
     pub fn format(&self) -> Option<String> {
         self.read("format").map(|text| text.trim().to_owned())
     }
@@ -82,11 +82,11 @@ impl Case {
         fs::read_to_string(self.folder.join(file)).ok()
     }
 
-    /// Checks that an outcome is the expected one.
+    /// Checks that a result is the expected one.
     ///
     /// # Panics
     ///
-    /// When it is another, or none is written down.
+    /// When it differs, or no result is recorded.
     pub fn check(&self, outcome: Result<String, Error>) {
         let expected = self.read("expected.json").expect("a case says what is expected");
         let expected: Value = serde_json::from_str(&expected).expect("what is expected is JSON");
@@ -149,7 +149,8 @@ impl Suite {
         case.format().unwrap_or_else(|| self.format.to_owned())
     }
 
-    /// Checks that there are so many cases at least, and that `parse` gives what each expects.
+    /// Checks that there are at least `least` cases, and that `parse` returns the expected result
+    /// for each.
     ///
     /// # Panics
     ///
@@ -170,8 +171,8 @@ impl Suite {
         self.cases.iter().map(|case| (self.format_of(case), case.bytes())).collect()
     }
 
-    /// Checks that there are so many cases at least, and that `parse` gives what each expects of its
-    /// bytes and options.
+    /// Checks that there are at least `least` cases, and that `parse` returns the expected result
+    /// for each one's bytes and options.
     ///
     /// # Panics
     ///
@@ -197,7 +198,7 @@ impl Suite {
     }
 }
 
-/// Checks that a list in Markdown names every case in a row of its own.
+/// Checks that a list in Markdown has a row for every case.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! What holds for every outcome of every parser.
+//! Invariants of every parser's results.
 
 #![allow(clippy::panic, reason = "tests fail loudly")]
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::document::{Document, MAX_WARNINGS, Quality};
 use crate::{Code, Error, url};
 
-/// Checks an error about a document: one of the codes that fit, in words of reasonable length; and
-/// when the document is invalid, a place inside it and one line.
+/// Checks an error about a document: its code is one of those allowed and its message has a
+/// reasonable length; for an invalid document, it has a position inside the document and one line.
 ///
 /// # Panics
 ///
@@ -25,9 +25,9 @@ pub fn check_error(error: &Error, document: impl AsRef<[u8]>, codes: &[Code]) {
     serde_json::from_str::<Value>(&error.to_json()).expect("the error is JSON");
 }
 
-/// Checks what a reader of documents gives: both writers of JSON agree, no value is null, no text is
-/// empty but cells and labels of pages, warnings are bounded, and a document that is not complete
-/// says why. Renders the document, which must not panic. Returns its JSON.
+/// Checks a reader's document: both JSON writers agree, no value is null, only cells and page
+/// labels may be empty, warnings are bounded, and an incomplete document states the reason. Renders
+/// the document, which must not panic. Returns its JSON.
 ///
 /// # Panics
 ///
@@ -48,12 +48,12 @@ pub fn check_document(read: &Document, size: usize) -> String {
     json
 }
 
-/// Checks that nothing in a result is null, and hands every text and every list with the name of its
-/// member to `text` and `list`.
+/// Checks that nothing in a result is null, and calls `text` and `list` with every text and every
+/// list and the name of its member.
 ///
 /// # Panics
 ///
-/// When a value is null, and where `text` and `list` do.
+/// When a value is null, and when `text` or `list` panics.
 pub fn check_values(
     key: &str,
     value: &Value,

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use super::named::NAMED;
 use crate::scan;
 
-/// What `&name;` stands for, `name` being `amp`, `#38`, `#x26`, `eacute` and so on; `None` for a name
-/// that is not known and for a number that is no character XML allows.
+/// The character of `&name;`, `name` being `amp`, `#38`, `#x26`, `eacute` and so on; `None` for an
+/// unknown name and for a number that is not a character of XML.
 pub fn entity(name: &str) -> Option<char> {
-    // XML's own, which nearly all are, without the search among the others.
+    // Fast path for XML's own entities, which nearly all are.
     match name {
         "amp" => return Some('&'),
         "lt" => return Some('<'),
@@ -37,9 +37,9 @@ fn allowed(character: char) -> bool {
     !matches!(character, '\0'..='\x08' | '\x0B' | '\x0C' | '\x0E'..='\x1F' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// `text` with what is left of entities that upstream escaped twice decoded: after XML's own
-/// decoding, `&amp;amp;` has become `&amp;`, and a reader should see `&`. An ampersand that starts
-/// no known entity stays. Borrows when there is nothing to change.
+/// Decodes entities that upstream escaped twice: after XML's own decoding, `&amp;amp;` has become
+/// `&amp;`, and a reader should see `&`. An ampersand that starts no known entity is kept. Borrows
+/// if nothing changes.
 pub fn decode_entities(text: &str) -> Cow<'_, str> {
     /// The longest name with its ampersand and semicolon; keeps the work linear.
     const LONGEST: usize = 12;

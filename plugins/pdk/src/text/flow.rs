@@ -1,8 +1,8 @@
-//! Text that runs through markup: pieces and tags in, what a reader would see out.
+//! Builds a reader's text from pieces of text and tags.
 //!
-//! Serves both readers of markup, the one of XML documents and the lenient one of marked-up strings
-//! ([`marked_up`](super::marked_up)). Names of elements are those of HTML, JATS and MathML, which do
-//! not contradict each other, so namespaces need not be told apart.
+//! Used by both readers of markup: for XML documents, and the lenient one for strings with markup
+//! ([`marked_up`](super::marked_up)). Element names are those of HTML, JATS and MathML, which do
+//! not conflict, so namespaces are ignored.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) struct Flow {
     /// An angle bracket came from an entity, so tags may have been escaped twice.
     bracket: bool,
     open: Vec<Frame>,
-    /// Where the colon behind the latest heading is.
+    /// The position of the colon after the latest heading.
     colon: Option<usize>,
 }
 
@@ -27,25 +27,25 @@ pub(crate) struct Flow {
 #[derive(Debug)]
 struct Frame {
     kind: Kind,
-    /// Where in the text it begins.
+    /// Its start in the text.
     start: usize,
-    /// Where its children begin, for those whose children mean different things.
+    /// The starts of its children, for elements whose children have different meanings.
     parts: Vec<usize>,
 }
 
 #[derive(Debug)]
 enum Kind {
     Plain,
-    /// A reader sees a break before and after it.
+    /// A block, separated from the text before and after it.
     Block,
-    /// A block that names what follows.
+    /// A heading of the text after it.
     Heading,
     Script(Script),
     /// Not meant for readers.
     Hidden,
-    /// TeX, perhaps with a whole document around it.
+    /// TeX, possibly a whole document.
     Tex,
-    /// The same thing in several forms; the formula, once there is one.
+    /// Alternatives of one thing; the formula, if there is one.
     Alternatives(Option<Range<usize>>),
     /// A formula.
     Formula,
@@ -78,14 +78,14 @@ impl Kind {
                 Self::Group
             }
             "mi" | "mn" | "mo" | "mtext" | "ms" => Self::Token,
-            // Elements of data, which NLM writes with a capital, stand for themselves: a citation in
-            // parts is words, not one word.
+            // Data elements, which NLM writes with a capital, are separated: the parts of a
+            // citation are words, not one word.
             other if other.starts_with(|first: char| first.is_ascii_uppercase()) => Self::Block,
             _ => Self::Plain,
         }
     }
 
-    /// Whether whitespace between its children means nothing.
+    /// Whether whitespace between its children is insignificant.
     fn is_mathematical(&self) -> bool {
         matches!(self, Self::Formula | Self::Group | Self::Construct(_))
     }
@@ -100,7 +100,7 @@ impl Flow {
         }
     }
 
-    /// Appends what the entity `name` stands for.
+    /// Appends the character of the entity `name`.
     pub(crate) fn reference(&mut self, name: &str, character: char) {
         self.ampersand |= name == "amp" || character == '&';
         self.bracket |= character == '<';
@@ -124,7 +124,7 @@ impl Flow {
         self.open.push(Frame { kind, start, parts: Vec::new() });
     }
 
-    /// Closes the element that was opened last.
+    /// Closes the innermost element.
     pub(crate) fn close(&mut self) {
         let Some(frame) = self.open.pop() else { return };
         let start = frame.start;
@@ -136,7 +136,7 @@ impl Flow {
                 let content = self.text.split_off(start);
                 let core = content.trim();
                 let lead = content.len() - content.trim_start().len();
-                // Spaces at the ends are no part of the script.
+                // Spaces at the ends are not part of the script.
                 self.text.push_str(&content[..lead]);
                 write_script(script, core, &mut self.text);
                 self.text.push_str(&content[lead + core.len()..]);
@@ -167,13 +167,12 @@ impl Flow {
         }
     }
 
-    /// Leaves out the tags of elements that are still open from the `depth`th on: a script that nobody
-    /// closed ends nowhere.
+    /// Drops the open elements from the `depth`th on without effect: an unclosed script has no end.
     pub(crate) fn abandon(&mut self, depth: usize) {
         self.open.truncate(depth);
     }
 
-    /// A heading on the line of what it heads needs a colon, unless it has punctuation of its own.
+    /// Adds a colon to a heading on the line of its text, unless it ends with punctuation.
     fn close_heading(&mut self) {
         let end = self.text.trim_end().len();
         self.text.truncate(end);
@@ -193,16 +192,16 @@ impl Flow {
     pub(crate) fn finish(self) -> Option<String> {
         let (text, _) = self.into_text();
         let changed = match present(&text)? {
-            // Nothing was collapsed or cut, so nothing is copied.
+            // Nothing was collapsed or cut, so the text is not copied.
             Cow::Borrowed(same) if same.len() == text.len() => None,
             changed => Some(changed.into_owned()),
         };
         Some(changed.unwrap_or(text))
     }
 
-    /// The text with its whitespace, and whether tags may be in it that upstream escaped twice.
+    /// The text with its whitespace, and whether it may contain tags that upstream escaped twice.
     pub(crate) fn into_text(mut self) -> (String, bool) {
-        // A heading of nothing is no heading.
+        // An empty heading is not a heading.
         if self.colon.is_some_and(|colon| self.text.trim_end().len() == colon + 1) {
             self.text.truncate(self.colon.unwrap_or_default());
         }
@@ -215,7 +214,7 @@ impl Flow {
     }
 }
 
-/// What a TeX document sets: publishers wrap formulas into whole documents.
+/// The content of a TeX document: publishers wrap formulas into whole documents.
 fn body_of_tex(tex: &str) -> &str {
     let body = tex.split_once("\\begin{document}").map_or(tex, |(_, body)| body);
     body.split_once("\\end{document}").map_or(body, |(body, _)| body).trim()

@@ -1,5 +1,4 @@
-//! Strings with markup in them: titles and abstracts that hold HTML, JATS or MathML, well formed or
-//! not.
+//! Reads strings with markup: titles and abstracts with HTML, JATS or MathML, well formed or not.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,19 +8,20 @@ use memchr::{memchr, memchr2, memmem};
 use super::flow::Flow;
 use super::{entity, present};
 
-/// Bytes that one tag or entity may have; what is longer is text. Keeps the work linear.
+/// The most bytes of one tag or entity; a longer one is text. Keeps the work linear.
 const LONGEST_TAG: usize = 4096;
 const LONGEST_ENTITY: usize = 12;
-/// Open elements at one place; deeper ones are read as if their tags were not there.
+/// The most open elements; tags of deeper ones are ignored.
 const MAX_DEPTH: usize = 64;
 
-/// `text` as a reader would see it: tags and comments gone, entities decoded, sub- and superscripts and
-/// formulas in characters, headings of sections followed by a colon, whitespace collapsed. `None` when
-/// nothing is left. Borrows when there is nothing to change.
+/// `text` for readers: tags and comments removed, entities decoded, sub- and superscripts and
+/// formulas in characters, headings of sections followed by a colon, whitespace collapsed. `None`
+/// if nothing is left. Borrows if nothing changes.
 ///
-/// Unlike XML, such strings may hold angle brackets and ampersands of their own: what is not formed
-/// like a tag stays, and so does a tag of a name that neither HTML nor JATS nor MathML has, unless it
-/// comes in a pair or with a prefix. Tags and entities that upstream escaped twice are read once more.
+/// Unlike XML, such strings may contain literal angle brackets and ampersands. Text that does not
+/// have the form of a tag is kept, and so is a tag whose name neither HTML nor JATS nor MathML has,
+/// unless it is paired or has a prefix. Tags and entities that upstream escaped twice are decoded
+/// again.
 pub fn marked_up(text: &str) -> Option<Cow<'_, str>> {
     if memchr2(b'<', b'&', text.as_bytes()).is_none() {
         return present(text);
@@ -37,15 +37,16 @@ pub fn marked_up(text: &str) -> Option<Cow<'_, str>> {
 /// One pass over a string.
 struct Reader<'t> {
     text: &'t str,
-    /// Tags came out of entities: only known names that come in pairs count, and entities are done.
+    /// Tags were decoded from entities: only pairs of known names count, and entities are not
+    /// decoded again.
     again: bool,
     flow: Flow,
     /// Names of the open elements, with prefixes.
     open: Vec<&'t str>,
     /// Every name that an end tag has; read when first needed.
     ends: Option<HashSet<&'t str>>,
-    /// Which of comments, sections and instructions are known to have no end any more, so that it is
-    /// looked for only once.
+    /// Which of comments, sections and instructions are known to have no further end, so that the
+    /// search is not repeated.
     endless: [bool; 3],
 }
 
@@ -53,7 +54,7 @@ struct Reader<'t> {
 struct Tag<'t> {
     kind: TagKind,
     name: &'t str,
-    /// The first byte behind it.
+    /// The offset after it.
     end: usize,
 }
 
@@ -132,7 +133,7 @@ impl<'t> Reader<'t> {
             let Some(depth) = self.open.iter().rposition(|&name| name == tag.name) else {
                 return (is_known(&lower) || prefix.is_some()).then_some(tag.end);
             };
-            // Elements inside that nobody closed end here too, without an effect of their own.
+            // Unclosed elements inside end here too, without effect.
             self.open.truncate(depth);
             self.flow.abandon(depth + 1);
             self.flow.close();
@@ -172,7 +173,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The tag at `at`, if what stands there is formed like one.
+/// The tag at `at`, if the text there has the form of one.
 fn tag(text: &str, at: usize) -> Option<Tag<'_>> {
     let bytes = &text.as_bytes()[..text.len().min(at + LONGEST_TAG)];
     let is_end = bytes.get(at + 1) == Some(&b'/');
@@ -233,7 +234,7 @@ fn name_at(text: &str, at: usize) -> Option<&str> {
     text.get(at..end)
 }
 
-/// Elements of HTML, JATS and MathML that titles and abstracts are known to hold.
+/// Elements of HTML, JATS and MathML that occur in titles and abstracts.
 fn is_known(local: &str) -> bool {
     matches!(
         local,

@@ -2,12 +2,12 @@
 
 use super::{Script, write_script};
 
-/// A MathML element whose children mean different things.
+/// A MathML element whose children have different meanings.
 #[derive(Debug)]
 pub(super) enum Construct {
-    /// A base and what stands below it, on either side or under it.
+    /// A base and a subscript or underscript.
     Sub,
-    /// A base and what stands above it.
+    /// A base and a superscript.
     Super,
     /// A base, below, above.
     SubSuper,
@@ -15,9 +15,9 @@ pub(super) enum Construct {
     Over,
     /// Numerator and denominator.
     Fraction,
-    /// What the root is taken of.
+    /// A square root's radicand.
     SquareRoot,
-    /// What the root is taken of, and which root.
+    /// A root's radicand and its index.
     Root,
     /// A base, pairs of scripts behind it, and, from the given child on, pairs before it.
     Scripts(Option<usize>),
@@ -42,7 +42,7 @@ impl Construct {
         })
     }
 
-    /// The scripts from child number `child` on stand before the base.
+    /// Marks that the scripts from child number `child` on precede the base.
     pub(super) fn prescripts_from(&mut self, child: usize) {
         if let Self::Scripts(prescripts) = self {
             prescripts.get_or_insert(child);
@@ -57,7 +57,7 @@ pub(super) fn write(construct: &Construct, content: &str, starts: &[usize], out:
         let end = starts.get(number + 1).copied().unwrap_or(content.len());
         content.get(start..end).unwrap_or_default().trim()
     };
-    // What is in front of the first child belongs to no part.
+    // Text before the first child belongs to no part.
     out.push_str(&content[..starts.first().copied().unwrap_or(content.len())]);
     match construct {
         Construct::Sub => {
@@ -87,7 +87,7 @@ pub(super) fn write(construct: &Construct, content: &str, starts: &[usize], out:
         }
         Construct::SquareRoot => {
             out.push('√');
-            // All children together are what the root is taken of.
+            // All children together are the radicand.
             let start = starts.first().copied().unwrap_or(content.len());
             write_operand(content[start..].trim(), out);
         }
@@ -121,7 +121,7 @@ pub(super) fn write(construct: &Construct, content: &str, starts: &[usize], out:
     }
 }
 
-/// An operand of `/` or `√`, in parentheses when it is more than one thing.
+/// An operand of `/` or `√`, in parentheses if it has more than one part.
 fn write_operand(text: &str, out: &mut String) {
     if text.chars().all(|character| character.is_alphanumeric() || "./′".contains(character)) {
         out.push_str(text);

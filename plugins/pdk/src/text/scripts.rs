@@ -1,6 +1,6 @@
 //! Sub- and superscripts.
 
-/// Which way a script goes.
+/// The direction of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script {
     /// Below the line.
@@ -10,7 +10,7 @@ pub enum Script {
 }
 
 /// Writes `text` as a script: in Unicode where every character has such a form, else as `_{…}` or
-/// `^{…}`. Blank text is written as it is.
+/// `^{…}`. Blank text is written unchanged.
 pub fn write_script(script: Script, text: &str, out: &mut String) {
     if text.trim().is_empty() {
         out.push_str(text);

@@ -1,8 +1,8 @@
-//! What most tags, attributes and texts look like, read with few looks at the document.
+//! The fast path for tags, attributes and texts in their usual forms.
 //!
-//! Each function returns nothing, and passes over nothing, for what is written in another way; the plain
-//! reader ([`Tokens`]) takes it then. What it returns is what the plain reader would: the conditions are
-//! in its docstring, and the tests compare the two.
+//! For another form, each function returns nothing and consumes nothing, and the plain reader
+//! ([`Tokens`]) reads it. Otherwise the result is the plain reader's. Each doc comment states the
+//! conditions; tests compare both.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::scan::{self, Lanes};
 use crate::text::may_be_whitespace;
 
 impl<'d> Tokens<'d> {
-    /// Passes over the end tag of `name`, if that is what comes next and it has no space in it.
+    /// Consumes the end tag of `name`, if it comes next and contains no space.
     #[inline]
     pub(super) fn closes(&mut self, name: &str) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
@@ -25,8 +25,8 @@ impl<'d> Tokens<'d> {
         closes
     }
 
-    /// Passes over a text and the end tag of `name` behind it, if nothing else comes first. Also says
-    /// whether the text is known to be tidy: whether there is nothing in it to collapse or to trim.
+    /// Consumes a text and the end tag of `name` after it, if nothing else precedes that. Also
+    /// returns whether the text is known to need no collapsing or trimming.
     #[inline]
     pub(super) fn leaf(&mut self, name: &str) -> Option<(&'d str, bool)> {
         let rest = &self.text.as_bytes()[self.at..];
@@ -43,8 +43,7 @@ impl<'d> Tokens<'d> {
         Some((text, plain && !spaces))
     }
 
-    /// The name in the start tag that comes next, if it is a short one as most are. The tag comes next
-    /// still.
+    /// The name in the next start tag, if it is short, as most are. Does not consume the tag.
     #[inline(always)]
     pub(super) fn usual_name(&self) -> Option<Name<'d>> {
         let (b"<", rest) = self.text.as_bytes().get(self.at..)?.split_first_chunk()? else {
@@ -57,7 +56,7 @@ impl<'d> Tokens<'d> {
         Some(Name { whole: self.piece(self.at + 1, self.at + 1 + length), colon })
     }
 
-    /// Passes over the start tag that comes next, whose name is known, if there is nothing else in it.
+    /// Consumes the next start tag, whose name is known, if there is nothing else in it.
     #[inline(always)]
     pub(super) fn bare(&mut self, name: Name<'d>) -> bool {
         let end = self.at + 1 + name.whole.len();
@@ -68,8 +67,8 @@ impl<'d> Tokens<'d> {
         bare
     }
 
-    /// The attribute at `at` and the place behind it, if it is written as most are: behind one space, with
-    /// a short name and a short value, and nothing else between them than `="`.
+    /// The attribute at `at` and the position after it, if it has the usual form: after one space,
+    /// with a short name and a short value, and only `="` between them.
     #[inline(always)]
     pub(super) fn usual_attribute(&self, at: usize) -> Option<(Attribute<'d>, usize)> {
         let (b" ", rest) = self.text.as_bytes().get(at..)?.split_first_chunk()? else {

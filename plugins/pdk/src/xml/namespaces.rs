@@ -1,17 +1,17 @@
-//! Which prefix stands for which namespace at the present place.
+//! Maps prefixes to namespaces at the current position.
 
 use crate::scan;
 
-/// Declarations in force at one place. A document of any source has fewer than twenty; the bound
-/// keeps each lookup short.
+/// The most declarations in scope. A document of any source has fewer than twenty; the bound keeps
+/// each lookup short.
 const MAX_BINDINGS: usize = 64;
 
-/// The declarations in force, newest last.
+/// The declarations in scope, newest last.
 #[derive(Debug)]
 pub(super) struct Namespaces<'d> {
     known: &'static [&'static str],
     bindings: Vec<Binding<'d>>,
-    /// The namespace of names without a prefix, kept at hand because most have none.
+    /// The namespace of names without a prefix, cached because most have none.
     default: Option<usize>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Namespaces<'d> {
 struct Binding<'d> {
     prefix: &'d str,
     namespace: Option<usize>,
-    /// Open elements around the one that declares it.
+    /// The depth of the element that declares it.
     depth: usize,
 }
 
@@ -28,8 +28,8 @@ impl<'d> Namespaces<'d> {
         Self { known, bindings: Vec::with_capacity(8), default: None }
     }
 
-    /// Takes in an attribute, if it declares a namespace, of an element with `depth` elements around
-    /// it; false when there are too many declarations.
+    /// Adds the declaration in an attribute, if there is one, of an element at `depth`; false if
+    /// there are too many declarations.
     pub(super) fn declare(&mut self, attribute: &'d str, value: &str, depth: usize) -> bool {
         let prefix = match attribute.strip_prefix("xmlns") {
             Some("") => "",
@@ -47,7 +47,8 @@ impl<'d> Namespaces<'d> {
         self.bindings.len() <= MAX_BINDINGS
     }
 
-    /// Forgets the declarations of the element that was just left; `depth` elements are still open.
+    /// Removes the declarations of the element that was just closed; `depth` elements are still
+    /// open.
     pub(super) fn leave(&mut self, depth: usize) {
         while self.bindings.last().is_some_and(|binding| binding.depth >= depth) {
             let gone = self.bindings.pop();
@@ -58,7 +59,7 @@ impl<'d> Namespaces<'d> {
     }
 
     /// The namespace of `prefix`, the empty prefix being the default: `Some(None)` for one that is
-    /// not known to the reader, `None` for a prefix that is not declared.
+    /// unknown to the reader, `None` for a prefix that is not declared.
     #[inline(always)]
     pub(super) fn resolve(&self, prefix: &str) -> Option<Option<usize>> {
         match prefix {

@@ -1,16 +1,16 @@
-//! Where in the tree a byte is: only needed once something is wrong.
+//! Finds the element path of a byte offset; used only for errors.
 
 use super::MAX_DEPTH;
 use super::tokens::{Token, Tokens};
 use crate::text::excerpt;
 
-/// Elements that a path names; a deeper one helps nobody.
+/// The most elements in a path.
 const NAMED: usize = 12;
-/// Names that are counted among the children of one element. Few repeat in any known document; numbers
-/// of further ones are left out.
+/// The most names that are counted among the children of one element. Few repeat in any known
+/// document; further ones have no number.
 const COUNTED: usize = 32;
 
-/// Names of children, each with how often it has come.
+/// Names of children, each with its count.
 type Children<'d> = Vec<(&'d str, u32)>;
 
 struct Open<'d> {
@@ -22,7 +22,7 @@ struct Open<'d> {
 /// The elements that are open at byte `offset`, outermost first: `feed/entry[3]/title`. The number
 /// counts siblings of the same name and is left out for the first.
 ///
-/// Reads the document again from its start, which keeps this bookkeeping off the ordinary path.
+/// Reads the document again from its start, so that valid documents need no such bookkeeping.
 pub(super) fn at(document: &str, offset: usize) -> String {
     let mut tokens = Tokens::new(document);
     let mut attributes = Vec::new();

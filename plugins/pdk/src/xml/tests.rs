@@ -1,4 +1,4 @@
-//! The reader on small documents, and its tokens against quick-xml's on damaged ones.
+//! Tests the reader on small documents, and compares its tokens with quick-xml's on mutated ones.
 
 use proptest::prelude::*;
 use quick_xml::events::Event;
@@ -17,7 +17,7 @@ fn text_of(document: &str) -> Result<Option<String>, Error> {
     Ok(text)
 }
 
-/// Reads everything and throws it away.
+/// Reads everything and discards it.
 fn walk(document: &str) -> Result<(), Error> {
     let mut xml = XmlReader::new(document, KNOWN);
     xml.root("a test")?;
@@ -167,7 +167,7 @@ fn what_is_not_well_formed_is_refused_in_words() {
     ] {
         assert_eq!(walk(document).unwrap_err().message, message, "{document}");
         if !message.starts_with("the document ends") {
-            // With room behind it, tags are read in another way.
+            // With enough bytes after a tag, the fast path reads it.
             let roomy = format!("{document}{:100}", "");
             assert_eq!(walk(&roomy).unwrap_err().message, message, "{document}");
             assert_eq!(climb(&roomy).unwrap_err().message, message, "{document}");
@@ -181,7 +181,7 @@ fn a_quoted_bracket_is_no_content_of_a_document_type() {
     walk("<!doctype r PUBLIC '-//x//[' 'y'><r/>").unwrap();
 }
 
-/// Tokens in a form that both readers can be brought to; `None` when the document is refused.
+/// Tokens in a form common to both readers; `None` if the document is refused.
 type Plain = Option<Vec<(char, String)>>;
 
 fn ours(document: &str) -> Plain {
@@ -312,7 +312,7 @@ proptest! {
         )
     ) {
         let document = pieces.concat();
-        // The other way round does not hold: quick-xml takes names and tags that are none.
+        // The reverse does not hold: quick-xml accepts invalid names and tags.
         if let Some(tokens) = ours(&document) {
             prop_assert_eq!(Some(tokens), theirs(&document));
         }

@@ -1,11 +1,11 @@
-//! A document cut into tags and texts: well-formedness of single tokens, and nothing about how they
-//! nest.
+//! Splits a document into tags and texts: checks single tokens, not their nesting.
 //!
-//! Written for the project because the general reader, quick-xml, spends most of its time on what is
-//! known here: that the document is one valid `str`. A test compares the two on damaged documents.
+//! Written for this project because the general reader, quick-xml, spends most of its time checking
+//! what is known here: that the document is one valid `str`. A test compares the two on mutated
+//! documents.
 //!
-//! This is the plain reader, which takes any document. [`fast_path`](super::fast_path) reads what most
-//! tags and texts look like; another test compares these two.
+//! This is the plain reader, for any document. [`fast_path`](super::fast_path) reads the usual
+//! forms of tags and texts; another test compares the two.
 
 use memchr::{memchr, memchr2, memchr3};
 
@@ -27,7 +27,7 @@ pub(super) fn ends_name(here: Lanes) -> Lanes {
 pub(super) struct Name<'d> {
     /// As written, prefix included.
     pub(super) whole: &'d str,
-    /// Where in it the first colon is.
+    /// The position of its first colon.
     pub(super) colon: Option<usize>,
 }
 
@@ -35,16 +35,16 @@ pub(super) struct Name<'d> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attribute<'d> {
     pub(super) name: &'d str,
-    /// As it stands between the quotes.
+    /// The raw text between the quotes.
     pub(super) raw: &'d str,
-    /// Whether `raw` is known to be the value: not empty, with nothing to decode, collapse or trim.
+    /// Whether `raw` is known to equal the value: not empty, nothing to decode, collapse or trim.
     pub(super) plain: bool,
 }
 
 /// One piece of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'d> {
-    /// A start tag; its attributes are where the caller wanted them.
+    /// A start tag; its attributes are in the caller's list.
     Start {
         name: Name<'d>,
         empty: bool,
@@ -65,14 +65,14 @@ pub(super) enum Token<'d> {
     Eof,
 }
 
-/// Why there is no token, and where.
+/// The error of a token, with its position.
 #[derive(Debug)]
 pub(super) struct Flaw {
     pub(super) offset: usize,
     pub(super) message: String,
 }
 
-/// The document and how far it has been read.
+/// The document and the current position.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens<'d> {
     pub(super) text: &'d str,
@@ -80,7 +80,7 @@ pub(super) struct Tokens<'d> {
 }
 
 impl<'d> Tokens<'d> {
-    /// Starts behind a byte order mark, if there is one.
+    /// Starts after a byte order mark, if there is one.
     pub(super) fn new(text: &'d str) -> Self {
         Self { text, at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 } }
     }
@@ -90,7 +90,7 @@ impl<'d> Tokens<'d> {
         self.at
     }
 
-    /// Passes over whitespace: a third of an indented document.
+    /// Skips whitespace: a third of an indented document.
     #[inline]
     pub(super) fn skip_whitespace(&mut self) {
         self.at = self.behind_whitespace(self.at);
@@ -116,8 +116,8 @@ impl<'d> Tokens<'d> {
         }
     }
 
-    /// The start tag that comes next: its name, and whether it closes itself. Its attributes replace
-    /// what is in `attributes`.
+    /// The next start tag: its name, and whether it is self-closing. Its attributes replace what is
+    /// in `attributes`.
     pub(super) fn start_tag(
         &mut self,
         attributes: &mut Vec<Attribute<'d>>,
@@ -127,7 +127,7 @@ impl<'d> Tokens<'d> {
         Ok((name, empty))
     }
 
-    /// The name in the start tag that comes next.
+    /// The name in the next start tag.
     pub(super) fn name(&self) -> Result<Name<'d>, Flaw> {
         let from = self.at + 1;
         let end = self.behind_name(from);
@@ -142,7 +142,7 @@ impl<'d> Tokens<'d> {
         Ok(Name { whole, colon: scan::find(whole.as_bytes(), 0, |here| here.is(b':')) })
     }
 
-    /// What follows the name in the start tag that comes next: whether it closes itself.
+    /// Reads the rest of the next start tag after its name; returns whether it is self-closing.
     #[inline(always)]
     pub(super) fn rest_of_tag(
         &mut self,
@@ -152,7 +152,7 @@ impl<'d> Tokens<'d> {
         self.attributes::<true>(name, attributes)
     }
 
-    /// As [`rest_of_tag`](Self::rest_of_tag), by way of the fast path or without.
+    /// As [`rest_of_tag`](Self::rest_of_tag), with or without the fast path.
     #[inline(always)]
     pub(super) fn attributes<const FAST: bool>(
         &mut self,
@@ -188,7 +188,7 @@ impl<'d> Tokens<'d> {
         }
     }
 
-    /// Reads the attribute at `at` and returns the place behind it.
+    /// Reads the attribute at `at` and returns the position after it.
     #[inline(never)]
     fn attribute(
         &self,
@@ -274,7 +274,7 @@ impl<'d> Tokens<'d> {
         }
     }
 
-    /// What starts with `<!`.
+    /// Reads a construct that starts with `<!`.
     #[inline(never)]
     fn declaration(&mut self) -> Result<Token<'d>, Flaw> {
         const DOCTYPE: &str = "<!DOCTYPE";
@@ -311,7 +311,7 @@ impl<'d> Tokens<'d> {
         ))
     }
 
-    /// The rest of a document type declaration, as far as its content.
+    /// Reads the rest of a document type declaration up to its internal subset.
     fn document_type(&mut self, from: usize) -> Result<Token<'d>, Flaw> {
         let mut at = from;
         loop {
@@ -362,8 +362,9 @@ impl<'d> Tokens<'d> {
     #[allow(unsafe_code)]
     pub(super) fn piece(&self, from: usize, to: usize) -> &'d str {
         debug_assert!(self.text.is_char_boundary(from) && self.text.is_char_boundary(to));
-        // SAFETY: what is between boundaries of a `str` is UTF-8, and next to an ASCII character is a
-        // boundary. Asking the text, as its own slices do, is a tenth of reading a tag.
+        // SAFETY: the bytes between boundaries of a `str` are UTF-8, and a position next to an
+        // ASCII character is a boundary. The check that slicing a `str` makes would be a tenth of
+        // the time of reading a tag.
         unsafe { std::str::from_utf8_unchecked(&self.text.as_bytes()[from..to]) }
     }
 
@@ -403,7 +404,7 @@ impl<'d> Tokens<'d> {
     }
 }
 
-/// Where `needle`, which is ASCII, first stands in `text`. Linear: every byte is looked at once.
+/// The first position of `needle`, which is ASCII, in `text`. Linear: every byte is looked at once.
 fn find(text: &str, needle: &str) -> Option<usize> {
     memchr::memmem::find(text.as_bytes(), needle.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! A document as a tree, for formats whose texts and blocks are mixed: articles and books.
+//! Reads a document as a tree, for formats that mix text and blocks: articles and books.
 //!
 //! The nodes are kept in document order with the end of each one's content, so a tree is two lists and
 //! walking it needs no recursion.
@@ -14,7 +14,7 @@ use crate::{Code, Error};
 /// Elements, attributes and pieces of text of one document. A paper of 20 MB has fewer than half of it.
 pub const MAX_NODES: usize = 2_000_000;
 
-/// Elements that a path names.
+/// The most elements in a path.
 const NAMED: usize = 24;
 
 /// A node of a [`Tree`]: an element or a piece of text.
@@ -28,14 +28,14 @@ pub enum Piece<'d> {
     Element(&'d str),
     /// Text as it is in the document.
     Text(&'d str),
-    /// What an entity or a character reference stands for.
+    /// The character of an entity or a character reference.
     Character(char),
 }
 
 #[derive(Debug)]
 struct Entry<'d> {
     piece: Piece<'d>,
-    /// The first node that is not inside.
+    /// The index after its last descendant.
     end: u32,
     parent: u32,
     /// Its first attribute; those of the next element begin where its own end.
@@ -52,12 +52,12 @@ pub struct Tree<'d> {
 }
 
 impl<'d> Tree<'d> {
-    /// Reads a document; `expected` says what it should be, for the message.
+    /// Reads a document; `expected` describes it, for the message.
     ///
     /// # Errors
     ///
-    /// `invalid_document` with a place when it is not well formed, see [`XmlReader`]; `too_large` when
-    /// it has more than [`MAX_NODES`] nodes, or more than 4 GiB.
+    /// `invalid_document` with a position when it is not well formed, see [`XmlReader`];
+    /// `too_large` when it has more than [`MAX_NODES`] nodes, or more than 4 GiB.
     pub fn read(document: &'d str, expected: &str) -> Result<Self, Error> {
         if u32::try_from(document.len()).is_err() {
             return Err(Error::new(Code::TooLarge, "the document has more than 4 GiB"));
@@ -176,7 +176,7 @@ impl<'d> Tree<'d> {
         self.descendants(node).find(|&inner| self.name(inner) == name)
     }
 
-    /// The value of the attribute `name`, with whatever prefix; `None` when it is absent or blank.
+    /// The value of the attribute `name`, with any prefix; `None` when it is absent or blank.
     pub fn attribute(&self, node: Node, name: &str) -> Option<Cow<'d, str>> {
         self.value(node, |full| local(full) == name)
     }

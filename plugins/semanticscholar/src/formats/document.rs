@@ -1,4 +1,4 @@
-//! One answer of the API → papers or links, or what it is instead. Pure.
+//! One response of the API → papers or links, or its error. Pure.
 //!
 //! ```text
 //! paper            {"paperId", …}, see `item`
@@ -30,7 +30,7 @@ pub(crate) const SOURCE: &str = "Semantic Scholar";
 #[derive(Debug, Default)]
 pub(crate) struct Entry<'d> {
     pub(crate) item: Box<Item<'d>>,
-    /// Whether it is a link at all: its paper may be null.
+    /// Whether it is a link; its paper may be null.
     pub(crate) is_link: bool,
     pub(crate) citing: Option<Box<Item<'d>>>,
     pub(crate) cited: Option<Box<Item<'d>>>,
@@ -56,7 +56,7 @@ impl<'d> Object<'d> for Entry<'d> {
 
 deserialize_object!(Entry);
 
-/// An entry, or null for what the API does not have.
+/// An entry, or null for a paper that the API does not have.
 #[derive(Debug, Default)]
 pub(crate) struct Perhaps<'d>(pub(crate) Option<Entry<'d>>);
 
@@ -132,7 +132,7 @@ impl<'de> Deserialize<'de> for Root<'de> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or another object; what the API reports, see
+/// `invalid_document` for text that is not JSON or is another object; the API's error report, see
 /// [`report`](carrel_pdk::report()).
 pub(crate) fn read<'d>(expected: &str, text: &'d str) -> Result<Document<'d>, Error> {
     let root: Root<'d> = document::read(SOURCE, expected, text).map_err(hint)?;
@@ -158,8 +158,8 @@ pub(crate) fn read<'d>(expected: &str, text: &'d str) -> Result<Document<'d>, Er
     Err(document::unexpected(expected, &found, text))
 }
 
-/// The same error, saying what a key changes. Without one the API answers 429 as a rule, because all its
-/// keyless clients share one rate.
+/// Adds to an error that a key raises the rate limit. Without a key the API usually answers 429,
+/// because all clients without a key share one limit.
 pub(crate) fn hint(error: Error) -> Error {
     match error.code {
         Code::RateLimited => {

@@ -1,7 +1,7 @@
-//! A paper as Semantic Scholar's JSON has it, in its words: the members that the record is made of.
+//! A paper in Semantic Scholar's JSON and terms: the members that the record uses.
 //!
-//! Only the fields that were asked for are there, and each may be null. What `object!` lists is all that is
-//! read.
+//! Only the requested fields are present, and each may be null. Only the members listed in
+//! `object!` are read.
 //!
 //! ```text
 //! PAPER     {"paperId", "title", "externalIds": {"DOI", "ArXiv", "PubMed", …}, "journal": {"name", …}, …}
@@ -35,7 +35,7 @@ object! {
         "references" => references: List<Cited<'d>>,
         "referenceCount" => reference_count: Count,
         "citationCount" => citation_count: Count,
-        // What only other objects have.
+        // Members that only other objects have.
         "authorId" => author_id: Text<'d>,
         "name" => name: Text<'d>,
     }
@@ -133,7 +133,7 @@ object! {
 }
 
 impl Item<'_> {
-    /// Whether it is a paper: by its identifier, or by what only papers have.
+    /// Whether it is a paper: by its identifier, or by a member that only papers have.
     pub(crate) fn is_paper(&self) -> bool {
         let texts = [&self.id, &self.corpus_id, &self.title, &self.publication_date];
         texts.iter().any(|text| text.0.as_deref().is_some_and(|text| !text.trim().is_empty()))
@@ -142,7 +142,7 @@ impl Item<'_> {
             || self.year.0.is_some()
     }
 
-    /// What another object is called, for messages.
+    /// The name of another kind of object, for messages.
     pub(crate) fn other_name(&self) -> Option<&str> {
         [&self.name, &self.author_id].into_iter().find_map(|text| text.0.as_deref())
     }

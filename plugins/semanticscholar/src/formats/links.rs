@@ -12,12 +12,12 @@ use crate::formats::item::Item;
 use crate::formats::next::Next;
 use crate::record;
 
-/// Which papers a list of links is about.
+/// The direction of a list of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Those that cite a paper.
+    /// The citing papers.
     Citing,
-    /// Those that a paper cites.
+    /// The cited papers.
     Cited,
 }
 
@@ -79,7 +79,7 @@ impl Link<'_> {
 }
 
 impl Links<'_> {
-    /// The page as JSON text; `hint` is the size in bytes it will be near.
+    /// The page as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut page = json.object();
@@ -96,7 +96,8 @@ impl Links<'_> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or a list of something else; what the API reports, as for papers.
+/// `invalid_document` for text that is not JSON or is a list of something else; the API's error
+/// report, as for papers.
 pub fn links(side: Side, text: &str) -> Result<Links<'_>, Error> {
     let listing = match answers::read(side.expected(), text)? {
         Document::Listing(listing) => listing,

@@ -1,4 +1,4 @@
-//! What asks for the next page: a number of entries to skip, or a token.
+//! The position of the next page: an offset or a token.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-/// Where the next page begins.
+/// The start of the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next<'d> {
     /// Entries in front of it: the argument `offset`.
@@ -19,7 +19,7 @@ pub enum Next<'d> {
 }
 
 impl Next<'_> {
-    /// The same as the cursor of a role.
+    /// The start as a role's cursor.
     pub(crate) fn cursor(&self) -> Option<Text<'static>> {
         match self {
             Self::Offset(offset) => Some(offset.to_string().into()),
@@ -59,7 +59,7 @@ impl JsonSchema for Next<'_> {
     }
 }
 
-/// The next page as a document says it; anything but a whole number or a text is none.
+/// The next page stated in a document; only a whole number or a text counts.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Given<'d>(pub(crate) Option<Next<'d>>);
 

@@ -31,7 +31,7 @@ pub struct Papers<'d> {
 }
 
 impl Papers<'_> {
-    /// The page as JSON text; `hint` is the size in bytes it will be near.
+    /// The page as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut page = json.object();
@@ -69,13 +69,14 @@ pub fn paper(text: &str) -> Result<OneWork<'_>, Error> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no papers; what the API reports, by its words:
-/// `not_found`, `rate_limited`, `upstream_unavailable`, else `upstream_error`.
+/// `invalid_document` for text that is not JSON or has no papers; the API's error report, by its
+/// text: `not_found`, `rate_limited`, `upstream_unavailable`, else `upstream_error`.
 pub fn papers(text: &str) -> Result<Papers<'_>, Error> {
     Ok(each(text)?.0)
 }
 
-/// As [`papers`], and for each entry of the document the place of its paper among them, if it is no null.
+/// As [`papers`], and for each entry of the document the index of its paper among them, unless it
+/// is null.
 pub(crate) fn each(text: &str) -> Result<(Papers<'_>, Vec<Option<usize>>), Error> {
     let listing = match answers::read(EXPECTED, text)? {
         Document::Paper(item) => {

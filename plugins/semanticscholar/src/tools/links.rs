@@ -1,4 +1,4 @@
-//! The roles `references` and `citations`: a paper in, those that it cites or that cite it out.
+//! The roles `references` and `citations`: lists the papers that a paper cites, or that cite it.
 
 use carrel_pdk::answer::Asked;
 use carrel_pdk::roles::{Link, Linked, Links};
@@ -8,11 +8,11 @@ use crate::formats::links::{self, Side};
 use crate::formats::next::Next;
 use crate::{request, response};
 
-/// Runs a role. The API says how many there are only of the paper itself, so there is no total.
+/// Runs a role. The API states the count only in the paper itself, so there is no total.
 ///
 /// # Errors
 ///
-/// `not_found` for a paper that Semantic Scholar does not have; what else keeps the call from a page.
+/// `not_found` for a paper that Semantic Scholar does not have; else the error of a request.
 pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let asked = Links::read(arguments)?;
     let name = request::name(&asked.id)?;

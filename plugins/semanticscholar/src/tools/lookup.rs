@@ -11,14 +11,14 @@ use crate::request;
 
 /// Identifiers that one call takes; the API takes 500.
 pub(crate) const BATCH: u32 = 100;
-/// What the API reports when none of a batch's identifiers names a paper.
+/// The API's error for a batch without any known paper.
 const NONE_VALID: &str = "no valid paper ids";
 
 /// Runs the tool: one request, for one paper or for a batch.
 ///
 /// # Errors
 ///
-/// Only for arguments that are none; what happens to one identifier is said of that one.
+/// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
     let (mut asked, mut names) = (Vec::new(), Vec::new());
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     Ok(result.to_json())
 }
 
-/// The papers of a batch, in the order in which they were asked for.
+/// The papers of a batch, in the order of the request.
 fn batch<'r>(
     host: &dyn Host,
     request: &Request,

@@ -12,7 +12,7 @@ mod search;
 ///
 /// # Errors
 ///
-/// What keeps the call from a result.
+/// Invalid arguments, or the error of a request.
 pub(crate) fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     match tool {
         "lookup" | "role:open_copies" => lookup::run(arguments, host),

@@ -8,11 +8,11 @@ use crate::formats::next::Next;
 use crate::formats::papers;
 use crate::{request, response};
 
-/// Runs the role. Behind the thousandth match, which is as far as the API goes, there is nothing.
+/// Runs the role. The API returns at most a thousand matches.
 ///
 /// # Errors
 ///
-/// What keeps the call from a page.
+/// Invalid arguments, or the error of a request.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let search = Search::read(arguments)?;
     let Some(request) = request::search(&search) else { return Ok(Found::default().to_json()) };

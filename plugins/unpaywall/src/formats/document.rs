@@ -1,4 +1,4 @@
-//! One answer of the API → records, or what it is instead. Pure.
+//! One response of the API → records, or its error. Pure.
 //!
 //! ```text
 //! record    {"doi", …}, see `item`
@@ -73,8 +73,8 @@ deserialize_object!(Root);
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no records; what the API reports, by the status that it
-/// names.
+/// `invalid_document` for text that is not JSON or has no records; the API's error report, by the
+/// status that it names.
 pub(crate) fn read(text: &str) -> Result<Document<'_>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, text)?;
     if let Some(results) = root.results {
@@ -82,7 +82,7 @@ pub(crate) fn read(text: &str) -> Result<Document<'_>, Error> {
         return Ok(Document::Records(found.filter(Item::is_record).collect()));
     }
     if let Some(items) = root.items {
-        // Data files and lists of records without what a search has around them.
+        // Data files and lists of records, without the envelope of a search.
         let count = items.len();
         let records: Vec<_> = items.into_iter().filter(Item::is_record).collect();
         if records.is_empty() && count > 0 {
@@ -103,8 +103,7 @@ pub(crate) fn read(text: &str) -> Result<Document<'_>, Error> {
     Err(document::unexpected(EXPECTED, &found, text))
 }
 
-/// The same error, saying what to do about a 422: Unpaywall answers only those who give an address of their
-/// own.
+/// Adds to a 422 what to do: Unpaywall requires an e-mail address of the operator.
 pub(crate) fn explained(error: Error, status: Option<u64>) -> Error {
     if status != Some(422) || error.code != Code::UpstreamError {
         return error;

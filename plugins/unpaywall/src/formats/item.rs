@@ -1,4 +1,4 @@
-//! A record as Unpaywall's JSON has it, in its words: the members that ours is made of.
+//! A record in Unpaywall's JSON and terms: the members that Carrel's record uses.
 //!
 //! ```text
 //! RECORD    {"doi", "is_oa", "oa_status", "best_oa_location": LOCATION or null, "oa_locations": [LOCATION…], …}

@@ -45,7 +45,7 @@ impl<'d> From<Work<'d>> for Record<'d> {
 }
 
 impl Record<'_> {
-    /// The result as JSON text; `hint` is the size in bytes it will be near.
+    /// The result as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();
@@ -74,7 +74,7 @@ impl Record<'_> {
 }
 
 impl Records<'_> {
-    /// The result as JSON text; `hint` is the size in bytes it will be near.
+    /// The result as JSON text; `hint` is its approximate size in bytes.
     pub fn to_json(&self, hint: usize) -> String {
         let mut json = Writer::with_capacity(hint);
         let mut object = json.object();
@@ -103,8 +103,8 @@ pub fn record(text: &str) -> Result<Record<'_>, Error> {
 ///
 /// # Errors
 ///
-/// `invalid_document` for what is no JSON or holds no records; what the API reports: `not_found`,
-/// `rate_limited`, `upstream_unavailable`, else `upstream_error`.
+/// `invalid_document` for text that is not JSON or has no records; the API's error report:
+/// `not_found`, `rate_limited`, `upstream_unavailable`, else `upstream_error`.
 pub fn search(text: &str) -> Result<Records<'_>, Error> {
     let items = match answers::read(text)? {
         Document::Record(item) => vec![*item],

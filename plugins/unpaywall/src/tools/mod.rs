@@ -4,12 +4,12 @@ use carrel_pdk::{Error, Host, lookup};
 
 use crate::{request, response};
 
-/// Runs the role. Unpaywall's records are those of Crossref and OpenAlex with copies added, so that it takes
-/// no part in look-ups of works.
+/// Runs the role. Unpaywall's records are those of Crossref and OpenAlex with copies added, so it
+/// does not take part in lookups.
 ///
 /// # Errors
 ///
-/// What keeps the call from a result.
+/// Invalid arguments, or the error of a request.
 pub(crate) fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
     match tool {
         "role:open_copies" => {

@@ -1,4 +1,5 @@
-//! What holds for every document whatever, good or bad: shared by the tests and the fuzz target.
+//! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
+//! tests and the fuzz target.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
@@ -13,10 +14,10 @@ use serde_json::Value;
 /// The formats of the plugin.
 const FORMATS: [&str; 2] = ["record", "search"];
 
-/// Lists that are the answer itself, which can be empty.
+/// The result's own lists, which may be empty.
 const ANSWERS: [&str; 3] = ["works", "records", "open_copies"];
 
-/// Members for machines, whose whitespace is theirs.
+/// Machine-readable members, whose whitespace is not collapsed.
 const MACHINES: [&str; 9] =
     ["next", "next_cursor", "source_type", "doi", "s2", "key", "license", "version", "oa_status"];
 
@@ -27,7 +28,7 @@ pub fn fixtures() -> Suite {
     Suite::open(root, "unpaywall", "record")
 }
 
-/// Parses the document in every format and checks everything that must hold of the outcomes.
+/// Parses the document in every format and checks the invariants of the results.
 pub fn check(document: &str) {
     for format in FORMATS {
         match Unpaywall::parse(format, document) {
@@ -50,7 +51,8 @@ pub fn check(document: &str) {
     }
 }
 
-/// Absent is absent: no nulls and no blank strings; whitespace is collapsed in what readers see.
+/// Checks that absent values are left out (no nulls, no blank strings) and that texts for readers
+/// have collapsed whitespace.
 fn check_result(result: &Value) {
     let text = |key: &str, text: &str| {
         assert!(!text.trim().is_empty(), "{key} is blank");

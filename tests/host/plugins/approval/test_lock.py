@@ -233,7 +233,7 @@ class TestFiles:
         return Config(cache_dir=code_folder, data_dir=tmp_path, plugins=(entry,))
 
     @pytest.mark.requirement("plugin:pinned:lock-file")
-    def test_a_file_is_free_until_it_is_locked_and_bound_from_then_on(
+    def test_a_file_needs_no_approval_until_it_is_locked(
         self, tmp_path: Path, code_folder: Path
     ) -> None:
         config = self.config(tmp_path, code_folder, sample())
@@ -419,14 +419,14 @@ for lines in range(1, 100_000):
         left = lines
         def trace(frame, event, argument):
             global left
-            touching = ("lockfile", "wholefile", "pathlib")
+            touching = ("lockfile", "atomic_write", "pathlib")
             if not any(name in frame.f_code.co_filename for name in touching):
-                return None  # what touches no file by itself
+                return None  # other code touches no files
             left -= event == "line"
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             return trace
-        os.fsync = lambda _file: None  # it is for a loss of power, and takes its time
+        os.fsync = lambda _file: None  # slow, and only for a loss of power
         sys.settrace(trace)
         change_lock(path, {"second": entry})
         os._exit(0)

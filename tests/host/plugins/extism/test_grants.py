@@ -1,4 +1,4 @@
-"""Tests grants of modules, and how a module is told from a component."""
+"""Tests grants of modules, and how modules and components are distinguished."""
 
 from __future__ import annotations
 

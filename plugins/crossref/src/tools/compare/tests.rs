@@ -30,7 +30,7 @@ fn a_whole_reference_agrees_wholly_in_any_style() {
         "NÚÑEZ, A., & READER, B. (2019a). On the habits of CO<sub>2</sub> in quiet reading rooms. Journal of Desks, 12, 345.",
     ] {
         let (score, agreed) = compare(reference, &work());
-        // Markup splits a word of one of them.
+        // Markup splits a word in one of them.
         assert!(score > 0.85, "{reference}: {score}");
         for what in [Agreement::Title, Agreement::Author, Agreement::Year, Agreement::Volume] {
             assert!(agreed.contains(&what), "{reference}: {agreed:?}");

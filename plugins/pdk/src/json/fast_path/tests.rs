@@ -1,11 +1,12 @@
-//! The fast path against the plain reader, on texts of pieces.
+//! Compares the fast path with the plain reader, on texts made of fragments.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::json::reader::Reader;
 
-/// Pieces on both sides of the conditions: with and without escapes, short and long, whole and cut.
+/// Fragments that meet the conditions and that do not: with and without escapes, short and long,
+/// whole and cut.
 const PIECES: &[&str] = &[
     "",
     "a",
@@ -27,7 +28,7 @@ const PIECES: &[&str] = &[
     "\"",
 ];
 
-/// Space as documents have it, and what is none.
+/// Whitespace as documents have it, and other characters.
 const SPACE: &[&str] =
     &[" ", "\n", "\r", "\t", "                    ", "\u{b}", "\u{a0}", "x", "\""];
 

@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use super::*;
 
-/// Whether an escape of half a character may be in a text; `serde_json` calls that an error.
+/// Whether a text may contain a lone surrogate escape, which is an error to `serde_json`.
 fn has_half(text: &str) -> bool {
     text.to_ascii_lowercase().contains("\\ud")
 }
 
-/// Whether two values are the same, but for the last bits of a fraction, which `serde_json` may round.
+/// Whether two values are equal, except for the last bits of a fraction, which `serde_json` may
+/// round.
 fn alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
@@ -27,14 +28,14 @@ fn alike(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Fails unless this reader and `serde_json` make the same of a text.
+/// Fails unless this reader and `serde_json` agree on a text.
 fn require_same(text: &str) {
     let (ours, theirs) = (from_str::<Value>(text), serde_json::from_str::<Value>(text));
     match (&ours, &theirs) {
         (Ok(ours), Ok(theirs)) => assert!(alike(ours, theirs), "{text:?}: {ours:?}, {theirs:?}"),
         (Err(flaw), Err(error)) => {
             assert!(flaw.offset() <= text.len());
-            // It says so of an escape, too, whose digits are not all there.
+            // It reports the same for an incomplete escape.
             let same = flaw.is_end() == error.is_eof() || flaw.to_string() == "invalid escape";
             assert!(same || has_half(text), "{text:?}: {flaw}, {error}");
         }
@@ -92,7 +93,7 @@ fn what_is_no_json_is_refused_where_it_stops_being_json() {
     ] {
         let flaw = from_str::<Value>(text).unwrap_err();
         assert_eq!((flaw.offset(), flaw.to_string().as_str()), (offset, message), "{text:?}");
-        // What is out of range is no number, but harmless where nobody wants it.
+        // A number out of range is an error only where its value is read.
         if message != "number out of range" {
             require_same(text);
         }

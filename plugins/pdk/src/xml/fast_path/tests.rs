@@ -1,4 +1,4 @@
-//! The fast path against the plain reader, on documents of pieces.
+//! Compares the fast path with the plain reader, on documents made of fragments.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::text;
 use crate::xml::tokens::{Token, Tokens};
 
-/// Pieces on both sides of the conditions: long and short, tidy and not, whole and cut.
+/// Fragments that meet the conditions and that do not: long and short, tidy and not, whole and cut.
 const PIECES: &[&str] = &[
     "<a>",
     "</a>",
@@ -71,7 +71,7 @@ proptest! {
             let token = tokens.next(&mut attributes);
             if let Some(usual) = at.usual_name() {
                 prop_assert_eq!(Some(usual), at.name().ok());
-                // Plainly, without a look at the usual forms.
+                // With the plain reader only.
                 let (mut plainly, mut found) = (at.clone(), Vec::new());
                 let empty = plainly.attributes::<false>(usual, &mut found);
                 let mut quickly = at.clone();

@@ -50,7 +50,7 @@ pub fn read(document: &[u8], most: usize) -> Result<String, Error> {
 
 /// Reads a record that begins at byte `start` of the file.
 fn read_record(record: &[u8], start: usize) -> Result<Record, Error> {
-    // Places in a record are its own: what is wrong is reported by the place in the file.
+    // Offsets in a record are relative to it; errors report the offset in the file.
     let in_file = |error: Error| match error.position {
         Some(position) => wrong(&error.message, start + position.offset as usize),
         None => error,

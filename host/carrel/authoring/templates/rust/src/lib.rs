@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 const SEARCH: &str = "https://api.example.org/works";
 
-/// What `search` is asked.
+/// The arguments of `search`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Search {
@@ -24,7 +24,7 @@ impl Plugin for Source {
     fn manifest() -> Manifest {
         let mut manifest = Manifest::new("{{name}}", "0.1.0", "Finds works in {{title}}.");
         manifest.title = Some("{{title}}".to_owned());
-        // The only host that the plugin may reach, and the manners that it asks for.
+        // The only host that the plugin may reach, with the rate limit that the host asks for.
         manifest.hosts = vec![HostRule {
             paths: vec!["/works".to_owned()],
             pace: Some(Pace { interval_ms: 1000, burst: None, upstream: None }),
@@ -56,7 +56,7 @@ impl Plugin for Source {
         }
         let search: Search = arguments(arguments_text)?;
         let url = format!("{SEARCH}?title={}", percent::query(&search.query));
-        // Waiting, retries and caching are the host's.
+        // The host rate-limits, retries and caches.
         let response = host.fetch(Request::get(&url))?;
         if !response.is_success() {
             let message = format!("{{title}} answered with {}", response.status);

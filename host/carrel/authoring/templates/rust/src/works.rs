@@ -1,10 +1,10 @@
-//! The parser: a document in, JSON or an error with its place out. It knows nothing of hosts.
+//! The parser: a document in, JSON or a positioned error out. It makes no requests.
 
 use carrel_pdk::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A page as the source writes it; members that are not named here are passed over.
+/// A page as the source writes it; members that are not declared here are ignored.
 #[derive(Deserialize)]
 struct Page {
     total: u32,
