@@ -13,6 +13,7 @@ from .fetching.tools import FetchingTools
 from .opening import open_log, open_store
 from .reading.tool import make_read_tool
 from .resolve.tools import ResolvingTools
+from .retractions.tool import make_retractions_tool
 from .search.tool import make_search_tool
 from .status import make_status_tools
 from .store.tools import make_store_tools
@@ -48,6 +49,7 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
             plan=lambda ref: dry_run(ref, plugins, config, None),
         ).make()
         tools += FetchingTools(plugins, config, fetcher).make()
+        tools.append(make_retractions_tool(plugins, config))
         tools += make_status_tools(plugins, config, opened, accesses)
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.documents.answer import read_answer
 from carrel.documents.schema import PART_ARGUMENTS, READ_MEMBERS
-from carrel.papers.envelope import PaperTool, Schema, envelope_schema, paper_spec
+from carrel.papers.envelope import REF, PaperTool, Schema, envelope_schema, paper_spec
 
 from .copies import FORMS, STORE
 from .run import PaperReader, ReadPaper
@@ -54,12 +54,7 @@ def make_read_tool(
         "Read a paper",
         _DESCRIPTION,
         {
-            "ref": {
-                "description": "As of paper_resolve.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 2048,
-            },
+            "ref": REF,
             "form": {"description": "Only this form.", "enum": list(FORMS)},
             **PART_ARGUMENTS,
         },

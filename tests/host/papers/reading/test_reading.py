@@ -34,8 +34,7 @@ from support.paper_copies import (
     source,
     texts,
 )  # fmt: skip
-
-from .conftest import Make
+from support.paper_tools import Make
 
 Raw = dict[str, Any]
 
