@@ -12,6 +12,8 @@ from carrel.errors import CarrelError
 from carrel.plugins.concurrent_calls import Question, ask_all
 from carrel.plugins.roles import FullTextCopy, RoleSource, read_full_text, role_sources
 
+from .forms import FORMS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 ROLE: Final = "full_text"
-#: Forms of a text, the best first: marked up by meaning, then for pages, then for paper.
-FORMS: Final = ("jats", "html", "tex", "pdf")
 #: The source of the stored PDF.
 STORE: Final = "store"
 

@@ -9,7 +9,8 @@ from carrel.documents.answer import read_answer
 from carrel.documents.schema import PART_ARGUMENTS, READ_MEMBERS
 from carrel.papers.envelope import REF, PaperTool, Schema, envelope_schema, paper_spec
 
-from .copies import FORMS, STORE
+from .copies import STORE
+from .forms import FORMS
 from .run import PaperReader, ReadPaper
 from .trace import READ_ATTEMPTS
 
