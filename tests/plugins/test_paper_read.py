@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from carrel.config import PluginConfig
+from carrel.api import Carrel
+from carrel.config import Config, PluginConfig
 from carrel.errors import Cancelled
 from carrel.papers.opening import open_store
 from carrel.papers.reading import PaperReader
+from carrel.papers.reading.download import NoCopyError
+from carrel.papers.reading.judging import require_text
 from carrel.tools import Toolbox
 from support.paper_copies import TITLE, jats, landing_page, page, pdf, source
 from support.toolboxes import MakeToolbox
@@ -165,3 +171,37 @@ def test_a_plugin_without_the_host_s_grant_reads_nothing(
     told: Raw = toolbox.call_sync("paper_read", {"ref": "arXiv:2301.00001"}).data
     assert told["error"]["code"] == "TEXT_UNAVAILABLE"
     assert upstream.seen == []
+
+
+#: Captured pages that show the whole article; the others are about a paper.
+WHOLE = {"APS_PhysRevX.12.041027", "Fallback_peerj"}
+
+
+@pytest.mark.long("corpus")
+@pytest.mark.requirement("text:own:captures")
+def test_no_captured_page_about_a_paper_is_taken_for_it(corpus: Path, config: Config) -> None:
+    pages = [*(corpus / "html/scholarly").glob("*.html.gz"), *(corpus / "html/challenge").glob("*")]
+    taken = set()
+    with Carrel(config) as api:
+        for path in pages:
+            data = path.read_bytes()
+            read = api.read(gzip.decompress(data) if path.suffix == ".gz" else data)
+            try:
+                require_text(read, "html", None, None)
+            except NoCopyError:
+                continue
+            taken.add(path.name.removesuffix(".html.gz"))
+    assert len(pages) > 40
+    assert taken == WHOLE
+
+
+@pytest.mark.long("corpus")
+def test_captured_jats_is_taken_if_it_has_a_body(corpus: Path, config: Config) -> None:
+    with Carrel(config) as api:
+        for path in sorted((corpus / "jats").rglob("*.nxml.gz")):
+            text = gzip.decompress(path.read_bytes()).decode()
+            require_text(api.read(text.encode()), "jats", None, None)
+            front = re.sub(r"<body\b.*</body>", "", text, flags=re.DOTALL)
+            if front != text and "</sub-article>" not in front:
+                with pytest.raises(NoCopyError, match="only front matter"):
+                    require_text(api.read(front.encode()), "jats", None, None)

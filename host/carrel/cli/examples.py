@@ -38,6 +38,8 @@ _WRITTEN: dict[str, tuple[str, ...]] = {
     "paper_search": ("query=quantum error correction", "year_from=2020"),
     "paper_resolve": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_metadata": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_read": ("ref=arXiv:2301.00001", "section=Introduction"),
+    "paper_retractions": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_info": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_search_local": ("query=electron",),
     "paper_pdf_path": ("ref=10.1103/PhysRevD.61.084004",),

@@ -50,22 +50,24 @@ _PAGES: Final = {
     "product": "a product",
 }
 
-#: Kinds of sections that are not the body.
-_OUTSIDE: Final = frozenset({
-    "references", "ref-list", "ack", "fn-group", "author-notes", "notes", "bio", "glossary", "app",
-    "app-group", "abstract",
-})  # fmt: skip
+#: Kinds of sections that are not the body: of JATS, elements of the back matter (a `sec` there has
+#: that kind) and types of sections and notes that publishers use.
+_OUTSIDE: Final = re.compile(
+    r"references|ref-list|ack|fn-group|author-notes|notes|bio|glossary|app|app-group|abstract|sec"
+    r"|floats-group|.*(?:competing|conflict|coi-|contribution|availability|funding|financial"
+    r"|supplement|ethic|disclosure|abbreviation).*",
+    re.IGNORECASE,
+)
 #: Headings of parts around the body, in papers and on pages about them.
 _AROUND: Final = re.compile(
     r"(?:graphical |short |author )?abstract|(?:popular |author |lay )?summary|highlights"
     r"|key ?words|references.*|bibliography|works cited|literature cited|cited by.*|citations?"
-    r"|how to cite.*"
-    r"|acknowledge?ments?|funding.*|(?:article )?metrics|(?:authors?|author) (?:and )?"
-    r"(?:information|affiliations?|contributions?|notes|details)|affiliations|competing interests?"
-    r"|conflicts? of interests?|data availability.*|additional information|about this article"
-    r"|supplementary.*|supporting information|rights and permissions|information|dates"
-    r"|submission history|related (?:articles?|content)|ethics statement|footnotes|copyright.*",
-    re.IGNORECASE,
+    r"|how to cite.*|acknowledge?ments?|abbreviations|availability of .*|funding.*"
+    r"|(?:article )?metrics|authors? (?:and )?(?:information|affiliations?|contributions?|notes"
+    r"|details)|affiliations|competing interests?|conflicts? of interests?|data availability.*"
+    r"|additional information|about this article|supplementary.*|supporting information"
+    r"|rights and permissions|information|dates|submission history|related (?:articles?|content)"
+    r"|ethics statement|footnotes|copyright.*"
 )
 #: Headings that only a page has that shows a part of the text, or sells it.
 _PREVIEW: Final = re.compile(
@@ -87,8 +89,8 @@ _NUMBER: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W_]+")
 
 #: Words of the body that a form has at the least. A page without any heading of a body has more
-#: than pages about papers have: at most 540 words in 23 captures.
-_LEAST: Final = {"jats": 1, "html": 40, "tex": 20, "pdf": 50}
+#: than pages about papers have: at most 412 words in 20 captures.
+_LEAST: Final = {"jats": 1, "html": 20, "tex": 10, "pdf": 10}
 _UNSTRUCTURED_PAGE: Final = 700
 #: Shared words of two titles, of all their words, below which they are of different papers.
 _SAME_TITLE: Final = 0.3
@@ -129,7 +131,7 @@ def _require_body(document: Mapping[str, Any], form: str, work: Work | None) -> 
             raise NoCopyError(f"a page about the paper, not its text: it has {heading!r}")
         if outside and level > outside:
             continue  # inside a section that is not of the body
-        around = kind in _OUTSIDE or _AROUND.fullmatch(heading) is not None
+        around = _OUTSIDE.fullmatch(kind) or _AROUND.fullmatch(_plain(heading))
         outside = level if around else 0
         if around:
             continue
