@@ -49,12 +49,13 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
             plan=lambda ref: dry_run(ref, plugins, config, None),
         ).make()
         tools += FetchingTools(plugins, config, fetcher).make()
-        tools.append(make_retractions_tool(plugins, config))
         tools += make_status_tools(plugins, config, opened, accesses)
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)
     if any("full_text" in manifest.roles for manifest in manifests):
         tools.append(make_read_tool(plugins, config, opened))
+    if knows_works:
+        tools.append(make_retractions_tool(plugins, config))
     return tools
 
 
