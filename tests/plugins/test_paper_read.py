@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from carrel.papers.reading import PaperReader
 from carrel.papers.reading.download import NoCopyError
 from carrel.papers.reading.judging import require_text
 from carrel.tools import Toolbox
-from support.paper_copies import TITLE, jats, landing_page, page, pdf, source
+from support.paper_copies import LICENCE, TITLE, jats, landing_page, page, pdf, source
 from support.toolboxes import MakeToolbox
 from support.upstream import Reply, Seen, Upstream
 
@@ -52,6 +53,34 @@ def arxiv(make_toolbox: MakeToolbox, upstream: Upstream) -> Callable[..., Raw]:
         return told
 
     return read
+
+
+def pubmed(upstream: Upstream, body: str) -> None:
+    """Has PubMed know the article PMC12, and PubMed Central answer with `body`."""
+    record = (
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID><Article>"
+        f"<ArticleTitle>{TITLE}</ArticleTitle></Article></MedlineCitation><PubmedData>"
+        '<ArticleIdList><ArticleId IdType="pmc">PMC12</ArticleId></ArticleIdList></PubmedData>'
+        "</PubmedArticle></PubmedArticleSet>"
+    )
+    known = {"requested-id": "PMC12", "pmid": "7", "pmcid": "PMC12"}
+    converted = json.dumps({"status": "ok", "records": [known]}).encode()
+    upstream.on("/tools/idconv/api/v1/articles/", Reply(body=converted))
+
+    def efetch(seen: Seen) -> Reply:
+        return Reply(body=(pmc_set(body) if "db=pmc" in seen.path else record).encode())
+
+    upstream.on("/entrez/eutils/efetch.fcgi", efetch)
+
+
+def pmc_set(body: str) -> str:
+    """Returns what EFetch answers: articles in one element."""
+    article = body[body.index("<article") :] if "<article" in body else body
+    return (
+        '<?xml version="1.0" ?><!DOCTYPE pmc-articleset PUBLIC "-//NLM//DTD ARTICLE SET 2.0//EN" '
+        '"https://dtd.nlm.nih.gov/ncbi/pmc/articleset/nlm-articleset-2.0.dtd">'
+        f"<pmc-articleset>{article}</pmc-articleset>"
+    )
 
 
 def paths(upstream: Upstream) -> list[str]:
@@ -120,13 +149,31 @@ def test_pmc_s_jats_is_asked_with_the_plugin_s_key(
     make_toolbox: MakeToolbox, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "sesame")
-    upstream.on("/entrez/eutils/efetch.fcgi", Reply(body=jats().encode()))
+    pubmed(upstream, jats())
     toolbox = make_toolbox("eutils")
     told: Raw = toolbox.call_sync("paper_read", {"ref": "PMC12"}).data
     assert (told["ok"], told["form"]) == (True, "jats"), told
     [asked] = [one for one in upstream.seen if "db=pmc" in one.path]
     assert "api_key=sesame" in asked.path
     assert "sesame" not in str(told)
+    assert (told["license"], told["id"]["id"]) == (LICENCE, "PMC12")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<Reply Id="12" error="The following PMCID is not available"></Reply>',
+        jats(body=False),
+        "",
+    ],
+    ids=["refused", "front", "empty"],
+)
+def test_what_pmc_answers_without_a_body_is_no_text(
+    make_toolbox: MakeToolbox, upstream: Upstream, body: str
+) -> None:
+    pubmed(upstream, body)
+    told: Raw = make_toolbox("eutils").call_sync("paper_read", {"ref": "PMC12"}).data
+    assert told["error"]["code"] == "TEXT_UNAVAILABLE", told
 
 
 @pytest.mark.requirement("serve:alive:read")

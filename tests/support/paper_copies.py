@@ -22,6 +22,7 @@ BASE = f"https://{HOST}"
 DOI = "10.5555/desk.1"
 TITLE = "On walled desks in reading rooms"
 ABSTRACT = "We measure how walls around desks change what readers hear in large rooms."
+LICENCE = "https://creativecommons.org/licenses/by/4.0/"
 #: Sections of the body, each with a word that only it has.
 SECTIONS = {
     "Introduction": "Desks have had walls since monks copied books, and readers prefer firstword.",
@@ -57,6 +58,9 @@ def jats(*, body: bool = True, title: str = TITLE, doi: str = DOI, encoding: str
         '<article article-type="research-article"><front><article-meta>'
         f'<article-id pub-id-type="doi">{doi}</article-id>'
         f"<title-group><article-title>{escape(title)}</article-title></title-group>"
+        '<permissions><license license-type="open-access">'
+        '<ali:license_ref xmlns:ali="http://www.niso.org/schemas/ali/1.0/">'
+        f"{LICENCE}</ali:license_ref></license></permissions>"
         f"<abstract><p>{ABSTRACT}</p></abstract></article-meta></front>"
         f"{f'<body>{sections}</body>' if body else ''}"
         "<back><ack><p>We thank the readers of all rooms, who sat still for so long.</p></ack>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from carrel.papers.errors import PaperError
 from carrel.papers.references import parse_reference
 from carrel.papers.resolve import PaperResolver
 from carrel.plugins.concurrent_calls import require_patience
+from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
 
 from .copies import STORE, PaperCopy, offered_copies, ordered, stored_copy
@@ -40,6 +42,11 @@ WALL_SECONDS: Final = 180.0
 _MOST: Final = 12
 #: Seconds that a text which was read is returned again.
 _FRESH_SECONDS: Final = 3600.0
+#: Seconds for the sources of metadata, and again for those of full texts: one that hangs costs so
+#: much and no more.
+_ASKING_SECONDS: Final = 30.0
+#: Names of the metadata of a document that say its licence, the best first.
+_LICENCES: Final = ("licence_url", "license", "licence", "rights")
 #: Failures of the resolver after which the identifier alone may still lead to a text.
 _UNSURE: Final = frozenset({"NETWORK_ERROR", "RATE_LIMITED", "FETCH_TIMEOUT", "CAPABILITY_DENIED"})
 
@@ -75,9 +82,11 @@ class ReadPaper:
         """The licence: as the source says, else as the document says, else `unknown`."""
         if self.copy.license:
             return self.copy.license
-        metadata = self.document.document.get("metadata", ())
-        stated = [one["value"] for one in metadata if one.get("name") in {"license", "rights"}]
-        return str(stated[0])[:500] if stated else "unknown"
+        stated = {
+            one.get("name"): one.get("value") for one in self.document.document.get("metadata", ())
+        }
+        known = (stated[name] for name in _LICENCES if isinstance(stated.get(name), str))
+        return printable(next(known, "unknown"), 300)
 
 
 _Key = tuple["Id | str", "str | None", bool]
@@ -153,7 +162,7 @@ class PaperReader:
             raise missing
         offered: list[PaperCopy] = []
         if missing is None or missing.paper_code in _UNSURE:
-            with _part_of(call, 0.5) as part:
+            with _part_of(call, 0.5, _ASKING_SECONDS) as part:
                 offered = offered_copies(
                     self._plugins, self._config, reading.known, trace, part, form=reading.form
                 )
@@ -166,7 +175,7 @@ class PaperReader:
     def _identify(self, reading: _Reading, call: Call) -> PaperError | None:
         """Learns the paper's identifiers and title; returns why they are not known."""
         try:
-            with _part_of(call, 0.5) as part:
+            with _part_of(call, 0.5, _ASKING_SECONDS) as part:
                 resolution = self._resolver.resolve(reading.reference, part)
         except PaperError as error:
             if not reading.known:
@@ -304,9 +313,9 @@ def _identifier(reference: str) -> Id | None:
 
 
 @contextmanager
-def _part_of(whole: Call, share: float) -> Iterator[Call]:
+def _part_of(whole: Call, share: float, most: float = math.inf) -> Iterator[Call]:
     """Makes a call for a part of another, with a share of the time that it has left."""
-    deadline = time.monotonic() + share * whole.remaining
+    deadline = time.monotonic() + min(share * whole.remaining, most)
     part = Call(whole.plugin, whole.tool, whole.limits, whole.on_progress, deadline=deadline)
     part.refresh = whole.refresh
     forget = whole.on_cancel(part.cancel)
