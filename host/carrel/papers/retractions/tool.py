@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.papers.envelope import REF, PaperTool, Schema, envelope_schema, paper_spec
 
-from .run import OUTCOMES, STATUSES, RetractionCheck
+from .result import OUTCOMES, STATUSES
+from .run import RetractionCheck
 
 if TYPE_CHECKING:
     from carrel.config import Config
