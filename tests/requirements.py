@@ -56,6 +56,10 @@ PROMISES: dict[str, str] = {
         "A result conforms to the tool's output schema; a failure is one of a closed list of codes "
         "and says what to do; a source that failed is never shown as no results."
     ),
+    "text:own": (
+        "What is given as a paper's text is its own words: never an abstract, a page about it, "
+        "another version or another paper; a source that failed is never shown as a missing text."
+    ),
     "documents:granted": (
         "A tool reads only ordinary files inside the folders that the operator granted: no path, "
         "link, device or race leads out of them, and without a grant there is no such tool."

@@ -19,6 +19,7 @@ FEATURE = {
     "_lazy",
     "config",
     "contract",
+    "documents",
     "errors",
     "exchange",
     "files",

@@ -350,6 +350,8 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
         "paper_list_recent",
         "paper_pdf_path",
         "paper_export",
+        "paper_read",
+        "paper_retractions",
     ]
     # They write to the paper store, and to nothing that a grant is in.
     writing = [tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]]

@@ -20,6 +20,7 @@ HOSTS = (
     "api.unpaywall.org",
     "eutils.ncbi.nlm.nih.gov",
     "pmc.ncbi.nlm.nih.gov",
+    "www.ebi.ac.uk",
 )
 
 

@@ -11,7 +11,9 @@ from .fetching.mining import mining_accesses
 from .fetching.plan import dry_run
 from .fetching.tools import FetchingTools
 from .opening import open_log, open_store
+from .reading.tool import make_read_tool
 from .resolve.tools import ResolvingTools
+from .retractions.tool import make_retractions_tool
 from .search.tool import make_search_tool
 from .status import make_status_tools
 from .store.tools import make_store_tools
@@ -50,6 +52,10 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
         tools += make_status_tools(plugins, config, opened, accesses)
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)
+    if any("full_text" in manifest.roles for manifest in manifests):
+        tools.append(make_read_tool(plugins, config, opened))
+    if knows_works:
+        tools.append(make_retractions_tool(plugins, config))
     return tools
 
 

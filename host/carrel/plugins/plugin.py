@@ -26,6 +26,7 @@ from carrel.exchange import (
     Limits,
     Outcome,
     ProgressHandler,
+    Request,
     Verdict,
 )
 from carrel.runtime.component import PluginReport, Sandboxed
@@ -229,6 +230,21 @@ class Plugin(ABC):
         if not isinstance(fetcher, FileFetcher):
             return Failure(FailureKind.DENIED, url, f"refused: {self.name} downloads no files")
         return fetcher.download(url, sink, call, accept=accept)
+
+    def fetch(self, url: str, call: Call, *, accept: str = "*/*") -> Outcome:
+        """Fetches a text with the plugin's grants and secrets, through its cache.
+
+        For copies that the plugin names, like `download`. `settle` must follow.
+        """
+        request = Request("GET", url, (("accept", accept),))
+        [outcome] = self._get_fetcher().fetch_all([request], call)
+        return outcome
+
+    def settle(self, call: Call, verdict: Verdict) -> None:
+        """Settles the responses that `fetch` returned; see `carrel.exchange.AnswerSettler`."""
+        fetcher: object = self._get_fetcher()
+        if call.unsettled and isinstance(fetcher, AnswerSettler):
+            fetcher.settle(call, verdict)
 
     def argument_faults(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
         """Returns what the tool's input schema refuses in the arguments."""

@@ -46,7 +46,13 @@ _TASKS: Final = (
             ("paper_health", "whether it can be kept"),
         ),
     ),
-    ("read a paper or page that is a file", (("document_read", "outline, then sections"),)),
+    (
+        "read a paper's own text",
+        (
+            ("paper_read", "by identifier or citation; outline, then sections"),
+            ("document_read", "of a file"),
+        ),
+    ),
     (
         "papers that are kept here",
         (
@@ -62,7 +68,10 @@ _TASKS: Final = (
         "find the identifier of a reference",
         (("crossref_citation_match", "as printed"), ("pubmed_citation_match", "in parts")),
     ),
-    ("check for retractions before citing", (("crossref_updates", ""),)),
+    (
+        "check for retractions before citing",
+        (("paper_retractions", "every source at once"), ("crossref_updates", "")),
+    ),
     ("similar, citing and cited articles; citations as text", (("pubmed_related", ""),)),
     (
         "words to search PubMed with",

@@ -1,7 +1,7 @@
 """Implements `carrel papers`.
 
 `stored` has the commands that need only the store and the log, `online` those that ask sources,
-`fetch` the one that downloads.
+`fetch` the one that downloads, `reading` those that read papers and check them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from carrel.cli.command import ExampleGroup
 
 from .fetch import fetch_command
 from .online import resolve_command, search_command
+from .reading import read_command, retractions_command
 from .stored import export_command, info_command, list_command, verify_command
 
 papers = ExampleGroup(
@@ -20,7 +21,14 @@ papers = ExampleGroup(
 papers.example = "papers list"
 
 for _one in (
-    search_command, resolve_command, fetch_command, list_command, info_command, export_command,
+    search_command,
+    resolve_command,
+    fetch_command,
+    read_command,
+    retractions_command,
+    list_command,
+    info_command,
+    export_command,
     verify_command,
-):  # fmt: skip
+):
     papers.add_command(_one)

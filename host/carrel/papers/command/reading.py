@@ -1,0 +1,174 @@
+"""Implements the commands of `carrel papers` that read papers and check them: read, retractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from carrel.cli.command import AS_JSON, EXCHANGE, command
+from carrel.cli.output import stdout_is_terminal, write_json, write_json_text, write_text
+from carrel.cli.progress import Progress
+from carrel.cli.report import OK, complain
+from carrel.documents.schema import MAX_CHARS, MIN_CHARS
+from carrel.papers.errors import exit_code_of
+from carrel.papers.reading.forms import FORMS
+from carrel.text.printable import printable, printable_lines
+
+from .output import with_stdin
+
+if TYPE_CHECKING:
+    from carrel.cli.session import Session
+
+
+@command(
+    "read",
+    example="papers read arXiv:2301.00001 --section Methods",
+    options=(AS_JSON, *EXCHANGE),
+)
+@click.argument("ref", metavar="REF")
+@click.option("--section", metavar="HEADING", help="Only the section below this heading or number.")
+@click.option(
+    "--from",
+    "start",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Begin at this character, as the end of a cut text says.",
+)
+@click.option(
+    "--max-chars",
+    metavar="N",
+    type=click.IntRange(MIN_CHARS, MAX_CHARS),
+    help="At most so many characters, to the end of a paragraph.",
+)
+@click.option(
+    "--form", type=click.Choice(FORMS), help="Only this form; the best there is if absent."
+)
+@click.option(
+    "--format",
+    "text_format",
+    type=click.Choice(("markdown", "text")),
+    default="markdown",
+    help="markdown is the default.",
+)
+def read_command(  # noqa: PLR0917 - click passes options by name
+    session: Session,
+    ref: str,
+    section: str | None,
+    start: int | None,
+    max_chars: int | None,
+    form: str | None,
+    text_format: str,
+    as_json: bool,
+) -> int:
+    """Read a paper's own words in the best form there is: JATS, HTML, TeX source, PDF.
+
+    Sources with full texts are asked, then the stored PDF is read. Where the text is from, and what
+    was tried before, is said on stderr. On a terminal headings and tables are shown as such, in a
+    pipe the Markdown comes as it is. With --json: the result of the tool paper_read, the outline
+    first if the text is long.
+    """
+    given = {"section": section, "from": start, "form": form}
+    arguments: dict[str, Any] = {"ref": ref, "format": text_format}
+    arguments |= {name: value for name, value in given.items() if value is not None}
+    if not as_json:
+        arguments["max_chars"] = MAX_CHARS
+        arguments.setdefault("from", 0)  # the text, and not its outline
+    if max_chars is not None:
+        arguments["max_chars"] = max_chars
+    with session.open() as host, Progress("read") as progress:
+        result = host.call("paper_read", arguments, on_progress=progress.update)
+    told: dict[str, Any] = result.data
+    if as_json:
+        write_json_text(result.text)
+    elif told["ok"]:
+        _show_text(told, text_format)
+    if not told["ok"]:
+        complain(f"carrel: {printable(ref, 100)}: {printable(told['error']['message'], 1000)}")
+        return exit_code_of(told["error"]["code"])
+    if not as_json:
+        for line in _origin(told):
+            complain(f"carrel: {line}")
+    return OK
+
+
+@command(
+    "retractions",
+    example="papers retractions 10.1016/S0140-6736(97)11096-0",
+    options=(AS_JSON, *EXCHANGE),
+)
+@click.argument("refs", metavar="REF…", nargs=-1, required=True, type=click.UNPROCESSED)
+def retractions_command(session: Session, refs: tuple[str, ...], as_json: bool) -> int:
+    """Show which sources say that papers were retracted, corrected or are of concern.
+
+    - reads references from stdin, one a line. JSON output: the result of the tool
+    paper_retractions; several references give one line each, in order. Exit code 0 means that all
+    were checked, whatever was found.
+    """
+    code = OK
+    with session.open() as host, Progress("retractions") as progress:
+        for ref in with_stdin(refs):
+            result = host.call("paper_retractions", {"ref": ref}, on_progress=progress.update)
+            told: dict[str, Any] = {**result.data, "ref": ref}
+            if as_json or not stdout_is_terminal():
+                write_json(told)
+            elif told["ok"]:
+                _show_retractions(told)
+            if not told["ok"]:
+                message = printable(told["error"]["message"], 500)
+                complain(f"carrel: {printable(ref, 100)}: {message}")
+                code = code or exit_code_of(told["error"]["code"])
+    return code
+
+
+def _show_text(told: dict[str, Any], text_format: str) -> None:
+    text, mark = printable_lines(told["text"]), ""
+    if "next" in told:
+        end = f"of {told['length']} characters; the next part: --form {told['form']}"
+        mark = f"\n[{end} --from {told['next']}]\n"
+    if stdout_is_terminal() and text_format == "markdown":
+        from carrel.cli.render import show_markdown
+
+        show_markdown(text, heading="", end=mark.strip())
+    else:
+        write_text(text + mark)
+
+
+def _origin(told: dict[str, Any]) -> Iterable[str]:
+    """Yields where a text is from, and what was tried before it."""
+    for one in told["attempts"]:
+        if one["consulted"] and one["outcome"] != "consulted_resolved":
+            form = f" {one['form']}:" if "form" in one else ""
+            yield printable(f"{one['source']}:{form} {one.get('detail', one['outcome'])}", 500)
+    facts = [
+        f"form {told['form']}",
+        told.get("version"),
+        f"licence {told['license']}",
+        f"quality {told['quality']}",
+        told.get("url"),
+    ]
+    yield printable(f"read from {told['source']}: {', '.join(one for one in facts if one)}", 1000)
+
+
+def _show_retractions(told: dict[str, Any]) -> None:
+    from carrel.cli.render import table
+
+    write_text(f"{told.get('title', told['ref'])}\n{told['summary']}\n")
+    for line in told["disagreements"]:
+        write_text(f"{line}\n")
+    rows = [
+        (
+            one["source"],
+            one["kind"].replace("_", " "),
+            one.get("doi") or (f"PMID {one['pmid']}" if "pmid" in one else ""),
+            one.get("date", ""),
+            one.get("stated_by", ""),
+        )
+        for one in told["statements"]
+    ]
+    if rows:
+        table(("source", "says", "notice", "date", "stated by"), rows)
+    for one in told["sources"]:
+        if one["outcome"] == "failed":
+            complain(f"carrel: {one['source']} did not answer: {one.get('detail', '')}")

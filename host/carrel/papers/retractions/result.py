@@ -1,0 +1,169 @@
+"""Defines the result of a check: who says what of a paper, and what that amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from carrel.records.work import RETRACTIONS
+
+if TYPE_CHECKING:
+    from carrel.records import Work
+
+Status = Literal[
+    "retracted", "partially_retracted", "of_concern", "corrected", "updated", "nothing_stated",
+    "unknown",
+]  # fmt: skip
+#: Kinds of notices → the status of a paper that has one, the gravest first.
+_STATUSES: Final[tuple[tuple[Status, frozenset[str]], ...]] = (
+    ("retracted", RETRACTIONS),
+    ("partially_retracted", frozenset({"partial_retraction"})),
+    ("of_concern", frozenset({"expression_of_concern"})),
+    ("corrected", frozenset({"correction", "erratum", "corrigendum", "republication"})),
+)
+STATUSES: Final[tuple[Status, ...]] = (
+    *(status for status, _ in _STATUSES), "updated", "nothing_stated", "unknown",
+)  # fmt: skip
+#: What a source answered: notices, a record without any, no record, nothing; or was not asked,
+#: because it knows none of the paper's identifiers.
+OUTCOMES: Final = ("states", "silent", "no_record", "failed", "not_asked")
+#: Words for the kinds of identifiers by which two records are of one publication.
+REGISTERED: Final = ("doi", "pmid", "pmcid")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What one source says.
+
+    Attributes:
+        source: the plugin.
+        kind: such as retraction, in lower case with underscores.
+        doi: of the notice, or of the work that the paper is a notice of.
+        pmid: the same.
+        date: of the notice.
+        stated_by: whom the source names, such as publisher or retraction-watch.
+    """
+
+    source: str
+    kind: str
+    doi: str | None = None
+    pmid: str | None = None
+    date: str | None = None
+    stated_by: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """Returns the members that are known."""
+        members = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in members.items() if value is not None}
+
+
+@dataclass(slots=True)
+class SourceAnswer:
+    """What one source answered.
+
+    Attributes:
+        outcome: one of `OUTCOMES`.
+        kinds: of the notices that it states.
+        detail: why it failed, or was not asked.
+        notes: what its answer leaves open.
+        registered: identifiers of the record that it has.
+    """
+
+    source: str
+    outcome: str
+    kinds: list[str] = field(default_factory=list)
+    detail: str | None = None
+    notes: list[str] = field(default_factory=list)
+    registered: frozenset[str] = frozenset()
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the answer as JSON."""
+        told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
+        if self.kinds:
+            told["kinds"] = self.kinds
+        if self.detail is not None:
+            told["detail"] = self.detail
+        if self.notes:
+            told["notes"] = self.notes
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Retractions:
+    """What sources say of one paper.
+
+    Attributes:
+        work: the merged record.
+        statements: notices about the paper, source by source.
+        notice_of: works that the paper itself is a notice of.
+        sources: what each source answered.
+    """
+
+    work: Work
+    statements: tuple[Statement, ...]
+    notice_of: tuple[Statement, ...]
+    sources: tuple[SourceAnswer, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every source that was asked has answered."""
+        return all(one.outcome != "failed" for one in self.sources)
+
+    @property
+    def status(self) -> Status:
+        """The gravest that a source states; `unknown` if none does and one did not answer."""
+        kinds = {one.kind for one in self.statements}
+        for status, meant in _STATUSES:
+            if kinds & meant:
+                return status
+        if kinds:
+            return "updated"
+        answered = any(one.outcome in {"silent", "states"} for one in self.sources)
+        return "nothing_stated" if answered and self.complete else "unknown"
+
+    @property
+    def disagreements(self) -> list[str]:
+        """Sentences about sources with a record of the same publication that say different things.
+
+        Only of retractions and concerns; sources differ in which corrections they list. A source
+        that states something graver does not deny what is less.
+        """
+        told = []
+        graver: frozenset[str] = frozenset()
+        for status, meant in _STATUSES[:3]:
+            saying = [
+                one
+                for one in self.sources
+                if meant & set(one.kinds) and not graver & set(one.kinds)
+            ]
+            graver |= meant
+            about = frozenset[str]().union(*(one.registered for one in saying))
+            others = [
+                one
+                for one in self.sources
+                if one.outcome in {"silent", "states"}
+                and not graver & set(one.kinds)
+                and (one.registered & about)
+            ]
+            if saying and others:
+                said, silent = _names(saying), _names(others)
+                told.append(f"{status}: {said} say so, {silent} have the paper and do not")
+        return told
+
+    @property
+    def summary(self) -> str:
+        """One sentence for a person."""
+        failed = [one for one in self.sources if one.outcome == "failed"]
+        rest = f"; no answer from {_names(failed)}" if failed else ""
+        stating = [one for one in self.sources if one.kinds]
+        if stating:
+            return f"{self.status.replace('_', ' ')}, as {_names(stating)} say{rest}"
+        silent = [one for one in self.sources if one.outcome == "silent"]
+        if not silent:
+            return f"no source that answered has the paper{rest}"
+        return f"no source that answered says so: {_names(silent)}{rest}"
+
+
+def _names(sources: Sequence[SourceAnswer]) -> str:
+    return ", ".join(one.source for one in sources)
