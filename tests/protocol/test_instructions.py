@@ -31,7 +31,7 @@ def test_every_built_in_tool_is_named_before_plugins_are_loaded(
     tmp_path: Path, revision: str
 ) -> None:
     text, listed = told(tmp_path, revision)
-    assert len(listed) == 22
+    assert len(listed) == 23
     assert all(name in text for name in listed)
     assert "ten e-prints 5,000" in text
 

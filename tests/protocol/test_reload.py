@@ -341,6 +341,7 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
         "paper_search",
         "paper_resolve",
         "paper_metadata",
+        "paper_citation_graph",
         "paper_info",
         "paper_search_local",
         "paper_list_recent",

@@ -38,6 +38,7 @@ _WRITTEN: dict[str, tuple[str, ...]] = {
     "paper_search": ("query=quantum error correction", "year_from=2020"),
     "paper_resolve": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_metadata": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_citation_graph": ("ref=10.1103/PhysRevD.61.084004", "depth=2"),
     "paper_info": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_search_local": ("query=electron",),
     "paper_pdf_path": ("ref=10.1103/PhysRevD.61.084004",),

@@ -10,6 +10,7 @@ from .fetching import PaperFetcher
 from .fetching.mining import mining_accesses
 from .fetching.plan import dry_run
 from .fetching.tools import FetchingTools
+from .graph.tool import make_graph_tool
 from .opening import open_log, open_store
 from .resolve.tools import ResolvingTools
 from .search.tool import make_search_tool
@@ -48,6 +49,8 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
         ).make()
         tools += FetchingTools(plugins, config, fetcher).make()
         tools += make_status_tools(plugins, config, opened, accesses)
+    if any({"references", "citations"} & manifest.roles.keys() for manifest in manifests):
+        tools.append(make_graph_tool(plugins, config))
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)
     return tools

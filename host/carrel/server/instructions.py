@@ -54,7 +54,10 @@ _TASKS: Final = (
         (("crossref_citation_match", "as printed"), ("pubmed_citation_match", "in parts")),
     ),
     ("check for retractions before citing", (("crossref_updates", ""),)),
-    ("similar, citing and cited articles; citations as text", (("pubmed_related", ""),)),
+    (
+        "citing and cited works",
+        (("paper_citation_graph", "all sources"), ("pubmed_related", "similar ones too")),
+    ),
     (
         "words to search PubMed with",
         (("pubmed_mesh", ""), ("pubmed_spell", ""), ("pubmed_info", "fields")),

@@ -1,7 +1,7 @@
 """Implements `carrel papers`.
 
 `stored` has the commands that need only the store and the log, `online` those that ask sources,
-`fetch` the one that downloads.
+`fetch` the one that downloads, `graph` the one that draws citations.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from carrel.cli.command import ExampleGroup
 
 from .fetch import fetch_command
+from .graph import graph_command
 from .online import resolve_command, search_command
 from .stored import export_command, info_command, list_command, verify_command
 
@@ -20,7 +21,7 @@ papers = ExampleGroup(
 papers.example = "papers list"
 
 for _one in (
-    search_command, resolve_command, fetch_command, list_command, info_command, export_command,
-    verify_command,
+    search_command, resolve_command, fetch_command, graph_command, list_command, info_command,
+    export_command, verify_command,
 ):  # fmt: skip
     papers.add_command(_one)
