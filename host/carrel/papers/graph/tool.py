@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.lookup import Lookup
-from carrel.papers.envelope import ATTEMPTS, PaperTool, Schema, envelope_schema, paper_spec
+from carrel.papers.envelope import ATTEMPTS, REF, PaperTool, Schema, envelope_schema, paper_spec
 from carrel.papers.resolve import PaperResolver
 from carrel.plugins.concurrent_calls import ask_all
 from carrel.plugins.roles import role_sources
@@ -67,7 +67,7 @@ def make_graph_tool(plugins: PluginSet, config: Config) -> PaperTool:
         )
         graph = build_graph(plugins, config, request, call)
         kind = arguments.get("format", "json")
-        told = {"format": kind, **graph.summary()}
+        told = {"ref": request.ref, "format": kind, **graph.summary()}
         if kind != "json":
             return {**told, "text": WRITERS[kind](graph)}
         details = arguments.get("details", False)
@@ -131,12 +131,7 @@ def _spec() -> ToolSpec:
         "Citation graph of a paper",
         _DESCRIPTION,
         {
-            "ref": {
-                "description": "DOI, arXiv id, PMID or PMCID, as such or as a URL; or a citation.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 2048,
-            },
+            "ref": REF,
             "direction": {"enum": list(DIRECTIONS), "default": "both"},
             "depth": _number(MAX_DEPTH, DEFAULT_DEPTH),
             "max_nodes": _number(MAX_NODES, DEFAULT_NODES),
@@ -145,6 +140,7 @@ def _spec() -> ToolSpec:
             "details": {"type": "boolean", "default": False},
         },
         envelope_schema(
+            ref=_TEXT,
             format={"enum": list(FORMATS)},
             root=_TEXT,
             total_visited={"type": "integer"},
