@@ -30,6 +30,10 @@ REACHED: Final = ("root", "references", "citations", "both")
 _TITLE, _NAME, _ABSTRACT, _CONTEXT = 500, 120, 5_000, 500
 _AUTHORS: Final = 30
 _CONTEXTS: Final = 3
+#: Last words of names that are not a person's.
+_GROUPS: Final = frozenset(
+    {"collaboration", "committee", "consortium", "group", "network", "society", "team"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +222,16 @@ def _names(work: Work) -> Iterable[str]:
 
 
 def _family(work: Work) -> str | None:
+    """Returns the family name of the first author; a group's name as it is."""
     for one in work.authors[:1]:
-        return _text(one.family or one.literal or one.given, _NAME)
+        name = _text(one.family or one.literal or one.given, _NAME)
+        if one.family or name is None:
+            return name
+        family, comma, _ = name.partition(",")
+        words = name.split()
+        if comma or words[-1].lower() in _GROUPS:
+            return family if comma else name
+        return words[-1]
     return None
 
 

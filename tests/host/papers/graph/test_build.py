@@ -304,6 +304,22 @@ def test_hidden_characters_and_long_texts_are_removed() -> None:
     assert node.authors == ("Evel",) * 30
 
 
+@pytest.mark.parametrize(
+    ("author", "label"),
+    [
+        ({"family": "van der Meer", "given": "Inês"}, "van der Meer"),
+        ({"literal": "Nora Núñez-Reader"}, "Núñez-Reader"),
+        ({"literal": "Núñez-Reader, Nora"}, "Núñez-Reader"),
+        ({"literal": "The Desk Collaboration"}, "The Desk Collaboration"),
+        ({"given": "Plato"}, "Plato"),
+        ({}, None),
+    ],
+)
+def test_the_first_author_is_named_by_the_family(author: Raw, label: str | None) -> None:
+    graph = build(Sources(one={"references": [paper("10.5555/a", authors=[author])]}))
+    assert graph.nodes[1].first_author == label
+
+
 # Sources that fail
 
 
