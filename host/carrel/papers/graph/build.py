@@ -14,7 +14,7 @@ from carrel.papers.references import parse_reference
 from carrel.records import Id
 from carrel.records.order import record_rank
 
-from .citation_graph import CitationGraph, Edge, Node, Reason, edge_contexts, node_of
+from .citation_graph import CitationGraph, Edge, Node, Reason, edge_contexts, is_stub, node_of
 from .known_works import KnownWorks
 
 if TYPE_CHECKING:
@@ -253,12 +253,12 @@ class GraphBuilder:
                 kept.directions |= old.directions
 
     def _describe(self, call: Call) -> None:
-        """Looks up the papers of which a source gave an identifier and little else."""
+        """Looks up the papers that sources only named."""
         wanted: dict[str, int] = {}
         for place in self._reached:
             records = self._works.records(place)
             ids = self._works.ids(place)
-            if ids and not any(one.title and one.issued for one in records):
+            if ids and not any(one.title and not is_stub(one) for one in records):
                 wanted[f"{ids[0].type}:{ids[0].id}"] = place
         if not wanted:
             return

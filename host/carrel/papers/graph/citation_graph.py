@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from carrel.records import merge
 from carrel.records.order import json_text
 from carrel.text.printable import printable
 
@@ -173,7 +174,7 @@ class CitationGraph:
 
 def node_of(merged: MergedWork, depth: int, reached_by: str) -> Node:
     """Returns the node of a work."""
-    work = merged.work
+    work = _described(merged)
     ids = tuple(work.ids.known())
     return Node(
         id=node_id(work, ids),
@@ -206,6 +207,28 @@ def edge_contexts(contexts: Iterable[str]) -> tuple[str, ...]:
     """Returns the first sentences that cite, each once, with a bounded length."""
     told = dict.fromkeys(printable(one, _CONTEXT).strip() for one in contexts)
     return tuple(one for one in told if one)[:_CONTEXTS]
+
+
+def is_stub(record: Work) -> bool:
+    """Whether a record only names a work, as a list of references does.
+
+    Its title may be the whole reference, and its type is not known.
+    """
+    return record.type == "document"
+
+
+def _described(merged: MergedWork) -> Work:
+    """Returns the merged record, in which stubs say only what no other record does."""
+    full = [record for record in merged.records if not is_stub(record)]
+    if not full or len(full) == len(merged.records):
+        return merged.work
+    best = merge(full).work
+    missing = {
+        one.name: getattr(merged.work, one.name)
+        for one in fields(best)
+        if getattr(best, one.name) in (None, ())
+    }
+    return replace(best, **{**missing, "ids": merged.work.ids})
 
 
 def _text(text: str | None, limit: int) -> str | None:
