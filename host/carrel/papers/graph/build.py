@@ -93,6 +93,7 @@ class GraphBuilder:
         self._cites: dict[tuple[int, int], _Cites] = {}
         self._reasons: set[Reason] = set()
         self._attempts: list[dict[str, Any]] = []
+        self._given: Id | None = None
 
     def build(self, call: Call, notices: tuple[str, ...] = ()) -> CitationGraph:
         """Builds the graph, and waits for the answers.
@@ -131,11 +132,13 @@ class GraphBuilder:
             except PaperError:
                 raise error from None
             self._attempts += error.attempts
+            self._given = identifier
             place = self._works.add_id(identifier)
             self._reached[place] = _Reached(0, set())
             return place, error
         self._attempts += found.attempts
         places = [self._works.add(work) for work in found.merged.records]
+        self._given = found.id
         if found.id is not None:
             places.append(self._works.add_id(found.id))
         place, *others = [one for one in places if one is not None]
@@ -159,7 +162,7 @@ class GraphBuilder:
                     return
                 count = self._papers_of_a_round()
                 papers, frontier = frontier[:count], frontier[count:]
-                known = [self._works.ids(place) for place in papers]
+                known = [self._ids(place) for place in papers]
                 with _part_of(call) as part:
                     answers = self._links.ask(known, self._request.per_paper, part)
                 for place, links in zip(papers, answers, strict=True):
@@ -169,6 +172,11 @@ class GraphBuilder:
     @property
     def _room(self) -> int:
         return self._request.max_nodes - len(self._reached)
+
+    def _ids(self, place: int) -> tuple[Id, ...]:
+        """Returns the identifiers of a paper; of the root, the given one first."""
+        ids = self._works.ids(place)
+        return (self._given, *ids) if self._given is not None and self._given in ids else ids
 
     def _papers_of_a_round(self) -> int:
         """Returns the number of papers to ask about at once: no more than there is room for."""
@@ -235,7 +243,11 @@ class GraphBuilder:
     def _rank(self, place: int, sources: int = 0) -> tuple[int, int, str]:
         """Returns a key that sorts the best paper first: most cited, then named by most sources."""
         counted = [one for one in self._works.records(place) if one.cited_by_count is not None]
-        best = min(counted, key=lambda one: record_rank(one, "cited_by_count"), default=None)
+        best = min(
+            counted,
+            key=lambda one: (record_rank(one, "cited_by_count"), -(one.cited_by_count or 0)),
+            default=None,
+        )
         names = sorted(":".join(one.work) for one in self._works.ids(place))
         titles = sorted(one.title or "" for one in self._works.records(place))
         cited = -1 if best is None or best.cited_by_count is None else best.cited_by_count

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
 
-from carrel.records import Id, Ids, MergedWork, Work, group
+from carrel.records import KINDS, Id, Ids, MergedWork, Work, group
 
 #: Records of one work that are kept; further ones add nothing, and a source may send any number.
 _MOST_RECORDS: Final = 16
@@ -64,8 +64,9 @@ class KnownWorks:
         return tuple(self._records[self.place(place)])
 
     def ids(self, place: int) -> tuple[Id, ...]:
-        """Returns the identifiers of one work, in the order in which they came."""
-        return tuple(self._ids[self.place(place)])
+        """Returns the identifiers of one work, in an order of their own."""
+        found = self._ids[self.place(place)]
+        return tuple(sorted(found, key=lambda one: (KINDS.index(one.type), one.folded)))
 
     def groups(self, places: Iterable[int]) -> tuple[list[MergedWork], dict[int, int]]:
         """Returns merged works, and place → which of them it is.
@@ -82,7 +83,7 @@ class KnownWorks:
 
     def _bare(self, place: int) -> Work:
         """Returns a record of a work of which only identifiers are known."""
-        ids = {str(one.type): one.id for one in self.ids(place)}
+        ids = {str(one.type): one.id for one in reversed(self.ids(place))}
         return Work(ids=Ids.from_json(ids), type="document", source=NO_SOURCE)
 
     def _place_of(self, known: Sequence[Id], keys: Sequence[Hashable]) -> int:
