@@ -64,6 +64,10 @@ PROMISES: dict[str, str] = {
         "A tool reads only ordinary files inside the folders that the operator granted: no path, "
         "link, device or race leads out of them, and without a grant there is no such tool."
     ),
+    "papers:graph": (
+        "A citation graph has one node a work, each citation once, and the same order whatever "
+        "answers first; no source makes it exceed its caps, or its page run code or use a network."
+    ),
     "serve:alive": (
         "A plugin that traps, loops, eats memory or hangs costs its own call one error; other "
         "calls, other plugins and the listing of tools go on."

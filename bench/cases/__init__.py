@@ -9,6 +9,7 @@ from bench.workbench import Workbench
 
 from . import (
     calls,
+    graphs,
     memory,
     offices,
     pages,
@@ -42,6 +43,7 @@ CASES: Mapping[str, Case] = {
     "pages": pages.extraction,
     "pdfs": pdfs.texts,
     "papers": papers.local_search,
+    "papers-graph": graphs.hundred_nodes,
     "offices": offices.pieces,
     "readers": readers.first_use,
     "bytes": readers.crossing,

@@ -345,6 +345,7 @@ def test_nothing_that_a_model_can_call_changes_a_grant(
         "paper_batch_fetch",
         "paper_capabilities",
         "paper_health",
+        "paper_citation_graph",
         "paper_info",
         "paper_search_local",
         "paper_list_recent",

@@ -42,6 +42,7 @@ _WRITTEN: dict[str, tuple[str, ...]] = {
     "paper_batch_fetch": ("refs=10.1371/journal.pone.0000001,arXiv:2301.00001", "dry_run=true"),
     "paper_read": ("ref=arXiv:2301.00001", "section=Introduction"),
     "paper_retractions": ("ref=10.1103/PhysRevD.61.084004",),
+    "paper_citation_graph": ("ref=10.1103/PhysRevD.61.084004", "depth=2"),
     "paper_info": ("ref=10.1103/PhysRevD.61.084004",),
     "paper_search_local": ("query=electron",),
     "paper_pdf_path": ("ref=10.1103/PhysRevD.61.084004",),

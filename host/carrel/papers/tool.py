@@ -10,6 +10,7 @@ from .fetching import PaperFetcher
 from .fetching.mining import mining_accesses
 from .fetching.plan import dry_run
 from .fetching.tools import FetchingTools
+from .graph.tool import make_graph_tool
 from .opening import open_log, open_store
 from .reading.tool import make_read_tool
 from .resolve.tools import ResolvingTools
@@ -50,6 +51,8 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
         ).make()
         tools += FetchingTools(plugins, config, fetcher).make()
         tools += make_status_tools(plugins, config, opened, accesses)
+    if any({"references", "citations"} & manifest.roles.keys() for manifest in manifests):
+        tools.append(make_graph_tool(plugins, config))
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)
     if any("full_text" in manifest.roles for manifest in manifests):

@@ -142,8 +142,14 @@ def read_search(text: bytes, plugin: str) -> SearchAnswer:
     return SearchAnswer(tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused))
 
 
-def read_links(text: bytes, plugin: str, role: str) -> LinksAnswer:
+def read_links(text: bytes, plugin: str, role: str, most: int | None = None) -> LinksAnswer:
     """Returns what the role `references` or `citations` answered.
+
+    Args:
+        text: the answer.
+        plugin: its name.
+        role: the role.
+        most: links that are read; further ones are ignored. None reads all.
 
     Raises:
         ContractViolation: the text is not what the contract describes.
@@ -151,7 +157,7 @@ def read_links(text: bytes, plugin: str, role: str) -> LinksAnswer:
     raw = _read(text, plugin, role)
     links: list[LinkedWork] = []
     refused: list[str] = []
-    for item in raw["links"]:
+    for item in raw["links"][:most]:
         work = _work(item["work"], plugin, role, refused)
         if work is not None:
             contexts, intents = tuple(item.get("contexts", ())), tuple(item.get("intents", ()))

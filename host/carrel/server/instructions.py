@@ -72,7 +72,10 @@ _TASKS: Final = (
         "check for retractions before citing",
         (("paper_retractions", "every source at once"), ("crossref_updates", "")),
     ),
-    ("similar, citing and cited articles; citations as text", (("pubmed_related", ""),)),
+    (
+        "citing and cited works",
+        (("paper_citation_graph", "all sources"), ("pubmed_related", "similar ones too")),
+    ),
     (
         "words to search PubMed with",
         (("pubmed_mesh", ""), ("pubmed_spell", ""), ("pubmed_info", "fields")),

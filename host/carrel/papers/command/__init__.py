@@ -1,7 +1,8 @@
 """Implements `carrel papers`.
 
 `stored` has the commands that need only the store and the log, `online` those that ask sources,
-`fetch` the one that downloads, `reading` those that read papers and check them.
+`fetch` the one that downloads, `graph` the one that draws citations, `reading` those that read papers
+and check them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from carrel.cli.command import ExampleGroup
 
 from .fetch import fetch_command
+from .graph import graph_command
 from .online import resolve_command, search_command
 from .reading import read_command, retractions_command
 from .stored import export_command, info_command, list_command, verify_command
@@ -24,6 +26,7 @@ for _one in (
     search_command,
     resolve_command,
     fetch_command,
+    graph_command,
     read_command,
     retractions_command,
     list_command,
