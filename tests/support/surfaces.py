@@ -1,0 +1,108 @@
+"""Runs `carrel serve --surface` with the official client, against recorded exchanges."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "recordings"
+
+#: Name of a call → the tool and its arguments.
+Calls = Mapping[str, tuple[str, Mapping[str, Any]]]
+
+
+@dataclass
+class Answers:
+    """What a server answered.
+
+    Attributes:
+        tools: the listed tools by name.
+        results: the result of each call, by the call's name.
+        listed: the listed resources by URI.
+        contents: the contents of each resource that was read, by URI.
+        prompts: whether the server declared prompts.
+    """
+
+    tools: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, Any] = field(default_factory=dict)
+    listed: dict[str, Any] = field(default_factory=dict)
+    contents: dict[str, Any] = field(default_factory=dict)
+    prompts: bool = False
+
+    def data(self, name: str) -> Any:
+        """Returns the JSON value of a result, after checking that both of its forms are equal."""
+        answer = self.results[name]
+        assert not answer.is_error, answer.content
+        [block] = answer.content
+        assert json.loads(block.text) == answer.structured_content
+        return answer.structured_content
+
+
+def serve_command(folder: Path, settings: Mapping[str, Any], *options: str) -> list[str]:
+    """Returns the command that serves a configuration, whose file it writes to `folder`."""
+    path = folder / "carrel.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    return [sys.executable, "-m", "carrel", "serve", "--config", str(path), *options]
+
+
+def ask(command: Sequence[str], calls: Calls, *, resources: Iterable[str] = ()) -> Answers:
+    """Starts a server, lists what it offers, makes the calls and reads the resources."""
+    answers = Answers()
+    program, *arguments = command
+    server = StdioServerParameters(command=program, args=arguments)
+
+    async def drive() -> None:
+        async with Client(stdio_client(server)) as client:
+            answers.prompts = client.server_capabilities.prompts is not None
+            answers.tools.update({one.name: one for one in (await client.list_tools()).tools})
+            found = (await client.list_resources()).resources
+            answers.listed.update({str(one.uri): one for one in found})
+            for name, (tool, values) in calls.items():
+                answers.results[name] = await client.call_tool(tool, dict(values))
+            for uri in resources:
+                [answers.contents[uri]] = (await client.read_resource(uri)).contents
+
+    anyio.run(drive)
+    return answers
+
+
+def recording(
+    folder: Path, exchanges: Iterable[tuple[str, str, bytes]] = (), *, example: str | None = None
+) -> Path:
+    """Writes a folder of recorded exchanges.
+
+    Args:
+        folder: the new folder.
+        exchanges: URL of a GET request, media type and body of its response; an empty media type
+            means a 404.
+        example: a folder of `examples/recordings` whose exchanges it has too.
+    """
+    if example is None:
+        folder.mkdir(parents=True)
+    else:
+        shutil.copytree(EXAMPLES / example, folder)
+    for number, (url, media_type, body) in enumerate(exchanges, start=900):
+        (folder / f"{number}-body").write_bytes(body)
+        exchange = {
+            "format": 1,
+            "request": {"method": "GET", "url": url},
+            "response": {
+                "status": 200 if media_type else 404,
+                "url": url,
+                "headers": [["content-type", media_type or "text/plain"]],
+                "size": len(body),
+                "body": f"{number}-body",
+            },
+        }
+        text = json.dumps(exchange)
+        (folder / f"{number}.json").write_text(text, encoding="utf-8")
+    return folder
