@@ -31,7 +31,11 @@ INFO, STATS = "pubmed-connect://info", "pubmed-connect://stats/pubmed"
 TRIAL, RETRACTED, MISSING = "99000101", "99000102", "99000999"
 PMIDS = [TRIAL, RETRACTED, MISSING]
 STYLES = ["ris", "bibtex", "apa_string", "mla_string"]
-SEARCH, DETAILS, RELATIONS = "searchPubMedArticles", "fetchArticleDetails", "getArticleRelationships"
+SEARCH, DETAILS, RELATIONS = (
+    "searchPubMedArticles",
+    "fetchArticleDetails",
+    "getArticleRelationships",
+)
 DESK = {"queryTerm": "reading desk", "maxResults": 2}
 
 #: Each argument of the specification; an enumeration with its values.
@@ -322,7 +326,11 @@ def test_relationships_have_the_members_of_the_specification(answers: Answers) -
         "authors": "Lampe K",
         "linkUrl": f"https://pubmed.ncbi.nlm.nih.gov/{RETRACTED}/",
     }
-    assert (similar["sourcePmid"], similar["retrievedCount"], similar["citations"]) == (TRIAL, 2, {})
+    assert (similar["sourcePmid"], similar["retrievedCount"], similar["citations"]) == (
+        TRIAL,
+        2,
+        {},
+    )
     for name in ("similar", "citing", "cited"):
         assert answers.data(name)["relationshipType"] == CALLS[name][1]["relationshipType"]
         assert "elink.fcgi?" in answers.data(name)["eLinkUrl"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,8 @@ class Answers:
         listed: the listed resources by URI.
         contents: the contents of each resource that was read, by URI.
         prompts: whether the server declared prompts.
+        texts: each prompt, by name, without arguments.
+        templates: the URI templates, of a server with prompts.
     """
 
     tools: dict[str, Any] = field(default_factory=dict)
@@ -37,6 +40,8 @@ class Answers:
     listed: dict[str, Any] = field(default_factory=dict)
     contents: dict[str, Any] = field(default_factory=dict)
     prompts: bool = False
+    texts: dict[str, Any] = field(default_factory=dict)
+    templates: list[str] = field(default_factory=list)
 
     def data(self, name: str) -> Any:
         """Returns the JSON value of a result, after checking that both of its forms are equal."""
@@ -54,11 +59,26 @@ def serve_command(folder: Path, settings: Mapping[str, Any], *options: str) -> l
     return [sys.executable, "-m", "carrel", "serve", "--config", str(path), *options]
 
 
-def ask(command: Sequence[str], calls: Calls, *, resources: Iterable[str] = ()) -> Answers:
-    """Starts a server, lists what it offers, makes the calls and reads the resources."""
+def ask(
+    command: Sequence[str],
+    calls: Calls,
+    *,
+    resources: Iterable[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> Answers:
+    """Starts a server, lists what it offers, makes the calls, reads resources and all prompts.
+
+    Args:
+        command: starts the server.
+        calls: see above.
+        resources: URIs to read.
+        env: variables that are added to the environment.
+    """
     answers = Answers()
     program, *arguments = command
-    server = StdioServerParameters(command=program, args=arguments)
+    server = StdioServerParameters(
+        command=program, args=arguments, env={**os.environ, **(env or {})}
+    )
 
     async def drive() -> None:
         async with Client(stdio_client(server)) as client:
@@ -70,6 +90,13 @@ def ask(command: Sequence[str], calls: Calls, *, resources: Iterable[str] = ()) 
                 answers.results[name] = await client.call_tool(tool, dict(values))
             for uri in resources:
                 [answers.contents[uri]] = (await client.read_resource(uri)).contents
+            if answers.prompts:
+                for one in (await client.list_prompts()).prompts:
+                    answers.texts[one.name] = await client.get_prompt(one.name)
+                answers.templates += [
+                    one.uri_template
+                    for one in (await client.list_resource_templates()).resource_templates
+                ]
 
     anyio.run(drive)
     return answers

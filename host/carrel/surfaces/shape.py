@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, PluginError, UnknownNameError
 
 Json = dict[str, Any]
 #: The arguments of a client; never changed.
@@ -55,3 +55,22 @@ class Shape:
     arguments: Callable[[Arguments], Json] = same_arguments
     result: Callable[[Arguments, Json], Json | Text] = same_result
     failure: Callable[[Arguments, CarrelError], Json] | None = None
+
+
+class TargetMissingError(PluginError):
+    """A tool of a surface cannot be called, because Carrel's tool is not offered."""
+
+    code = "plugin_unavailable"
+
+    def __init__(self, name: str, target: str, reason: UnknownNameError) -> None:
+        super().__init__(f"{name} needs {target}: {reason.message}", tool=name)
+        self._reason = reason
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths in the reason."""
+        return self._reason.paths
+
+    def details(self) -> dict[str, Any]:
+        """Adds what the reason has."""
+        return self._reason.details()

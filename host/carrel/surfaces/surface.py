@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from carrel.errors import ConfigError
@@ -77,14 +78,14 @@ class Surface:
     @cached_property
     def tools(self) -> Mapping[str, SurfaceTool]:
         """The tools by name, in the order of the list."""
-        shapes: Mapping[str, Shape] = getattr(self._shapes, "SHAPES", {})
+        shapes: Mapping[str, Shape] = getattr(self.shapes, "SHAPES", {})
         listed = _read(self._folder / "tools.json") if self.plugin_names is None else []
         return {one["name"]: _tool(one, shapes.get(one["name"], Shape())) for one in listed}
 
     @cached_property
     def resources(self) -> Mapping[str, SurfaceResource]:
         """The resources by URI."""
-        shapes: Mapping[str, ResourceShape] = getattr(self._shapes, "RESOURCES", {})
+        shapes: Mapping[str, ResourceShape] = getattr(self.shapes, "RESOURCES", {})
         return {
             one["uri"]: SurfaceResource(
                 uri=one["uri"],
@@ -98,7 +99,8 @@ class Surface:
         }
 
     @cached_property
-    def _shapes(self) -> object:
+    def shapes(self) -> ModuleType | None:
+        """The module with the functions; None for a surface without."""
         if not (self._folder / "shapes.py").is_file():
             return None
         return import_module(f"{__package__}.{self._folder.name}.shapes")

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from carrel.awaiting import run_in_thread
-from carrel.errors import ArgumentError, CarrelError, InternalError, PluginError, UnknownNameError
+from carrel.errors import ArgumentError, CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.calls.result import Result
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
@@ -21,7 +21,7 @@ from carrel.tools.resources import Resource
 from carrel.tools.tool import Tool, listed_tool
 from carrel.tools.toolbox import Toolbox
 
-from .shape import Json, Text
+from .shape import Json, TargetMissingError, Text
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -228,25 +228,6 @@ def _failed(one: SurfaceTool, arguments: Mapping[str, Any], error: Exception) ->
     if one.shape.failure is None:
         raise error
     return _result(one.shape.failure(arguments, error))
-
-
-class TargetMissingError(PluginError):
-    """A tool of a surface cannot be called, because Carrel's tool is not offered."""
-
-    code = "plugin_unavailable"
-
-    def __init__(self, name: str, target: str, reason: UnknownNameError) -> None:
-        super().__init__(f"{name} needs {target}: {reason.message}", tool=name)
-        self._reason = reason
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Paths in the reason."""
-        return self._reason.paths
-
-    def details(self) -> dict[str, Any]:
-        """Adds what the reason has."""
-        return self._reason.details()
 
 
 def _document(one: SurfaceResource, result: Result) -> Result:

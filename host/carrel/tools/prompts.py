@@ -152,7 +152,8 @@ class Prompts:
         uri = reference["uri"]
         templates = self._templates
         if uri in templates:
-            return templates[uri].plugin, {"type": "resource", "uri": uri}
+            own = templates[uri].own_uri_template or uri
+            return templates[uri].plugin, {"type": "resource", "uri": own}
         raise UnknownNameError("resource template", uri, known=list(templates))
 
     def _completing(self, name: str) -> ModulePlugin | None:

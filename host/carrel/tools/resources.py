@@ -50,7 +50,11 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A resource template as clients see it."""
+    """A resource template as clients see it.
+
+    Attributes:
+        own_uri_template: as the plugin has it, where that is another one.
+    """
 
     uri_template: str
     name: str
@@ -58,6 +62,7 @@ class Template:
     description: str
     mime_type: str | None
     plugin: str
+    own_uri_template: str | None = None
 
 
 def find_resources(
@@ -113,6 +118,7 @@ def find_templates(
                         spec.description,
                         spec.mime_type,
                         plugin,
+                        None if uri_template == spec.uri_template else spec.uri_template,
                     ),
                 )
     return found

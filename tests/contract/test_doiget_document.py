@@ -1,0 +1,603 @@
+"""Tests the surface `doiget` against its document, sentence by sentence, with the official client.
+
+`requirements_of_doiget.py` lists the sentences. The server has a store as doiget leaves it, and
+answers from recorded exchanges of invented papers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from carrel.config.model import BUILTIN_PLUGINS
+from carrel.errors import SourceError
+from carrel.papers.errors import PAPER_CODES, PaperError
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.surfaces import find_surface
+from carrel.surfaces.doiget import shapes
+from support.surfaces import Answers, ask, recording, serve_command
+
+STORE = Path(__file__).parents[1] / "host" / "papers" / "doiget_store"
+STORED, PAPER, UNKNOWN, E_PRINT = "10.1234/desks", "10.1234/desk-1", "10.1234/none", "2401.12345"
+#: References that the document's pattern refuses.
+REFUSED = ["desks", "10.1234", "10.1234/a b", "hep-ex/0307015", "https://doi.org/10.1234/desks"]
+
+TOOLS: Final = [
+    "doiget_resolve_paper",
+    "doiget_fetch_paper",
+    "doiget_metadata_only",
+    "doiget_batch_fetch",
+    "doiget_info",
+    "doiget_search_local",
+    "doiget_list_recent",
+    "doiget_paper_pdf_path",
+    "doiget_capability_profile",
+    "doiget_health",
+    "doiget_expand_citation_graph",
+    "doiget_bibtex_export",
+    "doiget_csl_export",
+]
+EXCLUDED: Final = [
+    "doiget_delete_paper",
+    "doiget_set_credentials",
+    "doiget_run_shell",
+    "doiget_fetch_url",
+]
+WITHOUT_DRY_RUN: Final = {
+    "doiget_info": {"ref": STORED},
+    "doiget_search_local": {"query": "desks"},
+    "doiget_list_recent": {},
+    "doiget_paper_pdf_path": {"ref": STORED},
+    "doiget_capability_profile": {},
+    "doiget_health": {},
+    "doiget_resolve_paper": {"ref": PAPER},
+}
+SECTIONS: Final = ["WHEN TO USE", "INPUTS", "OUTPUTS", "COSTS", "SIDE EFFECTS", "LIMITS"]
+
+#: Sections 4 and 11, verbatim.
+REF: Final = {
+    "type": "string",
+    "minLength": 7,
+    "maxLength": 256,
+    "pattern": r"^(10\.\d{4,9}/[A-Za-z0-9._/()-]+|arXiv:\d{4}\.\d{4,5}|\d{4}\.\d{4,5})$",
+}
+FETCH_DESCRIPTION: Final = (
+    "WHEN TO USE: User wants to download a paper PDF given a DOI or arXiv id.\n"
+    "INPUTS: ref: DOI ('10.1234/abc') or arXiv id ('2401.12345').\n"
+    "OUTPUTS: { ok: true, ref, source, path, license, size_bytes } "
+    "or { ok: false, error: { code, message } }.\n"
+    "COSTS: 1-3 s network call. May fail if not Open Access.\n"
+    "SIDE EFFECTS: Writes PDF to the store. Appends a row to the provenance log.\n"
+    "LIMITS: Max 5 fetches/sec. Use doiget_batch_fetch for >5 refs."
+)
+METADATA_DESCRIPTION: Final = (
+    "WHEN TO USE: User wants metadata for a DOI / arXiv id without paying for or being noticed by "
+    "a PDF download.\n"
+    "INPUTS: ref (DOI or arXiv id), dry_run (optional bool).\n"
+    "OUTPUTS: { ok: true, ref, source, license?, oa_url:string|null, metadata } "
+    "or { ok:false, error }.\n"
+    "COSTS: 1-2 s metadata round-trip. No publisher fetch.\n"
+    "SIDE EFFECTS: Appends a provenance row tagged 'metadata-only' (unless dry_run). "
+    "Writes the metadata TOML to the store.\n"
+    "LIMITS: Subject to the same rate cap as fetch_paper (5/sec). "
+    "The OA URL is reported but never followed."
+)
+
+
+def closed(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Returns the schema of an object with these members and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **(optional or {})},
+        "additionalProperties": False,
+    }
+
+
+TEXT: Final = {"type": "string", "minLength": 1}
+TEXT_OR_NULL: Final = {"type": ["string", "null"]}
+YES: Final = {"const": True}
+NO: Final = {"const": False}
+NUMBER: Final = {"type": "integer"}
+TEXTS: Final = {"type": "array", "items": TEXT}
+DENIAL: Final = closed(
+    {"reason": {"enum": list(shapes.DENIAL_REASONS)}},
+    {
+        "source": TEXT,
+        "attempted": TEXT,
+        "expected": TEXTS,
+        "hop_index": NUMBER,
+        "cap": NUMBER,
+        "actual": NUMBER,
+    },
+)
+ERROR: Final = closed(
+    {"code": {"enum": list(PAPER_CODES)}, "message": TEXT}, {"denial_context": DENIAL}
+)
+ROW_ERROR: Final = closed(
+    {
+        "code": {"enum": list(PAPER_CODES)},
+        "message": TEXT,
+        "denial_context": {"anyOf": [DENIAL, {"type": "null"}]},
+    }
+)
+FAILURE: Final = closed({"ok": NO, "ref": {"type": "string"}, "error": ERROR})
+PLAN: Final = closed(
+    {
+        "metadata_sources": TEXTS,
+        "pdf_sources": {
+            "type": "array",
+            "items": closed({"key": TEXT, "candidate_hosts": TEXTS}),
+        },
+        "redirect_allowlists_loaded": TEXTS,
+        "candidate_hosts_are_upper_bound": YES,
+        "target_pdf_path": TEXT,
+        "target_metadata_path": TEXT,
+        "would_append_provenance": {"type": "boolean"},
+    }
+)
+BUDGET: Final = closed({"global_per_sec": {"const": 5.0}, "per_source_min_gap_ms": {"const": 200}})
+REF_SHAPE: Final = {"anyOf": [closed({"doi": TEXT}), closed({"arxiv": TEXT})]}
+DRY_RUN: Final = closed(
+    {"ok": YES, "dry_run": YES, "ref": REF_SHAPE, "plan": PLAN, "rate_limit_budget": BUDGET}
+)
+FETCHED: Final = closed(
+    {
+        "ok": YES,
+        "ref": TEXT,
+        "source": {"enum": list(shapes.COPY_SOURCES)},
+        "resolver_profile": TEXT,
+        "path": TEXT,
+        "license": TEXT,
+        "size_bytes": NUMBER,
+        "schema_version": TEXT,
+    }
+)
+METADATA: Final = closed(
+    {
+        "ok": YES,
+        "ref": TEXT,
+        "source": {"enum": list(shapes.METADATA_SOURCES)},
+        "resolver_profile": TEXT,
+        "license": TEXT,
+        "oa_url": TEXT_OR_NULL,
+        "metadata": {"type": "object"},
+        "schema_version": TEXT,
+    }
+)
+PROFILE: Final = closed(
+    {
+        "ok": YES,
+        "oa_enabled": YES,
+        "metadata_sources": TEXTS,
+        "tdm_enabled": {"type": "boolean"},
+        "tdm_elsevier": {"type": "boolean"},
+        "tdm_aps": {"type": "boolean"},
+        "tdm_springer": {"type": "boolean"},
+        "rate_limit_per_sec": {"const": 5.0},
+    }
+)
+HEALTH: Final = closed(
+    {
+        "ok": YES,
+        "version": TEXT,
+        "schema_version": TEXT,
+        "store_writable": {"type": "boolean"},
+    }
+)
+SUMMARY: Final = closed(
+    {
+        "safekey": TEXT,
+        "title": TEXT,
+        "year": {"type": ["integer", "null"]},
+        "fetched_at": TEXT_OR_NULL,
+    }
+)
+
+
+def conforms(schema: dict[str, Any], value: Any) -> bool:
+    """Returns whether a value satisfies a schema; shows the faults."""
+    faults = validation_faults(compile_schema(schema), value)
+    assert faults == [], value
+    return True
+
+
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "resolve": ("doiget_resolve_paper", {"ref": PAPER}),
+    "resolve e-print": ("doiget_resolve_paper", {"ref": f"arXiv:{E_PRINT}"}),
+    "resolve unknown": ("doiget_resolve_paper", {"ref": UNKNOWN}),
+    "resolve unreachable": ("doiget_resolve_paper", {"ref": "10.1234/unrecorded"}),
+    "info before": ("doiget_info", {"ref": PAPER}),
+    "metadata": ("doiget_metadata_only", {"ref": PAPER, "dry_run": False}),
+    "metadata e-print": ("doiget_metadata_only", {"ref": E_PRINT}),
+    "metadata unknown": ("doiget_metadata_only", {"ref": UNKNOWN}),
+    "info after": ("doiget_info", {"ref": PAPER}),
+    "info stored": ("doiget_info", {"ref": STORED}),
+    "info unknown": ("doiget_info", {"ref": UNKNOWN}),
+    "search": ("doiget_search_local", {"query": "muller", "limit": 5}),
+    "search nothing": ("doiget_search_local", {"query": "qwzx"}),
+    "recent": ("doiget_list_recent", {"limit": 1}),
+    "recent zero": ("doiget_list_recent", {"limit": 0}),
+    "recent many": ("doiget_list_recent", {"limit": 5000}),
+    "path": ("doiget_paper_pdf_path", {"ref": STORED}),
+    "path unknown": ("doiget_paper_pdf_path", {"ref": UNKNOWN}),
+    "bibtex": ("doiget_bibtex_export", {"refs": [STORED, UNKNOWN, "desks"]}),
+    "csl": ("doiget_csl_export", {"refs": [STORED, UNKNOWN, "desks"]}),
+    "bibtex many": ("doiget_bibtex_export", {"refs": [STORED] * 201}),
+    "no ref": ("doiget_info", {}),
+    "ref of another type": ("doiget_fetch_paper", {"ref": 7}),
+    "other argument": ("doiget_list_recent", {"limt": 3}),
+    **{f"refused {ref}": ("doiget_resolve_paper", {"ref": ref}) for ref in REFUSED},
+    **{
+        f"dry {tool}": (tool, {**arguments, "dry_run": True})
+        for tool, arguments in WITHOUT_DRY_RUN.items()
+    },
+}
+WORK = {
+    "DOI": PAPER,
+    "type": "journal-article",
+    "title": ["A desk for one"],
+    "author": [{"given": "Anna", "family": "Müller", "sequence": "first", "affiliation": []}],
+    "container-title": ["Annals of Desks"],
+    "issued": {"date-parts": [[2024, 5]]},
+    "license": [
+        {
+            "URL": "https://creativecommons.org/licenses/by/4.0/",
+            "start": {"date-parts": [[2024, 5, 1]]},
+            "delay-in-days": 0,
+            "content-version": "vor",
+        }
+    ],
+}
+COPY = "https://repository.example.org/desk-1.pdf"
+LOCATION = {
+    "url": COPY,
+    "url_for_pdf": COPY,
+    "url_for_landing_page": "https://repository.example.org/desk-1",
+    "license": "cc-by",
+    "version": "publishedVersion",
+    "host_type": "repository",
+}
+OPEN = {
+    "doi": PAPER,
+    "doi_url": f"https://doi.org/{PAPER}",
+    "title": "A desk for one",
+    "genre": "journal-article",
+    "is_oa": True,
+    "oa_status": "green",
+    "best_oa_location": LOCATION,
+    "first_oa_location": LOCATION,
+    "oa_locations": [LOCATION],
+    "journal_name": "Annals of Desks",
+    "year": 2024,
+    "z_authors": [],
+}
+FEED = f"""<?xml version="1.0" encoding="UTF-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
+ xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
+<title>arXiv Query</title><opensearch:totalResults>1</opensearch:totalResults>
+<opensearch:startIndex>0</opensearch:startIndex><opensearch:itemsPerPage>1</opensearch:itemsPerPage>
+<entry><id>http://arxiv.org/abs/{E_PRINT}v1</id><title>A desk in advance</title>
+<summary>Short.</summary><published>2024-01-20T00:00:00Z</published>
+<updated>2024-01-20T00:00:00Z</updated><author><name>A. Reader</name></author>
+<link href="http://arxiv.org/abs/{E_PRINT}v1" rel="alternate" type="text/html"/>
+<link href="http://arxiv.org/pdf/{E_PRINT}v1" rel="related" title="pdf"/>
+<arxiv:primary_category term="cs.DL"/><category term="cs.DL"/></entry></feed>"""
+API = "https://api.crossref.org/works/10.1234%2F"
+EXCHANGES = [
+    (
+        f"{API}desk-1",
+        "application/json",
+        json.dumps({"status": "ok", "message-type": "work", "message": WORK}).encode(),
+    ),
+    (f"{API}none", "", b"Resource not found."),
+    (
+        f"https://export.arxiv.org/api/query?id_list={E_PRINT}&start=0&max_results=1",
+        "application/atom+xml",
+        FEED.encode(),
+    ),
+    (
+        "https://api.unpaywall.org/v2/10.1234%2Fdesk-1",
+        "application/json",
+        json.dumps(OPEN).encode(),
+    ),
+    ("https://api.unpaywall.org/v2/10.1234%2Fnone", "", b"{}"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("doiget")
+
+
+@pytest.fixture(scope="module")
+def answers(code_folder: Path, folder: Path) -> Answers:
+    replay = recording(folder / "recording", EXCHANGES)
+    shutil.copytree(STORE, folder / "store")
+    used = ("crossref", "arxiv", "unpaywall")
+    settings = {
+        "cache_dir": str(code_folder),
+        "data_dir": str(folder / "data"),
+        "papers": {"folder": str(folder / "store")},
+        "fetch": {"contact": "reader@example.org"},
+        "server": {"surface": "doiget"},
+        "plugins": {name: {"enabled": name in used} for name in BUILTIN_PLUGINS},
+    }
+    return ask(serve_command(folder, settings, "--replay", str(replay)), CALLS)
+
+
+@pytest.mark.requirement("doiget:tools")
+def test_exactly_the_thirteen_tools_are_listed(answers: Answers) -> None:
+    assert list(answers.tools) == TOOLS
+    assert (answers.listed, answers.prompts) == ({}, False)
+
+
+@pytest.mark.requirement("doiget:excluded")
+def test_excluded_tools_are_never_listed(answers: Answers) -> None:
+    assert not set(EXCLUDED) & set(answers.tools)
+    words = ("delete", "remove", "credential", "shell", "url", "secret", "key")
+    assert not [tool for tool in TOOLS for word in words if word in tool]
+    for tool in find_surface("doiget").tools.values():
+        assert not tool.spec.destructive
+        names = set(tool.spec.input_schema["properties"])
+        assert not names & {"url", "uri", "path", "command", "host"}, tool.spec.name
+
+
+@pytest.mark.requirement("doiget:names")
+def test_names_are_in_snake_case_with_the_prefix() -> None:
+    assert all(re.fullmatch("doiget(_[a-z]+)+", tool) for tool in TOOLS)
+
+
+@pytest.mark.requirement("doiget:descriptions")
+@pytest.mark.parametrize("tool", TOOLS)
+def test_descriptions_have_six_sections(answers: Answers, tool: str) -> None:
+    lines = answers.tools[tool].description.split("\n")
+    assert [line.partition(": ")[0] for line in lines] == SECTIONS
+    assert all(line.partition(": ")[2].strip() for line in lines)
+
+
+@pytest.mark.requirement("doiget:fetch-spec")
+def test_the_fetch_tool_is_as_in_the_document(answers: Answers) -> None:
+    tool = answers.tools["doiget_fetch_paper"]
+    assert tool.description == FETCH_DESCRIPTION
+    schema = tool.input_schema
+    assert (schema["type"], schema["required"], schema["additionalProperties"]) == (
+        "object",
+        ["ref"],
+        False,
+    )
+    assert schema["properties"]["ref"] == REF
+
+
+@pytest.mark.requirement("doiget:metadata-spec")
+@pytest.mark.requirement("doiget:dry-run-default")
+def test_the_metadata_tool_is_as_in_the_document(answers: Answers) -> None:
+    tool = answers.tools["doiget_metadata_only"]
+    assert tool.description == METADATA_DESCRIPTION
+    assert tool.input_schema == {
+        "type": "object",
+        "required": ["ref"],
+        "properties": {"ref": REF, "dry_run": {"type": "boolean", "default": False}},
+        "additionalProperties": False,
+    }
+    for name in ("doiget_fetch_paper", "doiget_batch_fetch"):
+        schema = answers.tools[name].input_schema
+        assert schema["properties"]["dry_run"] == {"type": "boolean", "default": False}
+        assert "dry_run" not in schema["required"]
+
+
+@pytest.mark.requirement("doiget:input-schemas")
+def test_arguments_are_validated_by_the_input_schema(answers: Answers) -> None:
+    for tool in answers.tools.values():
+        assert tool.input_schema["additionalProperties"] is False
+    for name in ("no ref", "ref of another type", "other argument", "bibtex many"):
+        assert answers.data(name)["error"]["code"] == "INVALID_REF", name
+    for ref in REFUSED:
+        told = answers.data(f"refused {ref}")
+        assert (told["ok"], told["ref"], told["error"]["code"]) == (False, ref, "INVALID_REF")
+
+
+@pytest.mark.requirement("doiget:envelopes")
+@pytest.mark.requirement("doiget:no-throw")
+@pytest.mark.requirement("doiget:error-codes")
+def test_every_call_is_answered_in_an_envelope(answers: Answers) -> None:
+    assert set(answers.results) == set(CALLS)
+    for name in CALLS:
+        told = answers.data(name)  # no protocol error, and `isError` is not set
+        if told["ok"]:
+            assert "error" not in told
+        else:
+            assert told["error"]["code"] in PAPER_CODES
+            assert told["error"]["message"]
+
+
+@pytest.mark.requirement("doiget:error-codes")
+def test_every_code_is_told_as_it_is() -> None:
+    for code in PAPER_CODES:
+        told = shapes.failed_single({"ref": PAPER}, PaperError(code, "what happened"))
+        assert conforms(FAILURE, told)
+        assert told["error"]["code"] == code
+    other = shapes.failed_single({"ref": PAPER}, SourceError("upstream_error", "down", plugin="x"))
+    assert (conforms(FAILURE, other), other["error"]["code"]) == (True, "NETWORK_ERROR")
+
+
+@pytest.mark.requirement("doiget:resolve-paper")
+def test_a_reference_is_resolved_to_metadata(answers: Answers, folder: Path) -> None:
+    told = answers.data("resolve")
+    assert conforms(METADATA, told)
+    assert (told["ref"], told["source"], told["resolver_profile"]) == (
+        PAPER,
+        "crossref",
+        "crossref",
+    )
+    assert told["metadata"]["title"] == "A desk for one"
+    assert told["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    e_print = answers.data("resolve e-print")
+    assert conforms(METADATA, e_print)
+    assert (e_print["source"], e_print["license"]) == ("arxiv", "unknown")
+    assert answers.data("info before")["metadata"] is None, "nothing is kept"
+
+
+@pytest.mark.requirement("doiget:fetch-failure")
+@pytest.mark.requirement("doiget:denial-single")
+def test_failures_of_single_papers_have_no_denial_context_unless_denied(answers: Answers) -> None:
+    for name, code in (
+        ("resolve unknown", "NOT_FOUND"),
+        ("resolve unreachable", "NETWORK_ERROR"),
+        ("metadata unknown", "NOT_FOUND"),
+    ):
+        told = answers.data(name)
+        assert conforms(FAILURE, told)
+        assert told["error"]["code"] == code
+        assert "denial_context" not in told["error"]
+    denied = {"reason": "insecure_scheme", "attempted": "http://a.example/", "expected": ["https"]}
+    found = {"ok": False, "error": {"code": "CAPABILITY_DENIED", "message": "no", "attempts": []}}
+    found["error"]["denial_context"] = denied  # type: ignore[index]
+    for shape in (shapes.resolved, shapes.metadata, shapes.fetched):
+        told = shape({"ref": PAPER}, found)
+        assert conforms(FAILURE, told)
+        assert told["error"]["denial_context"] == denied
+
+
+@pytest.mark.requirement("doiget:denial-context")
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("host_not_granted", "redirect_not_in_allowlist"),
+        ("host_not_declared", "redirect_not_in_allowlist"),
+        ("private_address", "ssrf_private_address"),
+        ("ip_literal", "ssrf_private_address"),
+        ("insecure_scheme", "insecure_scheme"),
+        ("offline", "capability_not_granted"),
+        ("size_cap_exceeded", "size_cap_exceeded"),
+    ],
+)
+def test_reasons_of_a_denial_are_those_of_the_document(reason: str, told: str) -> None:
+    context = {"reason": reason, "url": "https://a.example/x", "grant": "plugins.x", "cap": 5}
+    found = shapes.denial(context)
+    assert conforms(DENIAL, found)
+    assert found == {"reason": told, "cap": 5, "attempted": "https://a.example/x"}
+
+
+@pytest.mark.requirement("doiget:denial-expected")
+@pytest.mark.requirement("doiget:denial-written")
+def test_an_empty_allowlist_is_told_and_an_absent_one_is_not() -> None:
+    plain = {"reason": "redirect_not_in_allowlist"}
+    assert shapes.denial(plain) == plain
+    for written in ({**plain, "expected": []}, {**plain, "expected": ["a.example"]}):
+        assert json.loads(json.dumps(shapes.denial(written))) == written
+
+
+@pytest.mark.requirement("doiget:info")
+def test_the_stores_metadata_is_told(answers: Answers) -> None:
+    schema = closed({"ok": YES, "ref": TEXT, "safekey": TEXT, "metadata": {}})
+    told = answers.data("info stored")
+    assert conforms(schema, told)
+    assert told["safekey"] == "doi_10.1234_desks"
+    assert told["metadata"]["title"] == "How many desks? An inventory"
+    assert told["metadata"]["doiget"]["license"] == "CC-BY-4.0"
+    unknown = answers.data("info unknown")
+    assert conforms(schema, unknown)
+    assert (unknown["safekey"], unknown["metadata"]) == ("doi_10.1234_none", None)
+
+
+@pytest.mark.requirement("doiget:search-local")
+def test_titles_authors_and_venues_are_searched(answers: Answers) -> None:
+    rows = {"type": "array", "items": SUMMARY}
+    schema = closed(
+        {"ok": YES, "scope": {"const": "local"}, "query": TEXT, "count": NUMBER, "results": rows}
+    )
+    found = answers.data("search")
+    assert conforms(schema, found)
+    assert {"doi_10.1234_desks"} <= {one["safekey"] for one in found["results"]}
+    assert found["count"] == len(found["results"])
+    assert answers.data("search nothing")["results"] == []
+
+
+@pytest.mark.requirement("doiget:list-recent")
+def test_the_last_entries_are_listed(answers: Answers) -> None:
+    rows = {"type": "array", "items": SUMMARY}
+    schema = closed({"ok": YES, "count": NUMBER, "entries": rows})
+    for name in ("recent", "recent zero", "recent many"):
+        assert conforms(schema, answers.data(name))
+    assert answers.data("recent")["count"] == 1
+    assert answers.data("recent zero") == answers.data("recent many")
+    times = [one["fetched_at"] or "" for one in answers.data("recent many")["entries"]]
+    assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.requirement("doiget:pdf-path")
+def test_the_path_of_a_stored_pdf_is_told(answers: Answers, folder: Path) -> None:
+    told = answers.data("path")
+    assert told == {
+        "ok": True,
+        "ref": STORED,
+        "safekey": "doi_10.1234_desks",
+        "path": str(folder / "store" / "doi_10.1234_desks.pdf"),
+        "pdf_exists": True,
+    }
+    assert answers.data("path unknown")["path"] is None
+    assert answers.data("path unknown")["pdf_exists"] is False
+
+
+@pytest.mark.requirement("doiget:bibtex-export")
+def test_entries_are_exported_as_bibtex(answers: Answers) -> None:
+    stored, unknown, refused = answers.data("bibtex")["entries"]
+    assert stored["bibtex"].startswith("@article{")
+    assert "10.1234/desks" in stored["bibtex"]
+    assert unknown == {"ref": UNKNOWN, "safekey": "doi_10.1234_none", "bibtex": None}
+    assert (refused["ref"], refused["error"]["code"]) == ("desks", "INVALID_REF")
+
+
+@pytest.mark.requirement("doiget:csl-export")
+def test_entries_are_exported_as_csl_json(answers: Answers) -> None:
+    stored, unknown, refused = answers.data("csl")["entries"]
+    [item] = stored["csl"]
+    assert (item["type"], item["DOI"]) == ("article-journal", STORED)
+    assert unknown["csl"] is None
+    assert refused["error"]["code"] == "INVALID_REF"
+
+
+@pytest.mark.requirement("doiget:metadata-only")
+@pytest.mark.requirement("doiget:metadata-success")
+@pytest.mark.requirement("doiget:metadata-sources")
+@pytest.mark.requirement("doiget:resolver-profile")
+def test_metadata_has_the_members_of_the_document(answers: Answers) -> None:
+    told = answers.data("metadata")
+    assert conforms(METADATA, told)
+    assert (told["source"], told["resolver_profile"]) == ("crossref", "crossref")
+    assert told["schema_version"] == "1.0"
+    assert answers.data("metadata e-print")["source"] == "arxiv"
+
+
+@pytest.mark.requirement("doiget:metadata-oa-url")
+@pytest.mark.requirement("doiget:metadata-no-pdf")
+def test_the_open_copy_is_told_and_never_followed(answers: Answers, folder: Path) -> None:
+    told = answers.data("metadata")
+    # Nothing is recorded at the copy's address: a request of it would have failed the call.
+    assert (told["ok"], told["oa_url"], told["license"]) == (True, COPY, "cc-by")
+    assert not (folder / "store" / "doi_10.1234_desk-1.pdf").exists()
+
+
+@pytest.mark.requirement("doiget:metadata-written")
+def test_metadata_is_kept_with_a_row_in_the_log(answers: Answers, folder: Path) -> None:
+    assert answers.data("info after")["metadata"]["title"] == "A desk for one"
+    assert (folder / "store" / ".metadata" / "doi_10.1234_desk-1.toml").is_file()
+    log = (folder / "data" / "provenance" / "access.log").read_text("utf-8")
+    rows = [json.loads(line) for line in log.splitlines()]
+    [row] = [row for row in rows if row.get("ref") == PAPER]
+    assert row["capability"] == "metadata"
+    assert row["store_path"] == ".metadata/doi_10.1234_desk-1.toml"
+
+
+@pytest.mark.requirement("doiget:dry-run-refused")
+@pytest.mark.parametrize("tool", WITHOUT_DRY_RUN)
+def test_dry_run_is_refused_where_it_does_not_apply(answers: Answers, tool: str) -> None:
+    told = answers.data(f"dry {tool}")
+    assert (told["ok"], told["error"]["code"]) == (False, "INVALID_REF")
+    assert "dry_run" in told["error"]["message"]
