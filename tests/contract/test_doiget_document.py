@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +22,13 @@ from carrel.papers.errors import PAPER_CODES, PaperError
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.surfaces import find_surface
 from carrel.surfaces.doiget import shapes
+from support.stdio_client import StdioClient
 from support.surfaces import Answers, ask, recording, serve_command
 
 STORE = Path(__file__).parents[1] / "host" / "papers" / "doiget_store"
 STORED, PAPER, UNKNOWN, E_PRINT = "10.1234/desks", "10.1234/desk-1", "10.1234/none", "2401.12345"
+CLOSED, ELSEWHERE = "10.1234/closed", "10.1234/elsewhere"
+PDF = b"%PDF-1.7\n% one desk\n"
 #: References that the document's pattern refuses.
 REFUSED = ["desks", "10.1234", "10.1234/a b", "hep-ex/0307015", "https://doi.org/10.1234/desks"]
 
@@ -200,6 +205,12 @@ SUMMARY: Final = closed(
 )
 
 
+def log_rows(folder: Path) -> list[dict[str, Any]]:
+    """Returns the rows of the provenance log."""
+    log = (folder / "data" / "provenance" / "access.log").read_text("utf-8")
+    return [json.loads(line) for line in log.splitlines()]
+
+
 def conforms(schema: dict[str, Any], value: Any) -> bool:
     """Returns whether a value satisfies a schema; shows the faults."""
     faults = validation_faults(compile_schema(schema), value)
@@ -216,6 +227,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "metadata": ("doiget_metadata_only", {"ref": PAPER, "dry_run": False}),
     "metadata e-print": ("doiget_metadata_only", {"ref": E_PRINT}),
     "metadata unknown": ("doiget_metadata_only", {"ref": UNKNOWN}),
+    "path before": ("doiget_paper_pdf_path", {"ref": PAPER}),
     "info after": ("doiget_info", {"ref": PAPER}),
     "info stored": ("doiget_info", {"ref": STORED}),
     "info unknown": ("doiget_info", {"ref": UNKNOWN}),
@@ -229,6 +241,27 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "bibtex": ("doiget_bibtex_export", {"refs": [STORED, UNKNOWN, "desks"]}),
     "csl": ("doiget_csl_export", {"refs": [STORED, UNKNOWN, "desks"]}),
     "bibtex many": ("doiget_bibtex_export", {"refs": [STORED] * 201}),
+    "profile": ("doiget_capability_profile", {}),
+    "health": ("doiget_health", {}),
+    "plan": ("doiget_fetch_paper", {"ref": "10.1234/planned", "dry_run": True}),
+    "plan e-print": ("doiget_fetch_paper", {"ref": "arXiv:2401.00001", "dry_run": True}),
+    "plan metadata": ("doiget_metadata_only", {"ref": "10.1234/planned", "dry_run": True}),
+    "plan batch": (
+        "doiget_batch_fetch",
+        {"refs": ["10.1234/planned", "2401.00001"], "dry_run": True},
+    ),
+    "fetch": ("doiget_fetch_paper", {"ref": PAPER, "dry_run": False}),
+    "fetch again": ("doiget_fetch_paper", {"ref": PAPER}),
+    "fetch stored": ("doiget_fetch_paper", {"ref": STORED}),
+    "fetch unknown": ("doiget_fetch_paper", {"ref": UNKNOWN}),
+    "fetch closed": ("doiget_fetch_paper", {"ref": CLOSED}),
+    "fetch denied": ("doiget_fetch_paper", {"ref": ELSEWHERE}),
+    "batch": (
+        "doiget_batch_fetch",
+        {"refs": [PAPER, UNKNOWN, CLOSED, ELSEWHERE, E_PRINT], "dry_run": False},
+    ),
+    "batch of too many": ("doiget_batch_fetch", {"refs": [PAPER] * 101}),
+    "batch with a fault": ("doiget_batch_fetch", {"refs": [PAPER, "desks"]}),
     "no ref": ("doiget_info", {}),
     "ref of another type": ("doiget_fetch_paper", {"ref": 7}),
     "other argument": ("doiget_list_recent", {"limt": 3}),
@@ -255,28 +288,52 @@ WORK = {
     ],
 }
 COPY = "https://repository.example.org/desk-1.pdf"
-LOCATION = {
-    "url": COPY,
-    "url_for_pdf": COPY,
-    "url_for_landing_page": "https://repository.example.org/desk-1",
-    "license": "cc-by",
-    "version": "publishedVersion",
-    "host_type": "repository",
-}
-OPEN = {
-    "doi": PAPER,
-    "doi_url": f"https://doi.org/{PAPER}",
-    "title": "A desk for one",
-    "genre": "journal-article",
-    "is_oa": True,
-    "oa_status": "green",
-    "best_oa_location": LOCATION,
-    "first_oa_location": LOCATION,
-    "oa_locations": [LOCATION],
-    "journal_name": "Annals of Desks",
-    "year": 2024,
-    "z_authors": [],
-}
+PDFS = {PAPER: COPY, ELSEWHERE: "https://elsewhere.example.net/desk.pdf", CLOSED: None}
+
+
+def crossref(doi: str) -> bytes:
+    """Returns Crossref's record of a paper."""
+    return json.dumps(
+        {"status": "ok", "message-type": "work", "message": {**WORK, "DOI": doi}}
+    ).encode()
+
+
+def works(dois: Iterable[str]) -> bytes:
+    """Returns Crossref's list of papers."""
+    items = [{**WORK, "DOI": doi} for doi in dois]
+    message = {"total-results": len(items), "items-per-page": 4, "items": items}
+    return json.dumps({"status": "ok", "message-type": "work-list", "message": message}).encode()
+
+
+def unpaywall(doi: str) -> bytes:
+    """Returns Unpaywall's record of a paper, with its copy in `PDFS`."""
+    url = PDFS[doi]
+    location = {
+        "url": url,
+        "url_for_pdf": url,
+        "url_for_landing_page": None,
+        "license": "cc-by",
+        "version": "publishedVersion",
+        "host_type": "repository",
+    }
+    return json.dumps(
+        {
+            "doi": doi,
+            "doi_url": f"https://doi.org/{doi}",
+            "title": "A desk for one",
+            "genre": "journal-article",
+            "is_oa": url is not None,
+            "oa_status": "green" if url else "closed",
+            "best_oa_location": location if url else None,
+            "first_oa_location": location if url else None,
+            "oa_locations": [location] if url else [],
+            "journal_name": "Annals of Desks",
+            "year": 2024,
+            "z_authors": [],
+        }
+    ).encode()
+
+
 FEED = f"""<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xmlns:arxiv="http://arxiv.org/schemas/atom"
  xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
@@ -289,25 +346,22 @@ FEED = f"""<?xml version="1.0" encoding="UTF-8"?>
 <link href="http://arxiv.org/pdf/{E_PRINT}v1" rel="related" title="pdf"/>
 <arxiv:primary_category term="cs.DL"/><category term="cs.DL"/></entry></feed>"""
 API = "https://api.crossref.org/works/10.1234%2F"
+BATCH_URL = (
+    "https://api.crossref.org/works?filter="
+    f"doi:{PAPER},doi:{UNKNOWN},doi:{CLOSED},doi:{ELSEWHERE}&rows=4"
+)
 EXCHANGES = [
-    (
-        f"{API}desk-1",
-        "application/json",
-        json.dumps({"status": "ok", "message-type": "work", "message": WORK}).encode(),
-    ),
+    *((f"{API}{doi.partition('/')[2]}", "application/json", crossref(doi)) for doi in PDFS),
     (f"{API}none", "", b"Resource not found."),
+    (BATCH_URL, "application/json", works(PDFS)),
     (
         f"https://export.arxiv.org/api/query?id_list={E_PRINT}&start=0&max_results=1",
         "application/atom+xml",
         FEED.encode(),
     ),
-    (
-        "https://api.unpaywall.org/v2/10.1234%2Fdesk-1",
-        "application/json",
-        json.dumps(OPEN).encode(),
-    ),
-    ("https://api.unpaywall.org/v2/10.1234%2Fnone", "", b"{}"),
+    *((f"https://api.unpaywall.org/v2/{doi}", "application/json", unpaywall(doi)) for doi in PDFS),
 ]
+FILES = {COPY: PDF, f"https://export.arxiv.org/pdf/{E_PRINT}v1": PDF}
 
 
 @pytest.fixture(scope="module")
@@ -315,20 +369,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("doiget")
 
 
-@pytest.fixture(scope="module")
-def answers(code_folder: Path, folder: Path) -> Answers:
-    replay = recording(folder / "recording", EXCHANGES)
-    shutil.copytree(STORE, folder / "store")
+def settings_of(folder: Path, code_folder: Path) -> dict[str, Any]:
+    """Returns a configuration with the surface and three sources, whose files are in a folder."""
     used = ("crossref", "arxiv", "unpaywall")
-    settings = {
+    return {
         "cache_dir": str(code_folder),
         "data_dir": str(folder / "data"),
-        "papers": {"folder": str(folder / "store")},
+        "papers": {
+            "folder": str(folder / "store"),
+            "repository_hosts": ["repository.example.org"],
+        },
         "fetch": {"contact": "reader@example.org"},
         "server": {"surface": "doiget"},
         "plugins": {name: {"enabled": name in used} for name in BUILTIN_PLUGINS},
     }
-    return ask(serve_command(folder, settings, "--replay", str(replay)), CALLS)
+
+
+@pytest.fixture(scope="module")
+def answers(code_folder: Path, folder: Path) -> Answers:
+    replay = recording(folder / "recording", EXCHANGES, files=FILES)
+    shutil.copytree(STORE, folder / "store")
+    command = serve_command(folder, settings_of(folder, code_folder), "--replay", str(replay))
+    return ask(command, CALLS)
 
 
 @pytest.mark.requirement("doiget:tools")
@@ -422,7 +484,9 @@ def test_every_code_is_told_as_it_is() -> None:
         told = shapes.failed_single({"ref": PAPER}, PaperError(code, "what happened"))
         assert conforms(FAILURE, told)
         assert told["error"]["code"] == code
-    other = shapes.failed_single({"ref": PAPER}, SourceError("upstream_error", "down", plugin="x"))
+    other = shapes.failed_single(
+        {"ref": PAPER}, SourceError("upstream_error", "down", plugin="x", tool="y")
+    )
     assert (conforms(FAILURE, other), other["error"]["code"]) == (True, "NETWORK_ERROR")
 
 
@@ -579,18 +643,19 @@ def test_metadata_has_the_members_of_the_document(answers: Answers) -> None:
 @pytest.mark.requirement("doiget:metadata-no-pdf")
 def test_the_open_copy_is_told_and_never_followed(answers: Answers, folder: Path) -> None:
     told = answers.data("metadata")
-    # Nothing is recorded at the copy's address: a request of it would have failed the call.
     assert (told["ok"], told["oa_url"], told["license"]) == (True, COPY, "cc-by")
-    assert not (folder / "store" / "doi_10.1234_desk-1.pdf").exists()
+    # The store had no PDF when metadata was all that had been asked for.
+    assert answers.data("path before")["path"] is None
+    rows = log_rows(folder)
+    before = rows[: [row["event"] for row in rows].index("fetch")]
+    assert {row["capability"] for row in before if row.get("ref") == PAPER} == {"metadata"}
 
 
 @pytest.mark.requirement("doiget:metadata-written")
 def test_metadata_is_kept_with_a_row_in_the_log(answers: Answers, folder: Path) -> None:
     assert answers.data("info after")["metadata"]["title"] == "A desk for one"
     assert (folder / "store" / ".metadata" / "doi_10.1234_desk-1.toml").is_file()
-    log = (folder / "data" / "provenance" / "access.log").read_text("utf-8")
-    rows = [json.loads(line) for line in log.splitlines()]
-    [row] = [row for row in rows if row.get("ref") == PAPER]
+    row = next(row for row in log_rows(folder) if row.get("ref") == PAPER)
     assert row["capability"] == "metadata"
     assert row["store_path"] == ".metadata/doi_10.1234_desk-1.toml"
 
@@ -601,3 +666,204 @@ def test_dry_run_is_refused_where_it_does_not_apply(answers: Answers, tool: str)
     told = answers.data(f"dry {tool}")
     assert (told["ok"], told["error"]["code"]) == (False, "INVALID_REF")
     assert "dry_run" in told["error"]["message"]
+
+
+@pytest.mark.requirement("doiget:fetch-paper")
+@pytest.mark.requirement("doiget:fetch-success")
+@pytest.mark.requirement("doiget:resolver-profile")
+def test_a_paper_is_downloaded_to_the_store(answers: Answers, folder: Path) -> None:
+    told = answers.data("fetch")
+    assert conforms(FETCHED, told)
+    path = folder / "store" / "doi_10.1234_desk-1.pdf"
+    assert told == {
+        "ok": True,
+        "ref": PAPER,
+        "source": "unpaywall",
+        "resolver_profile": "unpaywall",
+        "path": str(path),
+        "license": "cc-by",
+        "size_bytes": len(PDF),
+        "schema_version": "1.0",
+    }
+    assert path.read_bytes() == PDF
+    assert answers.data("fetch again") == told
+    stored = answers.data("fetch stored")
+    assert conforms(FETCHED, stored)
+    assert (stored["source"], stored["license"]) == ("unpaywall", "CC-BY-4.0")
+    assert {"fetch", "store_write"} <= {row["event"] for row in log_rows(folder)}
+
+
+@pytest.mark.requirement("doiget:fetch-failure")
+@pytest.mark.requirement("doiget:denial-context")
+def test_a_paper_that_cannot_be_downloaded_is_a_failure(answers: Answers) -> None:
+    for name, code in (
+        ("fetch unknown", "NOT_FOUND"),
+        ("fetch closed", "NO_OA_AVAILABLE"),
+        ("fetch denied", "CAPABILITY_DENIED"),
+    ):
+        told = answers.data(name)
+        assert conforms(FAILURE, told)
+        assert told["error"]["code"] == code
+    denial = answers.data("fetch denied")["error"]["denial_context"]
+    assert denial["reason"] == "redirect_not_in_allowlist"
+    assert denial["attempted"] == "elsewhere.example.net"
+    assert "denial_context" not in answers.data("fetch closed")["error"]
+
+
+@pytest.mark.requirement("doiget:batch-fetch")
+@pytest.mark.requirement("doiget:denial-batch")
+def test_a_batch_has_a_row_for_each_reference(answers: Answers, folder: Path) -> None:
+    told = answers.data("batch")
+    assert set(told) == {"ok", "results"}
+    refs = CALLS["batch"][1]["refs"]
+    assert [row["ref"] for row in told["results"]] == refs
+    codes = [row["error"]["code"] if not row["ok"] else None for row in told["results"]]
+    assert codes == [None, "NOT_FOUND", "NO_OA_AVAILABLE", "CAPABILITY_DENIED", None]
+    for row in told["results"]:
+        if row["ok"]:
+            assert conforms(FETCHED, row)
+        else:
+            assert conforms(closed({"ref": TEXT, "ok": NO, "error": ROW_ERROR}), row)
+            denied = row["error"]["code"] == "CAPABILITY_DENIED"
+            assert (row["error"]["denial_context"] is not None) == denied
+    assert (folder / "store" / "arxiv_2401.12345v1.pdf").read_bytes() == PDF
+
+
+@pytest.mark.requirement("doiget:batch-fetch")
+def test_a_batch_of_too_many_or_with_a_fault_is_refused_as_a_whole(answers: Answers) -> None:
+    schema = answers.tools["doiget_batch_fetch"].input_schema["properties"]["refs"]
+    assert (schema["maxItems"], schema["items"]) == (100, REF)
+    for name in ("batch of too many", "batch with a fault"):
+        told = answers.data(name)
+        assert (told["ok"], told["error"]["code"]) == (False, "INVALID_REF")
+        assert "results" not in told
+
+
+@pytest.mark.requirement("doiget:dry-run-envelope")
+@pytest.mark.requirement("doiget:dry-run-upper-bound")
+def test_a_dry_run_is_a_plan_in_its_envelope(answers: Answers, folder: Path) -> None:
+    for name in ("plan", "plan e-print", "plan metadata"):
+        assert conforms(DRY_RUN, answers.data(name))
+    told = answers.data("plan")
+    assert told["ref"] == {"doi": "10.1234/planned"}
+    assert answers.data("plan e-print")["ref"] == {"arxiv": "2401.00001"}
+    assert told["plan"]["metadata_sources"] == ["arxiv", "crossref", "unpaywall"]
+    assert told["plan"]["target_pdf_path"] == str(folder / "store" / "doi_10.1234_planned.pdf")
+    batch = answers.data("plan batch")
+    row = closed({"ref": REF_SHAPE, "plan": PLAN, "rate_limit_budget": BUDGET})
+    plans = {"type": "array", "minItems": 2, "items": row}
+    assert conforms(closed({"ok": YES, "dry_run": YES, "plans": plans}), batch)
+
+
+@pytest.mark.requirement("doiget:dry-run-hosts")
+def test_candidate_hosts_are_the_static_allowlists(answers: Answers) -> None:
+    sources = answers.data("plan")["plan"]["pdf_sources"]
+    by_key = {one["key"]: one["candidate_hosts"] for one in sources}
+    assert {"arxiv", "oa-publisher"} <= set(by_key)
+    assert "*.springeropen.com" in by_key["oa-publisher"]
+    # The lists are the same whatever the paper: no host is predicted.
+    assert sources == answers.data("plan e-print")["plan"]["pdf_sources"]
+    assert answers.data("plan metadata")["plan"]["pdf_sources"] == []
+
+
+@pytest.mark.requirement("doiget:dry-run-untouched")
+def test_a_dry_run_touches_neither_network_nor_disk_nor_log(
+    code_folder: Path, tmp_path: Path
+) -> None:
+    calls = {name: CALLS[name] for name in ("plan", "plan metadata", "plan batch")}
+    found = ask(
+        serve_command(
+            tmp_path, settings_of(tmp_path, code_folder), "--record", str(tmp_path / "asked")
+        ),
+        calls,
+    )
+    assert all(found.data(name)["ok"] for name in calls)
+    assert not (tmp_path / "store").exists()
+    assert not (tmp_path / "data" / "provenance").exists()
+    asked = tmp_path / "asked"
+    assert not asked.exists() or list(asked.iterdir()) == []
+
+
+@pytest.mark.requirement("doiget:capability-profile")
+@pytest.mark.requirement("doiget:capability-shape")
+@pytest.mark.requirement("doiget:capability-redacted")
+def test_the_capability_profile_names_sources_and_no_keys(answers: Answers) -> None:
+    told = answers.data("profile")
+    assert conforms(PROFILE, told)
+    assert told["metadata_sources"] == ["arxiv", "crossref"]
+    assert not any(told[name] for name in told if name.startswith("tdm_"))
+    assert "reader@example.org" not in json.dumps(told)
+
+
+@pytest.mark.requirement("doiget:capability-tdm")
+def test_tdm_is_enabled_by_any_grant(code_folder: Path, tmp_path: Path) -> None:
+    env = {"CARREL_TDM_APS_AGREED": "1", "CARREL_SECRET_TDM_APS_KEY": "s3cret-key"}
+    command = serve_command(tmp_path, settings_of(tmp_path, code_folder))
+    told = ask(command, {"profile": CALLS["profile"]}, env=env).data("profile")
+    assert conforms(PROFILE, told)
+    granted = {name: told[name] for name in told if name.startswith("tdm_")}
+    assert granted == {
+        "tdm_enabled": True,
+        "tdm_elsevier": False,
+        "tdm_aps": True,
+        "tdm_springer": False,
+    }
+    assert "s3cret-key" not in json.dumps(told)
+
+
+@pytest.mark.requirement("doiget:health")
+def test_health_says_whether_the_store_can_be_written(answers: Answers) -> None:
+    told = answers.data("health")
+    assert conforms(HEALTH, told)
+    assert (told["schema_version"], told["store_writable"]) == ("1.0", True)
+
+
+@pytest.mark.requirement("doiget:serve")
+@pytest.mark.requirement("doiget:smoke")
+@pytest.mark.requirement("doiget:stdout")
+@pytest.mark.requirement("doiget:stderr")
+@pytest.mark.requirement("doiget:shutdown")
+def test_the_smoke_test_finds_frames_alone_on_stdout(code_folder: Path, tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, code_folder)
+    settings["plugins"]["lost"] = {"url": (tmp_path / "lost.wasm").as_uri()}
+    with StdioClient(serve_command(tmp_path, settings)) as client:
+        client.open()
+        listed = client.request("tools/list")["result"]["tools"]
+        assert [tool["name"] for tool in listed] == TOOLS
+        health = client.result("doiget_health")["structuredContent"]
+        assert conforms(HEALTH, health)
+        start = time.monotonic()
+        assert client.finish() == 0
+        assert time.monotonic() - start < 5
+    for line in client.lines:
+        assert json.loads(line)["jsonrpc"] == "2.0"
+    assert b"lost.wasm" in client.stderr
+
+
+@pytest.mark.requirement("doiget:citation-graph")
+def test_the_graphs_arguments_are_clamped_and_its_edges_go_to_the_cited_paper() -> None:
+    assert shapes.graph_arguments({"ref": PAPER, "depth": 9, "total": 5000, "per_paper": 99}) == {
+        "ref": PAPER,
+        "direction": "references",
+        "depth": 3,
+        "max_nodes": 100,
+        "per_paper": 20,
+    }
+    found = {
+        "ok": True,
+        "root": "doi:10.1234/desk-1",
+        "nodes": [{"id": "doi:10.1234/desk-1", "depth": 0, "title": "A desk for one"}],
+        "edges": [{"citing": "doi:10.1234/desk-1", "cited": "doi:10.1234/desks", "sources": ["x"]}],
+        "truncated": False,
+        "total_visited": 1,
+        "attempts": [],
+    }
+    assert shapes.graph({"ref": PAPER}, found) == {
+        "ok": True,
+        "ref": PAPER,
+        "seed_work_id": "doi:10.1234/desk-1",
+        "nodes": [{"id": "doi:10.1234/desk-1", "depth": 0}],
+        "edges": [{"from": "doi:10.1234/desk-1", "to": "doi:10.1234/desks"}],
+        "truncated": False,
+        "total_visited": 1,
+    }

@@ -15,6 +15,11 @@ import anyio
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from carrel.exchange import Request, Response
+from carrel.fetch.recording import Recordings
+
+#: The header `accept` of downloads of PDFs.
+PDF_ACCEPTED = "application/pdf, */*;q=0.1"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "recordings"
 
 #: Name of a call → the tool and its arguments.
@@ -103,7 +108,11 @@ def ask(
 
 
 def recording(
-    folder: Path, exchanges: Iterable[tuple[str, str, bytes]] = (), *, example: str | None = None
+    folder: Path,
+    exchanges: Iterable[tuple[str, str, bytes]] = (),
+    *,
+    files: Mapping[str, bytes] | None = None,
+    example: str | None = None,
 ) -> Path:
     """Writes a folder of recorded exchanges.
 
@@ -111,25 +120,19 @@ def recording(
         folder: the new folder.
         exchanges: URL of a GET request, media type and body of its response; an empty media type
             means a 404.
+        files: URL of a download → the PDF.
         example: a folder of `examples/recordings` whose exchanges it has too.
     """
-    if example is None:
-        folder.mkdir(parents=True)
-    else:
+    if example is not None:
         shutil.copytree(EXAMPLES / example, folder)
-    for number, (url, media_type, body) in enumerate(exchanges, start=900):
-        (folder / f"{number}-body").write_bytes(body)
-        exchange = {
-            "format": 1,
-            "request": {"method": "GET", "url": url},
-            "response": {
-                "status": 200 if media_type else 404,
-                "url": url,
-                "headers": [["content-type", media_type or "text/plain"]],
-                "size": len(body),
-                "body": f"{number}-body",
-            },
-        }
-        text = json.dumps(exchange)
-        (folder / f"{number}.json").write_text(text, encoding="utf-8")
+    kept = Recordings(folder, create=True)
+    for url, media_type, body in exchanges:
+        headers = (("content-type", media_type or "text/plain"),)
+        status = 200 if media_type else 404
+        kept.keep(
+            Request("GET", url), Response(status, url, headers, body.decode(), size=len(body))
+        )
+    for url, file in (files or {}).items():
+        asked = Request("GET", url, (("accept", PDF_ACCEPTED),))
+        kept.keep(asked, Response(200, url, (("content-type", "application/pdf"),), ""), file)
     return folder
