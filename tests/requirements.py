@@ -7,8 +7,6 @@ no promise.
 
 from __future__ import annotations
 
-from requirements_of_doiget import DOIGET
-
 PROMISES: dict[str, str] = {
     "sandbox:parse": (
         "No byte from the network is parsed in the host beyond HTTP framing, decompression under a "
@@ -70,14 +68,7 @@ PROMISES: dict[str, str] = {
         "stdout carries JSON-RPC frames and nothing else; end of stdin ends the server within 5 "
         "seconds, letting running calls finish."
     ),
-    "surface:listed": (
-        "With a surface exactly its tools, resources and prompts are listed; a surface is a folder."
-    ),
-    "surface:arguments": "A surface takes every argument of the original, with its limits.",
-    "surface:results": "Results and failures of a surface have the shape of the original's.",
-    "surface:resources": "Resources of a surface have the original's URIs, names and contents.",
     "replay:exact": "A recorded exchange replayed offline gives byte-identical structured output.",
-    **DOIGET,
 }
 
 

@@ -1,6 +1,6 @@
 """Tests the surface `doiget` against its document, sentence by sentence, with the official client.
 
-`requirements_of_doiget.py` lists the sentences. The server has a store as doiget leaves it, and
+`requirements_of_surfaces.py` lists the sentences. The server has a store as doiget leaves it, and
 answers from recorded exchanges of invented papers.
 """
 

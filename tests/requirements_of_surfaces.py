@@ -1,11 +1,20 @@
-"""Lists the normative sentences of doiget's document of MCP tools, with their ids.
+"""Lists what surfaces have to do, with ids: the sentences of the documents that they follow.
 
-`surface:…` ids in `requirements.py` are about surfaces of any server; these are the sentences of
-the one document that the surface `doiget` offers to the letter. The number is the section's.
+`requirements.py` has the promises of Carrel itself.
 """
 
 from __future__ import annotations
 
+SURFACES: dict[str, str] = {
+    "surface:listed": (
+        "With a surface exactly its tools, resources and prompts are listed; a surface is a folder."
+    ),
+    "surface:arguments": "A surface takes every argument of the original, with its limits.",
+    "surface:results": "Results and failures of a surface have the shape of the original's.",
+    "surface:resources": "Resources of a surface have the original's URIs, names and contents.",
+}
+
+#: The normative sentences of doiget's document of MCP tools, each with the number of its section.
 DOIGET: dict[str, str] = {
     "doiget:serve": "It runs as a Model Context Protocol server, over stdio JSON-RPC only.",
     # 1. Tool list
