@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from support.stdio_client import StdioClient
 from support.surfaces import Answers, ask, recording, serve_command
 
 EINFO_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/einfo.fcgi?db=pubmed"
@@ -160,6 +161,25 @@ def test_the_three_tools_and_two_resources_are_listed_and_nothing_else(answers: 
         STATS: "getPubMedStats",
     }
     assert not answers.prompts
+
+
+@pytest.mark.requirement("surface:listed:health")
+def test_carrels_own_resource_and_tools_are_unknown(code_folder: Path, tmp_path: Path) -> None:
+    settings = {
+        "cache_dir": str(code_folder),
+        "data_dir": str(tmp_path),
+        "server": {"surface": "pubmed-mcp-server", "text": "compact"},
+    }
+    with StdioClient(serve_command(tmp_path, settings)) as client:
+        opened = client.open()
+        assert "pubmed_search" not in opened["instructions"]
+        refused = client.request("resources/read", {"uri": "carrel://health"})
+        assert "carrel://" not in refused["error"]["message"]
+        unknown = client.call("pubmed_search", query_term="desk")
+        assert "searchPubMedArticles" in unknown["error"]["message"]
+        # `server.text` does not change a surface's text.
+        asked = client.result("searchPubMedArticles", queryTerm="ab")
+        assert asked["isError"]
 
 
 @pytest.mark.requirement("surface:arguments:pubmed-mcp-server")

@@ -51,7 +51,7 @@ def serve(session: Session, surface: str | None) -> int:
     configuration names this command: {"command": "carrel", "args": ["serve"]}.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    config = _with_surface(session.config(), surface)
+    config = with_surface(session.config(), surface)
     with _without_garbage():
         from carrel.server import serve_stdio
 
@@ -65,7 +65,7 @@ def serve(session: Session, surface: str | None) -> int:
         )
 
 
-def _with_surface(config: Config, surface: str | None) -> Config:
+def with_surface(config: Config, surface: str | None) -> Config:
     """Returns the configuration with a surface in place of its own; None keeps that.
 
     Raises:

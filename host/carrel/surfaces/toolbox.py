@@ -14,7 +14,7 @@ from carrel.errors import ArgumentError, CarrelError, InternalError, UnknownName
 from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.calls.result import Result
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
-from carrel.text.printable import escaped_json
+from carrel.text.printable import escaped_json, printable_lines
 from carrel.tools.arguments import check_arguments
 from carrel.tools.host_tool import HOST
 from carrel.tools.resources import Resource
@@ -210,10 +210,11 @@ def _presented(one: SurfaceTool, arguments: Json, result: Result) -> Result:
 def _result(data: Json, text: str | None = None) -> Result:
     """Returns a result with structured content and its text, which is JSON unless it is given.
 
-    The text is a content block, so that no setting of the server changes it.
+    The text is a content block, so that no setting of the server changes it. It has no hidden
+    characters.
     """
     utf8 = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    shown = escaped_json(utf8).decode() if text is None else text
+    shown = escaped_json(utf8).decode() if text is None else printable_lines(text)
     return Result(utf8, data, ({"type": "text", "text": shown},))
 
 

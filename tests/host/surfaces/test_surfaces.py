@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
+from carrel.cli.serve import ConfigRenewal, with_surface
+from carrel.cli.session import Options, Session
 from carrel.config import Config, PluginConfig, ServerConfig
 from carrel.errors import ArgumentError, ConfigError, UnknownNameError
 from carrel.features import FEATURES
 from carrel.surfaces import find_surface, open_toolbox, surface, surface_names
 from carrel.surfaces.prefixed import PrefixedNames, own_uri
-from carrel.surfaces.shape import Shape, TargetMissingError
+from carrel.surfaces.shape import Shape, TargetMissingError, Text
 from carrel.tools import Toolbox
 from carrel.tools.host_tool import HostTool
 from support.guests import guest
@@ -154,6 +156,34 @@ def test_a_fault_of_a_shape_is_logged_and_told_as_internal(
     toolbox._surface.tools = {"sayBack": own}  # type: ignore[attr-defined]
     assert call(toolbox, "sayBack", text="a").data == {"ok": 0}
     assert "sayBack failed" in caplog.text
+
+
+def test_the_text_of_a_result_has_no_hidden_characters(toolbox: Toolbox) -> None:
+    found = find_surface("own")
+    hiding = Shape(result=lambda *_: Text("a\u202eb\x1b\n\tc", {"a": "\u202e"}))
+    own = replace(found.tools["sayBack"], shape=hiding)
+    toolbox._surface.tools = {"sayBack": own}  # type: ignore[attr-defined]
+    assert call(toolbox, "sayBack", text="a").content[0]["text"] == "ab \n\tc"
+    own = replace(own, shape=Shape(result=lambda *_: {"a": "\u202e"}))
+    toolbox._surface.tools = {"sayBack": own}  # type: ignore[attr-defined]
+    assert call(toolbox, "sayBack", text="a").content[0]["text"] == '{"a":"\\u202e"}'
+
+
+def test_a_reload_keeps_the_surface_of_the_start(tmp_path: Path, code_folder: Path) -> None:
+    path = tmp_path / "carrel.json"
+    folders = {"cache_dir": str(code_folder), "data_dir": str(tmp_path)}
+    path.write_text(json.dumps({**folders, "server": {"surface": "hyper-mcp"}}), encoding="utf-8")
+    session = Session(Options(config=path))
+    renewal = ConfigRenewal(session, with_surface(session.config(), "pubmed-mcp-server"))
+    first = renewal.make()
+    path.write_text(json.dumps(folders), encoding="utf-8")
+    second = renewal.renew(first)
+    for own in (first, second):
+        assert [one.name for one in own.tools()] == list(find_surface("pubmed-mcp-server").tools)
+    assert not renewal.expects("pubmed_search")
+    assert not renewal.may_offer()
+    first.close()
+    second.close()
 
 
 def test_the_next_configuration_keeps_the_surface(toolbox: Toolbox) -> None:
