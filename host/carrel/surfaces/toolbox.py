@@ -6,7 +6,7 @@ import base64
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from carrel.awaiting import run_in_thread
@@ -24,6 +24,8 @@ from carrel.tools.toolbox import Toolbox
 from .shape import Json, TargetMissingError, Text
 
 if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
     from carrel.config import Config
     from carrel.plugins.calls.running_call import RunningCall
     from carrel.plugins.plugin_set import PluginSet
@@ -63,6 +65,7 @@ class SurfaceToolbox(Toolbox):
     ) -> None:
         super().__init__(config, features=features, registry=registry, on_pulled=on_pulled)
         self._surface = surface
+        self._validators: dict[str, Validator] = {}
 
     def successor(self, config: Config) -> Toolbox:
         """Returns the toolbox of another configuration, with the same surface."""
@@ -173,10 +176,13 @@ class SurfaceToolbox(Toolbox):
         Raises:
             ArgumentError: they do not satisfy the surface's schema.
         """
-        kept = check_arguments(listed_tool(one.spec.name, one.spec, HOST), arguments)
-        faults = validation_faults(_validator(json.dumps(one.spec.input_schema)), kept)
+        name = one.spec.name
+        kept = check_arguments(listed_tool(name, one.spec, HOST), arguments)
+        if name not in self._validators:
+            self._validators[name] = compile_schema(one.spec.input_schema)
+        faults = validation_faults(self._validators[name], kept)
         if faults:
-            raise ArgumentError(faults, tool=one.spec.name)
+            raise ArgumentError(faults, tool=name)
         return kept
 
 
@@ -192,11 +198,6 @@ class NoPrompts:
     def prompts(self) -> Sequence[Prompt]:
         """Returns an empty list."""
         return []
-
-
-@lru_cache(maxsize=128)
-def _validator(schema: str) -> Any:
-    return compile_schema(json.loads(schema))
 
 
 def _presented(one: SurfaceTool, arguments: Json, result: Result) -> Result:
