@@ -262,6 +262,15 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "batch of too many": ("doiget_batch_fetch", {"refs": [PAPER] * 101}),
     "batch with a fault": ("doiget_batch_fetch", {"refs": [PAPER, "desks"]}),
+    "graph": (
+        "doiget_expand_citation_graph",
+        {"ref": PAPER, "depth": 1, "total": 10, "per_paper": 2},
+    ),
+    "graph above the caps": (
+        "doiget_expand_citation_graph",
+        {"ref": CLOSED, "depth": 9, "total": 1000, "per_paper": 100},
+    ),
+    "graph of an e-print": ("doiget_expand_citation_graph", {"ref": E_PRINT}),
     "no ref": ("doiget_info", {}),
     "ref of another type": ("doiget_fetch_paper", {"ref": 7}),
     "other argument": ("doiget_list_recent", {"limt": 3}),
@@ -293,9 +302,11 @@ PDFS = {PAPER: COPY, ELSEWHERE: "https://elsewhere.example.net/desk.pdf", CLOSED
 
 def crossref(doi: str) -> bytes:
     """Returns Crossref's record of a paper."""
-    return json.dumps(
-        {"status": "ok", "message-type": "work", "message": {**WORK, "DOI": doi}}
-    ).encode()
+    message = {**WORK, "DOI": doi}
+    if doi == PAPER:
+        cited = [STORED, "10.1234/desk-2", "10.1234/desk-3"]
+        message["reference"] = [{"key": one, "DOI": one} for one in cited]
+    return json.dumps({"status": "ok", "message-type": "work", "message": message}).encode()
 
 
 def works(dois: Iterable[str]) -> bytes:
@@ -838,6 +849,15 @@ def test_the_smoke_test_finds_frames_alone_on_stdout(code_folder: Path, tmp_path
     for line in client.lines:
         assert json.loads(line)["jsonrpc"] == "2.0"
     assert b"lost.wasm" in client.stderr
+
+
+@pytest.mark.requirement("surface:arguments:doiget")
+def test_every_argument_is_used(answers: Answers) -> None:
+    used: dict[str, set[str]] = {}
+    for tool, arguments in CALLS.values():
+        used.setdefault(tool, set()).update(arguments)
+    for name, tool in answers.tools.items():
+        assert set(tool.input_schema["properties"]) <= used[name], name
 
 
 @pytest.mark.requirement("doiget:citation-graph")
