@@ -114,6 +114,33 @@ class PrefixedToolbox(Toolbox):
         plugin, own = self._find(uri)
         return start_reading(self._registry, plugin, own).result()
 
+    def on_resource_updated(self, listener: Callable[[str], None]) -> None:
+        """Sets the listener for URIs of changed resources, as clients know them.
+
+        Two plugins may have one URI, and a module does not say which of them changed: then both
+        are reported.
+        """
+
+        def report(own: str) -> None:
+            for uri in self._listed_as(own):
+                listener(uri)
+
+        super().on_resource_updated(report)
+
+    def _listed_as(self, own: str) -> list[str]:
+        """Returns what clients call a plugin's URI, for each plugin that has it."""
+        from carrel.plugins.manifests.templates import covers
+
+        listed = find_resources(self._registry, self._config, self._names).values()
+        templates = find_templates(self._registry, self._config, self._names).values()
+        found = [one.uri for one in listed if own in (one.own_uri, one.uri)]
+        found += [
+            self._names.uri(one.plugin, own)
+            for one in templates
+            if covers(one.own_uri_template or one.uri_template, own)
+        ]
+        return list(dict.fromkeys(found))
+
     def _find(self, uri: str) -> tuple[str, str]:
         """Returns the plugin and its own URI for one that is listed, or that a template covers."""
         from carrel.plugins.manifests.templates import covers

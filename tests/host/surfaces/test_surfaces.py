@@ -25,6 +25,7 @@ from carrel.tools import Toolbox
 from carrel.tools.host_tool import HostTool
 from support.guests import guest
 from support.manifests import manifest_text
+from support.modules import answering_module
 
 NAMES = ["doiget", "hyper-mcp", "pubmed-mcp-server"]
 #: The surfaces that list their tools.
@@ -240,6 +241,49 @@ class TestPrefixedPlugins:
         assert not any(isinstance(one, HostTool) for one in following.tools())
         own.close()
         following.close()
+
+    @pytest.fixture
+    def notes(self, config: Config, tmp_path: Path) -> Iterator[Toolbox]:
+        """Returns the toolbox of one module under two names."""
+        module = answering_module(
+            {
+                "list_tools": {"tools": []},
+                "list_prompts": {"prompts": [{"name": "greet"}]},
+                "list_resources": {"resources": [{"uri": "note://desk/one", "name": "one"}]},
+                "list_resource_templates": {
+                    "resourceTemplates": [{"uriTemplate": "note://shelf/{page}", "name": "page"}]
+                },
+                "complete": {"completion": {"values": ["two"]}},
+            }
+        )
+        (tmp_path / "notes.wasm").write_bytes(module.wasm)
+        url = (tmp_path / "notes.wasm").as_uri()
+        plugins = (PluginConfig("notes", url), PluginConfig("more", url))
+        server = ServerConfig(surface="hyper-mcp")
+        own = open_toolbox(replace(config, plugins=plugins, server=server), features=())
+        yield own
+        own.close()
+
+    def test_arguments_of_prompts_and_templates_are_completed(self, notes: Toolbox) -> None:
+        for reference in (
+            {"type": "ref/prompt", "name": "more-greet"},
+            {"type": "ref/resource", "uri": "note://shelf/notes/{page}"},
+        ):
+            found = notes.offers.complete(reference, {"name": "page", "value": "t"}, {})
+            assert asyncio.run(found)["values"] == ["two"]
+
+    @pytest.mark.requirement("surface:resources:updated")
+    def test_a_changed_document_is_reported_under_its_listed_uris(self, notes: Toolbox) -> None:
+        seen: list[str] = []
+        notes.on_resource_updated(seen.append)
+        for own in ("note://desk/one", "note://shelf/9", "note://elsewhere/x"):
+            notes.plugin_set.updated(own)
+        assert seen == [
+            "note://desk/notes/one",
+            "note://desk/more/one",
+            "note://shelf/notes/9",
+            "note://shelf/more/9",
+        ]
 
     def test_a_hidden_resource_is_unknown(self, config: Config) -> None:
         eutils = PluginConfig("eutils", "builtin:eutils", skip_tools=("resource",))
