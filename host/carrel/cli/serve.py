@@ -51,7 +51,8 @@ def serve(session: Session, surface: str | None) -> int:
     configuration names this command: {"command": "carrel", "args": ["serve"]}.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    config = with_surface(session.config(), surface)
+    config = session.config()
+    config = with_surface(config, surface or config.server.surface)
     with _without_garbage():
         from carrel.server import serve_stdio
 
@@ -66,18 +67,20 @@ def serve(session: Session, surface: str | None) -> int:
 
 
 def with_surface(config: Config, surface: str | None) -> Config:
-    """Returns the configuration with a surface in place of its own; None keeps that.
+    """Returns the configuration with a surface and what the surface's variables set; with None,
+    without a surface.
 
     Raises:
-        ConfigError: no such surface.
+        ConfigError: no such surface, or a variable cannot be used.
     """
-    if surface is not None:
-        config = replace(config, server=replace(config.server, surface=surface.strip()))
-    if config.server.surface is not None:
-        from carrel.surfaces import find_surface
+    config = replace(config, server=replace(config.server, surface=surface))
+    if surface is None:
+        return config
+    import os
 
-        find_surface(config.server.surface)
-    return config
+    from carrel.surfaces import find_surface, with_environment
+
+    return with_environment(config, find_surface(surface), os.environ)
 
 
 @contextmanager
@@ -191,8 +194,7 @@ class ConfigRenewal:
 
     def _loaded(self) -> Config:
         """Returns the current configuration with the surface of the start."""
-        config = self._session.config()
-        return replace(config, server=replace(config.server, surface=self._surface))
+        return with_surface(self._session.config(), self._surface)
 
     def listen(self, wanted: Callable[[], None]) -> None:
         """Calls `wanted` when a plugin was pulled from its registry."""

@@ -66,6 +66,7 @@ class Surface:
         name: by which the option `--surface` and the setting `server.surface` choose it.
         plugin_names: the names of plugins' tools and prompts, with `{plugin}` and `{name}`; None
             for a surface that lists its tools.
+        environment: variable of the original server → the setting that it sets.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -73,6 +74,7 @@ class Surface:
         described = _read(folder / _DESCRIPTION)
         self.name: str = described["name"]
         self.plugin_names: str | None = described.get("plugin_names")
+        self.environment: Mapping[str, str] = described.get("environment", {})
         self._resources: list[dict[str, Any]] = described.get("resources", [])
 
     @cached_property

@@ -15,10 +15,16 @@ import pytest
 
 from carrel.cli.serve import ConfigRenewal, with_surface
 from carrel.cli.session import Options, Session
-from carrel.config import Config, PluginConfig, ServerConfig
+from carrel.config import Config, PapersConfig, PluginConfig, ServerConfig
 from carrel.errors import ArgumentError, ConfigError, UnknownNameError
 from carrel.features import FEATURES
-from carrel.surfaces import find_surface, open_toolbox, surface, surface_names
+from carrel.surfaces import (
+    find_surface,
+    open_toolbox,
+    surface,
+    surface_names,
+    with_environment,
+)
 from carrel.surfaces.prefixed import PrefixedNames, own_uri
 from carrel.surfaces.shape import Shape, TargetMissingError, Text
 from carrel.tools import Toolbox
@@ -185,6 +191,34 @@ def test_a_reload_keeps_the_surface_of_the_start(tmp_path: Path, code_folder: Pa
     assert not renewal.may_offer()
     first.close()
     second.close()
+
+
+def test_variables_of_the_original_set_what_carrel_has_no_setting_for(config: Config) -> None:
+    env = {
+        "DOIGET_STORE_ROOT": "/srv/papers",
+        "DOIGET_CONTACT_EMAIL": "reader@example.org",
+        "DOIGET_LOG_RETENTION_DAYS": "30",
+    }
+    doiget = find_surface("doiget")
+    found = with_environment(config, doiget, env)
+    assert found.papers == PapersConfig(folder=Path("/srv/papers"), log_retention_days=30)
+    assert found.fetch.contact == "reader@example.org"
+    own = replace(config, papers=PapersConfig(folder=Path("/own")))
+    assert with_environment(own, doiget, env).papers.folder == Path("/own")
+    assert with_environment(config, doiget, {"DOIGET_STORE_ROOT": " "}) == config
+    pubmed = with_environment(config, find_surface("pubmed-mcp-server"), {"NCBI_MAX_RETRIES": "4"})
+    assert pubmed.fetch.retries == 4
+
+
+def test_a_variable_that_cannot_be_used_is_named(config: Config) -> None:
+    env = {"DOIGET_CONTACT_EMAIL": "s3cret", "DOIGET_LOG_RETENTION_DAYS": "many"}
+    with pytest.raises(ConfigError) as told:
+        with_environment(config, find_surface("doiget"), env)
+    assert [one.partition(":")[0] for one in told.value.faults] == [
+        "DOIGET_CONTACT_EMAIL (environment)",
+        "DOIGET_LOG_RETENTION_DAYS (environment)",
+    ]
+    assert "s3cret" not in str(told.value)
 
 
 def test_the_next_configuration_keeps_the_surface(toolbox: Toolbox) -> None:
