@@ -59,6 +59,7 @@ DOIGET: dict[str, str] = {
     "doiget:capability-tdm": "7: tdm_enabled is the disjunction of the individual grants.",
     # 8. Server lifecycle
     "doiget:shutdown": "8: the end of stdin ends the server within five seconds.",
+    "doiget:shutdown-finishes": "8: ongoing fetches are completed, and locks of the store freed.",
     "doiget:stdout": "8: stdout carries only JSON-RPC frames.",
     "doiget:stderr": "8: stderr carries the log.",
     # 9. Smoke test
@@ -73,6 +74,7 @@ DOIGET: dict[str, str] = {
     # 11. doiget_metadata_only
     "doiget:metadata-sources": "11: it resolves through the configured metadata sources.",
     "doiget:metadata-no-pdf": "11: it never fetches from a publisher, even with an OA URL.",
+    "doiget:metadata-posture": "11: no code of the tool reaches a download of a PDF.",
     "doiget:metadata-oa-url": "11: the OA URL, when known, is told as oa_url.",
     "doiget:metadata-spec": "11: name, description and input schema of doiget_metadata_only.",
     "doiget:metadata-success": "11: a success has the members of MetadataOnlyResult.",

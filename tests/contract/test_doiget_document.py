@@ -6,6 +6,7 @@ answers from recorded exchanges of invented papers.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from typing import Any, Final
 
 import pytest
 
+import carrel
 from carrel.config.model import BUILTIN_PLUGINS
 from carrel.errors import SourceError
 from carrel.papers.errors import PAPER_CODES, PaperError
@@ -25,6 +27,7 @@ from carrel.surfaces.doiget import shapes
 from support.stdio_client import StdioClient
 from support.surfaces import Answers, ask, recording, serve_command
 
+PACKAGE = Path(carrel.__file__).parent
 STORE = Path(__file__).parents[1] / "host" / "papers" / "doiget_store"
 STORED, PAPER, UNKNOWN, E_PRINT = "10.1234/desks", "10.1234/desk-1", "10.1234/none", "2401.12345"
 CLOSED, ELSEWHERE = "10.1234/closed", "10.1234/elsewhere"
@@ -662,6 +665,18 @@ def test_the_open_copy_is_told_and_never_followed(answers: Answers, folder: Path
     assert {row["capability"] for row in before if row.get("ref") == PAPER} == {"metadata"}
 
 
+@pytest.mark.requirement("doiget:metadata-posture")
+def test_no_code_of_metadata_reaches_a_download() -> None:
+    for path in (PACKAGE / "papers" / "resolve").rglob("*.py"):
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names |= {str(node.module), *(one.name for one in node.names)}
+            elif isinstance(node, ast.Attribute):
+                names.add(node.attr)
+        assert not [one for one in names if "fetching" in one or "download" in one.lower()], path
+
+
 @pytest.mark.requirement("doiget:metadata-written")
 def test_metadata_is_kept_with_a_row_in_the_log(answers: Answers, folder: Path) -> None:
     assert answers.data("info after")["metadata"]["title"] == "A desk for one"
@@ -858,6 +873,23 @@ def test_every_argument_is_used(answers: Answers) -> None:
         used.setdefault(tool, set()).update(arguments)
     for name, tool in answers.tools.items():
         assert set(tool.input_schema["properties"]) <= used[name], name
+
+
+@pytest.mark.requirement("doiget:shutdown-finishes")
+def test_a_fetch_is_completed_after_the_end_of_stdin(code_folder: Path, tmp_path: Path) -> None:
+    replay = recording(tmp_path / "recording", EXCHANGES, files=FILES)
+    command = serve_command(tmp_path, settings_of(tmp_path, code_folder), "--replay", str(replay))
+    with StdioClient(command) as client:
+        client.open()
+        client.result("doiget_health")
+        fetching = client.start_call("doiget_fetch_paper", ref=PAPER)
+        assert client.finish() == 0
+        answer = client.answer(fetching)["result"]["structuredContent"]
+    assert conforms(FETCHED, answer)
+    assert Path(answer["path"]).read_bytes() == PDF
+    # The store's lock is free: another server writes the same entry.
+    again = ask(command, {"metadata": CALLS["metadata"]}).data("metadata")
+    assert again["ok"]
 
 
 @pytest.mark.requirement("doiget:citation-graph")
