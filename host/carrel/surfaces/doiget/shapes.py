@@ -17,6 +17,8 @@ from carrel.papers.store.entry import SCHEMA_VERSION
 from carrel.papers.store.safekey import safekey
 from carrel.surfaces.shape import Arguments, Json, Shape, TargetMissingError
 
+#: Characters of a refused reference that are repeated.
+_SHOWN: Final = 2048
 #: Caps of lists and of the citation graph; a higher value is taken as the cap.
 MAX_LISTED: Final = 200
 DEFAULT_LISTED: Final = 50
@@ -304,7 +306,7 @@ def _failed(given: Arguments, error: Json) -> Json:
     """Returns the envelope of a failure, with `ref` where the arguments have one."""
     told: Json = {"ok": False}
     if "ref" in given:
-        told["ref"] = given["ref"] if isinstance(given["ref"], str) else ""
+        told["ref"] = given["ref"][:_SHOWN] if isinstance(given["ref"], str) else ""
     return {**told, "error": _error(error)}
 
 
