@@ -387,7 +387,7 @@ def test_the_server_s_limits_are_all_named() -> None:
     codes = page("docs/reference/mcp.md").section("Limits").codes()
     described = {code for code in codes if code.startswith("server.")}
     names = {f"server.{one.name}" for one in dataclasses.fields(configuration.ServerConfig)}
-    assert described == names - {"server.log_level", "server.text"}
+    assert described == names - {"server.log_level", "server.text", "server.surface"}
 
 
 # Promises and dependencies

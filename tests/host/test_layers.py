@@ -85,6 +85,17 @@ ALLOWED: dict[str, set[str]] = {
         "text",
         "tools",
     },
+    "surfaces": {
+        "_lazy",
+        "awaiting",
+        "config",
+        "errors",
+        "exchange",
+        "papers",
+        "plugins",
+        "text",
+        "tools",
+    },
     "server": {
         "version",
         "awaiting",

@@ -7,7 +7,10 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+import click
 
 from carrel.errors import CarrelError
 
@@ -35,7 +38,12 @@ SWITCH_SECONDS = 0.5e-3
 
 
 @command("serve", example="serve --config carrel.toml", options=(RECORD, REPLAY))
-def serve(session: Session) -> int:
+@click.option(
+    "--surface",
+    metavar="NAME",
+    help="Offer the tools of another server in place of Carrel's own.",
+)
+def serve(session: Session, surface: str | None) -> int:
     """Serve the tools to one MCP client over stdin and stdout.
 
     stdout carries only protocol frames; the log goes to stderr. The end of stdin ends the server. A
@@ -44,6 +52,7 @@ def serve(session: Session) -> int:
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     config = session.config()
+    config = with_surface(config, surface or config.server.surface)
     with _without_garbage():
         from carrel.server import serve_stdio
 
@@ -55,6 +64,23 @@ def serve(session: Session) -> int:
             may_offer=renewal.may_offer,
             expects=renewal.expects,
         )
+
+
+def with_surface(config: Config, surface: str | None) -> Config:
+    """Returns the configuration with a surface and what the surface's variables set; with None,
+    without a surface.
+
+    Raises:
+        ConfigError: no such surface, or a variable cannot be used.
+    """
+    config = replace(config, server=replace(config.server, surface=surface))
+    if surface is None:
+        return config
+    import os
+
+    from carrel.surfaces import find_surface, with_environment
+
+    return with_environment(config, find_surface(surface), os.environ)
 
 
 @contextmanager
@@ -88,6 +114,8 @@ class ConfigRenewal:
     def __init__(self, session: Session, config: Config) -> None:
         self._session = session
         self._config = config
+        #: Fixed at the start: a client reads the capabilities once.
+        self._surface = config.server.surface
         self._wanted: Callable[[], None] = lambda: None
 
     def make(self) -> Toolbox:
@@ -95,17 +123,17 @@ class ConfigRenewal:
         # Imported here, in the server's own time: the first answer does not wait for it.
         from carrel.features import FEATURES
         from carrel.runtime.memory import own_process
-        from carrel.tools import Toolbox
+        from carrel.surfaces import open_toolbox
 
         own_process()
         try:
             # The file may have changed since the start; the watcher compares with its older
             # content.
-            self._config = self._session.config()
+            self._config = self._loaded()
         except CarrelError as error:
             _log.warning("the configuration has changed since the start: %s", error)
         try:
-            toolbox = Toolbox(self._config, features=FEATURES, on_pulled=self._pulled)
+            toolbox = open_toolbox(self._config, features=FEATURES, on_pulled=self._pulled)
         finally:
             _search_from_now_on()
         toolbox.precompile()
@@ -115,10 +143,20 @@ class ConfigRenewal:
         """Returns whether a plugin may be a module, which may have prompts or completion."""
         from carrel.plugins.extism.sniff import may_be_module
 
+        if self._surface is not None and not self._lists_plugins():
+            return False
         return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
+
+    def _lists_plugins(self) -> bool:
+        """Returns whether the surface lists what plugins offer."""
+        from carrel.surfaces import find_surface
+
+        return self._surface is not None and find_surface(self._surface).plugin_names is not None
 
     def expects(self, tool: str) -> bool:
         """Returns whether a tool of a built-in plugin, or a host tool, will be offered."""
+        if self._surface is not None:
+            return False  # it has other names
         namespace, _, own = tool.partition("_")
         if namespace == "document":
             return bool(self._config.documents.folders)
@@ -148,11 +186,15 @@ class ConfigRenewal:
         Raises:
             CarrelError: the configuration is invalid.
         """
-        config = self._session.config()
+        config = self._loaded()
         renewed = toolbox.successor(config)
         renewed.precompile()  # of no effect where the cache folder is the same
         self._config = config
         return renewed
+
+    def _loaded(self) -> Config:
+        """Returns the current configuration with the surface of the start."""
+        return with_surface(self._session.config(), self._surface)
 
     def listen(self, wanted: Callable[[], None]) -> None:
         """Calls `wanted` when a plugin was pulled from its registry."""

@@ -162,5 +162,6 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         documents=DocumentsConfig(**values.get("documents", {})),
         papers=PapersConfig(**values.get("papers", {})),
         source_path=source,
+        unnamed=tuple(one.name for one in defaults),
         **rest,
     )

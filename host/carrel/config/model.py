@@ -129,6 +129,8 @@ class ServerConfig:
             `critical`. Default: `warning`.
         text: how results are written as text: `json` beside structured content, or `compact`
             without it, for clients that show the text to a model. Default: `json`.
+        surface: the server whose tools are offered in place of Carrel's own, under its names and in
+            its shapes, such as `doiget`. Default: none.
     """
 
     max_line_bytes: int = 4 * 2**20
@@ -139,6 +141,7 @@ class ServerConfig:
     shutdown_seconds: float = 5.0
     log_level: str = "warning"
     text: str = "json"
+    surface: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,7 @@ class Config:
         trust: whose signature plugins from registries have to carry; None asks for none.
         registries: `HOST[:PORT]` → how to reach that registry.
         source_path: the file this came from; None when there was none.
+        unnamed: the plugins that are on although the file has no entry of them.
         warnings: for a person: settings of the file that Carrel does not support.
     """
 
@@ -216,6 +220,7 @@ class Config:
     trust: TrustPolicy | None = None
     registries: Mapping[str, RegistryConfig] = field(default_factory=dict)
     source_path: Path | None = None
+    unnamed: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

@@ -48,6 +48,13 @@ def contact(value: object, _base: Path) -> str | None:
     return value or None
 
 
+def surface(value: object, _base: Path) -> str | None:
+    """The name of a surface; whether there is one is known when it is opened."""
+    if not isinstance(value, str):
+        raise wrong("the name of a surface", value)
+    return value.strip() or None
+
+
 def store(value: object, _base: Path) -> str:
     """The kind of store for cache and pace."""
     if isinstance(value, str) and value.startswith(("redis:", "rediss:")):
@@ -435,6 +442,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "shutdown_seconds": number(0, 3600, "seconds"),
         "log_level": one_of("debug", "info", "warning", "error", "critical"),
         "text": one_of("json", "compact"),
+        "surface": surface,
     },
     "documents": {
         "folders": folders,

@@ -257,6 +257,10 @@ class App:
         self, _ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         only_page(params)
+        if self._settings.surface is not None:
+            toolbox = await self._toolbox()
+            found = await run_in_thread(toolbox.resources)
+            return ListResourcesResult(resources=[_wire_resource(one) for one in found])
         health = Resource(
             uri=HEALTH_URI,
             name="health",
@@ -275,7 +279,7 @@ class App:
         self, ctx: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         uri = str(params.uri)
-        if uri == HEALTH_URI:
+        if uri == HEALTH_URI and self._settings.surface is None:
             health = without_paths_inside(await self._health())
             text = to_json(health, inf_nan_mode="null", fallback=str).decode()
             contents = TextResourceContents(uri=uri, mime_type=_JSON, text=text)
@@ -285,7 +289,8 @@ class App:
         except UnknownNameError:
             modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
-            message = f"no such resource; {HEALTH_URI} and those of resources/list exist"
+            others = f"{HEALTH_URI} and " if self._settings.surface is None else ""
+            message = f"no such resource; {others}those of resources/list exist"
             raise MCPError(code, message, {"uri": uri[:1000]}) from None
         except CarrelError as error:
             raise MCPError(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.awaiting import run_in_thread
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
 
+from .naming import Naming
 from .resources import Template, find_templates, matches_any
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Prompt:
     plugin: str
 
 
-def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:
+def find_prompts(registry: PluginSet, config: Config, naming: Naming) -> dict[str, Prompt]:
     """Returns the prompts of the plugins that can be loaded, by the name that clients see."""
     found: dict[str, Prompt] = {}
     for plugin, manifest in registry.manifests():
@@ -50,7 +51,7 @@ def find_prompts(registry: PluginSet, config: Config) -> dict[str, Prompt]:
         skipped = entry.skip_prompts if entry is not None else ()
         for spec in manifest.prompts:
             if not matches_any(skipped, spec.name):
-                name = f"{manifest.namespace}_{spec.name}"
+                name = naming.prompt(plugin, manifest, spec.name)
                 found.setdefault(name, Prompt(name, spec, plugin))
     return found
 
@@ -61,17 +62,18 @@ class Prompts:
     Templates and prompts are listed once; the first listing may load plugins.
     """
 
-    def __init__(self, registry: PluginSet, config: Config) -> None:
+    def __init__(self, registry: PluginSet, config: Config, naming: Naming) -> None:
         self._registry = registry
         self._config = config
+        self._naming = naming
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
-        return find_templates(self._registry, self._config)
+        return find_templates(self._registry, self._config, self._naming)
 
     @cached_property
     def _prompts(self) -> dict[str, Prompt]:
-        return find_prompts(self._registry, self._config)
+        return find_prompts(self._registry, self._config, self._naming)
 
     @property
     def completes(self) -> bool:
@@ -150,7 +152,8 @@ class Prompts:
         uri = reference["uri"]
         templates = self._templates
         if uri in templates:
-            return templates[uri].plugin, {"type": "resource", "uri": uri}
+            own = templates[uri].own_uri_template or uri
+            return templates[uri].plugin, {"type": "resource", "uri": own}
         raise UnknownNameError("resource template", uri, known=list(templates))
 
     def _completing(self, name: str) -> ModulePlugin | None:

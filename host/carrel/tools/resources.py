@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from carrel.errors import UnknownNameError
 
+from .naming import Naming
+
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.plugins.calls.result import Result
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The reserved name that the host calls; see `contract/v1/manifest.schema.json`.
 RESOURCE: Final = "resource"
+#: The names that clients see unless a surface has others.
+CARREL: Final = Naming()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Resource:
         plugin: the plugin's name in the configuration.
         mime_type: its media type; None if a module does not give one.
         size: in bytes, if a module gives it.
+        own_uri: as the plugin has it, where that is another one.
     """
 
     uri: str
@@ -40,11 +45,16 @@ class Resource:
     plugin: str
     mime_type: str | None = "application/json"
     size: int | None = None
+    own_uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A resource template as clients see it."""
+    """A resource template as clients see it.
+
+    Attributes:
+        own_uri_template: as the plugin has it, where that is another one.
+    """
 
     uri_template: str
     name: str
@@ -52,9 +62,12 @@ class Template:
     description: str
     mime_type: str | None
     plugin: str
+    own_uri_template: str | None = None
 
 
-def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
+def find_resources(
+    registry: PluginSet, config: Config, naming: Naming = CARREL
+) -> dict[str, Resource]:
     """Returns the resources of the plugins that can be loaded, by URI, in the configuration's
     order.
 
@@ -68,22 +81,26 @@ def find_resources(registry: PluginSet, config: Config) -> dict[str, Resource]:
             if entry is not None and entry.grant_of_resource(spec.uri) is not None:
                 continue
             # If two have the same URI, the first in the configuration is used, as for tools.
+            uri = naming.uri(plugin, spec.uri)
             found.setdefault(
-                spec.uri,
+                uri,
                 Resource(
-                    spec.uri,
+                    uri,
                     spec.name,
                     spec.title,
                     spec.description,
                     plugin,
                     spec.mime_type,
                     spec.size,
+                    None if uri == spec.uri else spec.uri,
                 ),
             )
     return found
 
 
-def find_templates(registry: PluginSet, config: Config) -> dict[str, Template]:
+def find_templates(
+    registry: PluginSet, config: Config, naming: Naming = CARREL
+) -> dict[str, Template]:
     """The templates of the plugins that can be loaded, by URI template."""
     found: dict[str, Template] = {}
     for plugin, manifest in registry.manifests():
@@ -91,15 +108,17 @@ def find_templates(registry: PluginSet, config: Config) -> dict[str, Template]:
         skipped = entry.skip_resource_templates if entry is not None else ()
         for spec in manifest.templates:
             if not matches_any(skipped, spec.uri_template):
+                uri_template = naming.uri(plugin, spec.uri_template)
                 found.setdefault(
-                    spec.uri_template,
+                    uri_template,
                     Template(
-                        spec.uri_template,
+                        uri_template,
                         spec.name,
                         spec.title,
                         spec.description,
                         spec.mime_type,
                         plugin,
+                        None if uri_template == spec.uri_template else spec.uri_template,
                     ),
                 )
     return found

@@ -31,6 +31,7 @@ from carrel.plugins.state import PluginState, notes_of
 from .arguments import accepted_arguments, check_arguments
 from .document import DOCUMENT, Document, Options, as_bytes, as_utf8
 from .host_tool import HOST
+from .naming import Naming
 from .tool import Tool, listed_tool
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Toolbox:
         registry: the plugins; made when None.
         on_pulled: called from a thread when a plugin has come from its registry; without it,
             calls of such a plugin wait for the pull.
+        naming: names tools, prompts and resources for clients; Carrel's own names when None.
     """
 
     def __init__(
@@ -74,8 +76,10 @@ class Toolbox:
         features: Sequence[Feature] = (),
         registry: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
+        naming: Naming | None = None,
     ) -> None:
         self._config = config
+        self._naming = naming or Naming()
         self._features = features
         self._registry = registry or PluginSet(config, on_pulled=on_pulled)
         for warning in config.warnings:
@@ -183,7 +187,7 @@ class Toolbox:
         if self._resources is None:
             from .resources import find_resources
 
-            found = find_resources(self._registry, self._config).values()
+            found = find_resources(self._registry, self._config, self._naming).values()
             self._resources = [one for one in found if self._is_readable(one)]
         return self._resources
 
@@ -195,7 +199,8 @@ class Toolbox:
 
         running = None
         try:
-            running = start_reading(self._registry, resource.plugin, resource.uri)
+            uri = resource.own_uri or resource.uri
+            running = start_reading(self._registry, resource.plugin, uri)
             running.result()
         except SourceError as error:
             # There is a response; reading the resource reports what is wrong with it.
@@ -236,7 +241,7 @@ class Toolbox:
         if self._offers is None:
             from .prompts import Prompts
 
-            self._offers = Prompts(self._registry, self._config)
+            self._offers = Prompts(self._registry, self._config, self._naming)
         return self._offers
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
@@ -328,7 +333,7 @@ class Toolbox:
                     for note in notes_of(entry, manifest):
                         _log.warning("%s: %s", plugin, note)
                 for spec in manifest.tools:
-                    name = manifest.client_name(spec.name)
+                    name = self._naming.tool(plugin, manifest, spec.name)
                     grant = entry.grant_of_tool(spec.name) if entry is not None else None
                     if grant is not None:
                         self._hidden[name] = (plugin, grant)

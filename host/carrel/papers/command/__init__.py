@@ -1,8 +1,8 @@
 """Implements `carrel papers`.
 
 `stored` has the commands that need only the store and the log, `online` those that ask sources,
-`fetch` the one that downloads, `graph` the one that draws citations, `reading` those that read papers
-and check them.
+`fetch` the one that downloads, `graph` the one that draws citations, `reading` those that read and
+check papers.
 """
 
 from __future__ import annotations

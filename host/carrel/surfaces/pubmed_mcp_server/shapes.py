@@ -1,0 +1,202 @@
+"""Translates the tools and resources of pubmed-mcp-server to those of the plugin eutils.
+
+Its results have the members that its specification shows, in camelCase. What the plugin knows
+beyond them (retractions, ORCID iDs, notices) has no member there and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from carrel.surfaces.shape import Arguments, Json, ResourceShape, Shape, Text
+
+_CAPITAL = re.compile(r"[A-Z]")
+_MONTHS: Final = (
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+)  # fmt: skip
+
+#: Members of `articles` that are renamed only, in the specification's order.
+_ARTICLE: Final = ("pmid", "title", "abstract_text")
+_JOURNAL: Final = ("title", "iso_abbreviation", "volume", "issue", "pages")
+_SUMMARY: Final = ("pmid", "title", "authors", "source", "pub_date", "epub_date")
+
+
+def _snake(name: str) -> str:
+    return _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+def _deeply(value: Any, rename: Callable[[str], str]) -> Any:
+    """Returns a JSON value with every member renamed."""
+    if isinstance(value, Mapping):
+        return {rename(key): _deeply(one, rename) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_deeply(one, rename) for one in value]
+    return value
+
+
+def _members(value: Mapping[str, Any], names: Iterable[str]) -> Json:
+    """Returns the named members that are there, in camelCase."""
+    return {_camel(name): value[name] for name in names if name in value}
+
+
+def arguments(given: Arguments) -> Json:
+    """Returns the plugin's arguments: the same values under names in snake_case."""
+    told: Json = _deeply(given, _snake)
+    return told
+
+
+def search_result(_given: Arguments, found: Json) -> Json:
+    """Returns the result of `searchPubMedArticles`."""
+    told: Json = {
+        "searchParameters": _deeply(found["search_parameters"], _camel),
+        "effectiveESearchTerm": found["effective_e_search_term"],
+        "totalFound": found["total_found"],
+        "retrievedPmidCount": found["retrieved_pmid_count"],
+        "pmids": found["pmids"],
+        "briefSummaries": [_summary(one) for one in found["brief_summaries"]],
+        "eSearchUrl": found["e_search_url"],
+    }
+    if "e_summary_url" in found:
+        told["eSummaryUrl"] = found["e_summary_url"]
+    return told
+
+
+def _summary(one: Json) -> Json:
+    """Returns a summary, whose source is the journal with year and month: `Ann Desks. 2023 Mar`."""
+    told = _members(one, _SUMMARY)
+    if "source" in told and "pub_date" in one:
+        year, _, rest = one["pub_date"].partition("-")
+        month = _MONTHS[int(rest[:2]) - 1] if rest else ""
+        told["source"] = f"{one['source']}. {year} {month}".rstrip()
+    return told
+
+
+def details_result(given: Arguments, found: Json) -> Json | Text:
+    """Returns the result of `fetchArticleDetails`.
+
+    For `full_xml` and `medline_text` the text is PubMed's own, and the structured content says
+    which PMIDs were asked for and not found.
+    """
+    told: Json = {
+        "requestedPmids": found["requested_pmids"],
+        "articles": [
+            _article(one, grants=bool(given.get("includeGrantInfo", False)))
+            for one in found.get("articles", [])
+        ],
+        "notFoundPmids": found["not_found_pmids"],
+        "eFetchDetails": _deeply(found["e_fetch_details"], _camel),
+    }
+    if "documents" not in found:
+        return told
+    del told["articles"]
+    texts = [one["text"] for one in found["documents"]]
+    if given.get("detailLevel") == "full_xml":
+        lines = ["<PubmedArticleSet>", *texts, "</PubmedArticleSet>"]
+        return Text("\n".join(lines), told)
+    return Text("\n\n".join(texts), told)
+
+
+def _article(one: Json, *, grants: bool) -> Json:
+    told = _members(one, _ARTICLE)
+    told["authors"] = [_author(author) for author in one.get("authors", [])]
+    journal = one.get("journal_info", {})
+    told["journalInfo"] = {
+        **_members(journal, _JOURNAL),
+        "publicationDate": _date(journal.get("publication_date", {}), one.get("issued", "")),
+    }
+    told["publicationTypes"] = one.get("publication_types", [])
+    if "abstract_text" in one or "keywords" in one:
+        told["keywords"] = one.get("keywords", [])
+    if "mesh_terms" in one:
+        told["meshTerms"] = list(_mesh(one["mesh_terms"]))
+    if grants and "grant_list" in one:
+        told["grantList"] = [
+            _members(grant, ("grant_id", "agency", "country")) for grant in one["grant_list"]
+        ]
+    if "doi" in one:
+        told["doi"] = one["doi"]
+    return told
+
+
+def _author(one: Json) -> Json:
+    """Returns an author, whose affiliations are one text; a group has its name only."""
+    told = _members(one, ("last_name", "first_name", "initials", "collective_name"))
+    if one.get("affiliations"):
+        told["affiliation"] = "; ".join(one["affiliations"])
+    return told
+
+
+def _date(date: Json, issued: str) -> Json:
+    """Returns a date; the year of one that is a text (`2021 Nov-Dec`) comes from `issued`."""
+    told = _members(date, ("year", "month", "day", "medline_date"))
+    if "year" not in told and issued[:4].isdigit():
+        told = {"year": int(issued[:4]), **told}
+    return told
+
+
+def _mesh(terms: Iterable[Json]) -> Iterator[Json]:
+    """Yields a member for each heading, and for each of its qualifiers if it has any."""
+    for term in terms:
+        plain = {
+            "descriptorName": term["descriptor_name"],
+            "isMajorTopic": term["is_major_topic"],
+            **({"ui": term["ui"]} if "ui" in term else {}),
+        }
+        qualifiers = term.get("qualifiers", [])
+        if not qualifiers:
+            yield plain
+        for qualifier in qualifiers:
+            yield {
+                **plain,
+                "qualifierName": qualifier["name"],
+                "isMajorTopic": term["is_major_topic"] or qualifier["is_major_topic"],
+            }
+
+
+def relationships_result(_given: Arguments, found: Json) -> Json:
+    """Returns the result of `getArticleRelationships`."""
+    told: Json = {
+        "sourcePmid": found["source_pmid"],
+        "relationshipType": found["relationship_type"],
+        "relatedArticles": [
+            _members(one, ("pmid", "title", "authors", "score", "link_url"))
+            for one in found["related_articles"]
+        ],
+        "citations": found["citations"],
+        "retrievedCount": found["retrieved_count"],
+    }
+    if "e_link_url" in found:
+        told["eLinkUrl"] = found["e_link_url"]
+    return told
+
+
+def info(value: Json) -> Json:
+    """Returns the JSON of `serverInfo`."""
+    told: Json = _deeply(value, _camel)
+    told["operationalStatus"].pop("pubmedLastUpdate", None)
+    return told
+
+
+def statistics(value: Json) -> Json:
+    """Returns the JSON of `getPubMedStats`."""
+    told: Json = _deeply(value, _camel)
+    return told
+
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    "searchPubMedArticles": Shape(arguments, search_result),
+    "fetchArticleDetails": Shape(arguments, details_result),
+    "getArticleRelationships": Shape(arguments, relationships_result),
+}
+
+RESOURCES: Final[Mapping[str, ResourceShape]] = {
+    "serverInfo": info,
+    "getPubMedStats": statistics,
+}

@@ -1,0 +1,241 @@
+"""Calls the tools and resources that a surface lists, by calling Carrel's own."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from carrel.awaiting import run_in_thread
+from carrel.errors import ArgumentError, CarrelError, InternalError, UnknownNameError
+from carrel.exchange import Call, ProgressHandler
+from carrel.plugins.calls.result import Result
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.text.printable import escaped_json, printable_lines
+from carrel.tools.arguments import check_arguments
+from carrel.tools.host_tool import HOST
+from carrel.tools.resources import Resource
+from carrel.tools.tool import Tool, listed_tool
+from carrel.tools.toolbox import Toolbox
+
+from .shape import Json, TargetMissingError, Text
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
+    from carrel.config import Config
+    from carrel.plugins.calls.running_call import RunningCall
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.tools.feature import Feature
+    from carrel.tools.prompts import Prompt
+    from carrel.tools.resources import Template
+
+    from .surface import Surface, SurfaceResource, SurfaceTool
+
+_log = logging.getLogger(__name__)
+
+Started = Callable[[Call], None]
+
+
+class SurfaceToolbox(Toolbox):
+    """Lists a surface's tools and resources and nothing else.
+
+    A call checks the arguments by the surface's schema, translates them, calls Carrel's tool as any
+    client would, and translates the result.
+
+    Args:
+        surface: what is listed.
+        config: as for `Toolbox`.
+        features: likewise.
+        registry: likewise.
+        on_pulled: likewise.
+    """
+
+    def __init__(
+        self,
+        surface: Surface,
+        config: Config,
+        *,
+        features: Sequence[Feature] = (),
+        registry: PluginSet | None = None,
+        on_pulled: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(config, features=features, registry=registry, on_pulled=on_pulled)
+        self._surface = surface
+        self._validators: dict[str, Validator] = {}
+
+    def successor(self, config: Config) -> Toolbox:
+        """Returns the toolbox of another configuration, with the same surface."""
+        registry = self._registry.successor(config)
+        return SurfaceToolbox(self._surface, config, features=self._features, registry=registry)
+
+    def tools(self) -> Sequence[Tool]:
+        """Returns the surface's tools; those whose target is missing are listed too."""
+        own = {one.name: one.plugin for one in super().tools()}
+        return [
+            listed_tool(name, one.spec, own.get(one.target, HOST))
+            for name, one in self._surface.tools.items()
+        ]
+
+    def tool(self, name: str) -> Tool:
+        """Returns the surface's tool of that name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        return listed_tool(name, self._surface_tool(name).spec, HOST)
+
+    def start(
+        self,
+        name: str,  # noqa: ARG002 - every call is translated
+        arguments: Mapping[str, Any] | None,  # noqa: ARG002
+    ) -> RunningCall[Result] | None:
+        """Returns None, so that `call` is used."""
+        return None
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        *,
+        on_progress: ProgressHandler | None = None,
+        call_started: Started | None = None,
+    ) -> Result:
+        """Calls a tool of the surface; see `Toolbox.call`."""
+        one, given = self._surface_tool(name), arguments or {}
+        try:
+            kept = self._checked(one, given)
+            result = await super().call(
+                one.target,
+                one.shape.arguments(kept),
+                on_progress=on_progress,
+                call_started=call_started,
+            )
+            return await run_in_thread(_presented, one, kept, result)
+        except Exception as error:  # noqa: BLE001 - `_failed` logs what is no CarrelError
+            return _failed(one, given, error)
+
+    def call_sync(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        *,
+        on_progress: ProgressHandler | None = None,
+        refresh: bool = False,
+    ) -> Result:
+        """As `call`, but waits."""
+        one, given = self._surface_tool(name), arguments or {}
+        try:
+            kept = self._checked(one, given)
+            asked = one.shape.arguments(kept)
+            result = super().call_sync(one.target, asked, on_progress=on_progress, refresh=refresh)
+            return _presented(one, kept, result)
+        except Exception as error:  # noqa: BLE001 - `_failed` logs what is no CarrelError
+            return _failed(one, given, error)
+
+    def resources(self) -> Sequence[Resource]:
+        """Returns the surface's resources."""
+        return [
+            Resource(one.uri, one.name, None, one.description, HOST, one.mime_type)
+            for one in self._surface.resources.values()
+        ]
+
+    async def read_resource(self, uri: str, *, call_started: Started | None = None) -> Result:
+        """Reads a resource of the surface, whose content is binary; see `Toolbox.read_resource`."""
+        one = self._surface_resource(uri)
+        return _document(one, await super().read_resource(one.target, call_started=call_started))
+
+    def read_resource_sync(self, uri: str) -> Result:
+        """As `read_resource`, but waits."""
+        one = self._surface_resource(uri)
+        return _document(one, super().read_resource_sync(one.target))
+
+    @cached_property
+    def offers(self) -> NoPrompts:  # type: ignore[override]  # the part that servers use
+        """Nothing: no surface that lists its tools has prompts or templates."""
+        return NoPrompts()
+
+    def _surface_tool(self, name: str) -> SurfaceTool:
+        tools = self._surface.tools
+        if name not in tools:
+            raise UnknownNameError("tool", name, known=list(tools))
+        return tools[name]
+
+    def _surface_resource(self, uri: str) -> SurfaceResource:
+        resources = self._surface.resources
+        if uri not in resources:
+            raise UnknownNameError("resource", uri, known=list(resources))
+        return resources[uri]
+
+    def _checked(self, one: SurfaceTool, arguments: Mapping[str, Any]) -> Json:
+        """Returns the arguments without blank optional ones, as `check_arguments` does.
+
+        Raises:
+            ArgumentError: they do not satisfy the surface's schema.
+        """
+        name = one.spec.name
+        kept = check_arguments(listed_tool(name, one.spec, HOST), arguments)
+        if name not in self._validators:
+            self._validators[name] = compile_schema(one.spec.input_schema)
+        faults = validation_faults(self._validators[name], kept)
+        if faults:
+            raise ArgumentError(faults, tool=name)
+        return kept
+
+
+class NoPrompts:
+    """Stands for `carrel.tools.prompts.Prompts` where there are none."""
+
+    completes = False
+
+    def templates(self) -> Sequence[Template]:
+        """Returns an empty list."""
+        return []
+
+    def prompts(self) -> Sequence[Prompt]:
+        """Returns an empty list."""
+        return []
+
+
+def _presented(one: SurfaceTool, arguments: Json, result: Result) -> Result:
+    """Returns the result of Carrel's tool in the surface's shape."""
+    shaped = one.shape.result(arguments, result.data)
+    if isinstance(shaped, Text):
+        return _result(shaped.data, shaped.text)
+    return _result(shaped)
+
+
+def _result(data: Json, text: str | None = None) -> Result:
+    """Returns a result with structured content and its text, which is JSON unless it is given.
+
+    The text is a content block, so that no setting of the server changes it. It has no hidden
+    characters.
+    """
+    utf8 = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    shown = escaped_json(utf8).decode() if text is None else printable_lines(text)
+    return Result(utf8, data, ({"type": "text", "text": shown},))
+
+
+def _failed(one: SurfaceTool, arguments: Mapping[str, Any], error: Exception) -> Result:
+    """Returns the surface's result for a failure; raises the error if the surface has none."""
+    if not isinstance(error, CarrelError):
+        _log.error("%s failed", one.spec.name, exc_info=error)
+        error = InternalError()
+    if isinstance(error, UnknownNameError):
+        # The client asked for a tool that is listed; its target is off, hidden or not loaded.
+        error = TargetMissingError(one.spec.name, one.target, error)
+    if one.shape.failure is None:
+        raise error
+    return _result(one.shape.failure(arguments, error))
+
+
+def _document(one: SurfaceResource, result: Result) -> Result:
+    """Returns a resource's content: its JSON in Base64."""
+    data = one.shape(result.data)
+    utf8 = json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace")
+    blob = base64.b64encode(utf8).decode("ascii")
+    content = {"uri": one.uri, "mimeType": one.mime_type, "blob": blob}
+    return Result(utf8, data, (content,), structured=False)
