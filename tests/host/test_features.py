@@ -27,7 +27,7 @@ PACKAGE = "carrel_test_greeting"
 GREETING = Feature("greeting", f"{PACKAGE}.tool:make_tools", {"greet": f"{PACKAGE}.command:greet"})
 
 TOOL = """
-    from carrel.plugins.manifests.manifest import ToolSpec
+    from carrel.plugins.manifests.tool_spec import ToolSpec
     from carrel.tools.host_tool import HostTool
 
     GREET = ToolSpec(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.manifest import ToolSpec
+from carrel.plugins.manifests.tool_spec import ToolSpec
 from carrel.tools.host_tool import HostTool
 
 from .answer import read_answer

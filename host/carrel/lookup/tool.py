@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.manifest import ToolSpec
+from carrel.plugins.manifests.tool_spec import ToolSpec
 from carrel.tools.host_tool import HostTool
 
 from .run import MAX_IDS, NAME, Lookup

@@ -12,7 +12,7 @@ from typing import Any, Final
 from carrel.errors import CarrelError, InternalError
 from carrel.exchange import Call, Limits
 from carrel.files.local_paths import without_paths
-from carrel.plugins.manifests.manifest import ToolSpec
+from carrel.plugins.manifests.tool_spec import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools.host_tool import HostTool
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from carrel.errors import ConfigError
-from carrel.plugins.manifests.manifest import ToolSpec
+from carrel.plugins.manifests.tool_spec import ToolSpec
 
 from .shape import ResourceShape, Shape
 

@@ -23,7 +23,7 @@ from carrel.runtime.pending import Pending
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.plugins.manifests.manifest import ToolSpec
+    from carrel.plugins.manifests.tool_spec import ToolSpec
 
 _log = logging.getLogger(__name__)
 

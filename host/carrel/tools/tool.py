@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from carrel.plugins.manifests.manifest import ToolSpec
+from carrel.plugins.manifests.tool_spec import ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

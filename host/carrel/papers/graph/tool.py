@@ -31,7 +31,7 @@ from .request import (
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import Call
-    from carrel.plugins.manifests.manifest import ToolSpec
+    from carrel.plugins.manifests.tool_spec import ToolSpec
     from carrel.plugins.plugin_set import PluginSet
 
 #: The tool's name.

@@ -16,7 +16,7 @@ from .run import NAME, WALL_SECONDS, PaperSearch
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import Call
-    from carrel.plugins.manifests.manifest import ToolSpec
+    from carrel.plugins.manifests.tool_spec import ToolSpec
     from carrel.plugins.plugin_set import PluginSet
 
 _DESCRIPTION = f"""\

@@ -16,7 +16,8 @@ from carrel.errors import LockError
 from carrel.text.printable import printable
 
 if TYPE_CHECKING:
-    from carrel.plugins.manifests.manifest import Manifest, ToolSpec
+    from carrel.plugins.manifests.manifest import Manifest
+    from carrel.plugins.manifests.tool_spec import ToolSpec
 
 _SHOWN = 200
 

@@ -19,9 +19,9 @@ from carrel.plugins.manifests.manifest import (
     PromptSpec,
     ResourceSpec,
     TemplateSpec,
-    ToolSpec,
 )
 from carrel.plugins.manifests.templates import template_fault
+from carrel.plugins.manifests.tool_spec import ToolSpec
 from carrel.plugins.schemas.schema import schema_faults
 
 from .texts import (

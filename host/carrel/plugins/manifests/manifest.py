@@ -23,6 +23,7 @@ from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
 from .naming import client_names
+from .tool_spec import ToolSpec
 
 #: Manifests are read into memory and shown; this is far above any real one.
 MAX_BYTES = 1024 * 1024
@@ -38,34 +39,6 @@ RESERVED_SCHEMES = frozenset({"carrel", "research", "http", "https", "file", "ui
 
 #: Lists whose items have a name, texts for people, and schemas.
 _NAMED = ("tools", "formats", "resources")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool as the plugin describes it; clients see it under `<namespace>_<name>`.
-
-    Attributes:
-        input_schema: JSON Schema of the arguments.
-        output_schema: JSON Schema of the result; None only for a tool of an Extism module, which
-            need not have one.
-        read_only: changes no state.
-        destructive: may delete or overwrite.
-        idempotent: a repeated call has no further effect.
-        open_world: uses the network; its results contain external content.
-        hints: the annotations that an Extism module gave, by MCP's names; None for a component,
-            whose manifest has all of them.
-    """
-
-    name: str
-    title: str | None
-    description: str
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
-    read_only: bool
-    destructive: bool
-    idempotent: bool
-    open_world: bool
-    hints: Mapping[str, bool | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
