@@ -73,7 +73,7 @@ def run_in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         outcome: tuple[T | None, Exception | None]
         try:
             outcome = context.run(function, *args), None
-        except Exception as error:  # noqa: BLE001  # it is handed to the waiting task
+        except Exception as error:  # noqa: BLE001  # it is passed to the waiting task
             outcome = None, error
         except BaseException as error:  # noqa: BLE001  # an exit of one thread is not the loop's
             outcome = None, RuntimeError(f"the thread ended with {error!r}")

@@ -65,7 +65,7 @@ class Capture:
     def finish(
         self, tool: str, arguments: Mapping[str, Any], outcome: Mapping[str, Any] | SourceError
     ) -> None:
-        """Writes the fixture's files beside the exchanges, and renames the folder.
+        """Writes the fixture's files next to the exchanges, and renames the folder.
 
         Args:
             tool: its name in the manifest, without namespace, or a reserved one.

@@ -114,7 +114,7 @@ def only_exchanges(folder: Path) -> bool:
 
 
 def skipped_beside(fixtures: Path) -> list[Skipped]:
-    """Returns the files beside the cases' folders."""
+    """Returns the files next to the cases' folders."""
     return [
         Skipped(path.name, "a case is a folder")
         for path in sorted(fixtures.iterdir())

@@ -47,7 +47,7 @@ def new_project(
     if faults:
         raise ArgumentError(faults)
     into.parent.mkdir(parents=True, exist_ok=True)
-    # Whole or not at all: made beside its place, then moved there.
+    # Atomic: created under a temporary name, then renamed.
     with tempfile.TemporaryDirectory(dir=into.parent, prefix=".carrel-new-") as folder:
         project = Path(folder) / "project"
         template = _TEMPLATES / language

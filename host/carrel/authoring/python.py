@@ -57,7 +57,7 @@ def build_python(project: Project, say: Say) -> bytes:
 
 
 def installed_tool() -> str | None:
-    """Returns the program componentize-py beside this interpreter, else the one on the path."""
+    """Returns the program componentize-py next to this interpreter, else the one on the path."""
     beside = Path(sys.executable).parent
     return shutil.which("componentize-py", path=str(beside)) or shutil.which("componentize-py")
 

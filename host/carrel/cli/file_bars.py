@@ -12,7 +12,7 @@ from carrel.text.printable import printable
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-#: Characters of a name and of a text beside a bar.
+#: Characters of a name and of a text next to a bar.
 _NAME, _WORDS = 40, 50
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _TOP = frozenset({"auths", "dynamic_loading", "oci", "plugins"})
-#: `limits` is Carrel's own; a file of hyper-mcp's may have it beside `memory_limit`.
+#: `limits` is Carrel's own; a file of hyper-mcp may have it in addition to `memory_limit`.
 _ENTRY = frozenset({"url", "path", "description", "runtime_config", "limits"})
 _SKIPS = ("skip_tools", "skip_prompts", "skip_resources", "skip_resource_templates")
 _RUNTIME_CONFIG = frozenset(

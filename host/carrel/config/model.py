@@ -36,7 +36,7 @@ BUILTIN_PLUGINS: tuple[str, ...] = (
 #: Those of them that are on without an entry in the configuration.
 DEFAULT_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
 
-#: The others, which read documents that they are handed: without an entry they are not listed, and
+#: The others, which only read documents: without an entry they are not listed, and
 #: not loaded until a document needs one.
 READING_PLUGINS: tuple[str, ...] = tuple(
     name for name in BUILTIN_PLUGINS if name not in DEFAULT_PLUGINS
@@ -225,7 +225,7 @@ class Config:
 
     @property
     def lock_path(self) -> Path:
-        """The path of the lock file: beside the configuration file, else in the data folder."""
+        """The path of the lock file: next to the configuration file, else in the data folder."""
         folder = self.source_path.absolute().parent if self.source_path else self.data_dir
         return folder / "carrel.lock"
 

@@ -80,7 +80,7 @@ def plugin_name(name: str, *, any_case: bool = False) -> str | None:
 
 
 def plugin_url(value: object, base: Path) -> str:
-    """Returns the address of a component; a file's is absolute, whatever the text was.
+    """Returns the address of a component; that of a file is absolute.
 
     A file is named by a URL or a path. A relative one starts at `base`.
     """

@@ -39,7 +39,7 @@ def write_atomically(
 def write_temporary(
     path: Path, data: bytes, *, mode: int | None = OWNER_ONLY, flush: bool = True
 ) -> Path:
-    """Writes a temporary file beside `path`; the caller renames or removes it.
+    """Writes a temporary file next to `path`; the caller renames or removes it.
 
     Arguments and errors are those of `write_atomically`.
     """

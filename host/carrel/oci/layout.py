@@ -84,7 +84,7 @@ class PluginArtifact:
 
     @property
     def manifest_text(self) -> str | None:
-        """The plugin's manifest that the publisher put beside the component.
+        """The plugin's manifest in the publisher's annotation.
 
         It is a claim of the publisher; the component's own manifest is checked when it is loaded.
         """

@@ -256,7 +256,7 @@ class ComponentPlugin(Plugin):
             self.checked_document(document_format, text)
         return text
 
-    # The manifest's limits do not concern parsing: it fetches nothing and has a cap of its own.
+    # The manifest's limits do not concern parsing: it fetches nothing and has its own limit.
 
     @cached_property
     def _parsing_limits(self) -> Limits:

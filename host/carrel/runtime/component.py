@@ -124,7 +124,7 @@ class Sandboxed:
                     check(text)
             except CarrelError as error:
                 failure = error
-            except BaseException:  # noqa: BLE001 - whoever waits must hear of it
+            except BaseException:  # noqa: BLE001 - the waiting thread must get it
                 _log.exception("%s: a call failed inside the host", self.name)
                 failure = InternalError()
             forget()

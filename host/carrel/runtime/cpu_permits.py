@@ -101,7 +101,7 @@ class PermitPool:
                 self._count += 1
 
     def _withdraw(self, handed_over: threading.Lock) -> bool:
-        """Stops waiting; returns False if a permit was handed over already."""
+        """Stops waiting; returns False if a permit was already assigned."""
         with self._lock:
             try:
                 self._waiting.remove(handed_over)

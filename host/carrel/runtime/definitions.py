@@ -218,7 +218,7 @@ class _Reader:
         sort = self.sort()
         if sort == VALUE:
             raise UnreadableError("a value")
-        # A type is bound to another by its index, or is a resource of its own.
+        # A type is equal to another, given by its index, or is a new resource.
         if sort != TYPE or self.byte() == 0:
             self.number()
         return sort

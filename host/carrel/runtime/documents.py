@@ -108,7 +108,7 @@ def _lift_of(found: Definitions) -> Lift:
     sort, index = found.exports[DOCUMENTS]
     if sort != INSTANCE:
         raise UnreadableError("it is not an instance")
-    # An export is an item of its own, behind the instance that it exports.
+    # An export is a separate item, after the instance that it exports.
     functions = [number for _name, kind, number in found.instances[index] if kind == FUNC]
     if len(functions) != 1:
         raise UnreadableError(f"its instance is made of {len(functions)} functions")
@@ -176,7 +176,7 @@ def _name(text: str) -> bytes:
 
 
 def _signed(value: int) -> bytes:
-    """A type's index where the format has signed numbers: the sign needs a bit of its own."""
+    """Encodes a type's index as a signed number, which needs a bit for the sign."""
     out = bytearray()
     while value > 0x3F:
         out.append(value & 0x7F | 0x80)

@@ -37,6 +37,6 @@ def _names_in(section: bytes) -> list[str]:
         at += 2 if section[at] == _CORE else 1
         _, at = read_leb128(section, at)
         if at < 0 or at >= len(section) or section[at] != 0:
-            break  # a type is written out beside it
+            break  # an explicit type follows
         at += 1
     return names

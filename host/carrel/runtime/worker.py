@@ -1,4 +1,4 @@
-"""Runs guests, one at a time, in an engine of its own.
+"""Runs guests, one at a time, in a separate engine.
 
 With one engine per worker an epoch increment interrupts exactly one guest. An engine takes 0.2 ms
 to create, and loading precompiled code into it 40 µs, because the file's pages are shared.

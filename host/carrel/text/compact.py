@@ -23,7 +23,7 @@ _FEW: Final = 4
 _SHORT: Final = 60
 #: Maximum characters of an item that is written as a table row.
 _WIDE: Final = 240
-#: Minimum length of an identifier that is replaced in a URL beside it.
+#: Minimum length of an identifier that is replaced in an adjacent URL.
 _TELLING: Final = 4
 
 _NAME: Final = re.compile(r"[A-Za-z_$@][A-Za-z0-9_$@/-]*\Z")

@@ -51,7 +51,7 @@ class HostTool(ABC):
     def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """Returns the result of a call, which conforms to the output schema.
 
-        Runs in a thread of its own.
+        Runs in a separate thread.
 
         Args:
             arguments: validated.

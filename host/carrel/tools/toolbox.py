@@ -62,9 +62,9 @@ class Toolbox:
 
     Args:
         config: names the plugins and what they are granted.
-        features: what offers tools of the host's own, such as `carrel.features.FEATURES`.
-        registry: the plugins; made when None.
-        on_pulled: called from a thread when a plugin has come from its registry; without it,
+        features: the features with host tools, such as `carrel.features.FEATURES`.
+        registry: the plugin set; created if None.
+        on_pulled: called from a thread when a plugin was pulled from its registry; without it,
             calls of such a plugin wait for the pull.
         naming: names tools, prompts and resources for clients; Carrel's own names when None.
     """
@@ -91,7 +91,7 @@ class Toolbox:
         self._resources: list[Resource] | None = None
 
     def successor(self, config: Config) -> Toolbox:
-        """The toolbox of another configuration, loaded beside this one; both are closed."""
+        """Returns a toolbox of another configuration; it shares loaded plugins. Close both."""
         return Toolbox(config, features=self._features, registry=self._registry.successor(config))
 
     def precompile(self) -> None:
@@ -170,7 +170,7 @@ class Toolbox:
     ) -> Result:
         """Calls a tool and waits; `KeyboardInterrupt` cancels it. Raises as `call` does.
 
-        With `refresh`, requests pass the cache by.
+        With `refresh`, requests bypass the cache.
         """
 
         def started(call: Call) -> None:
@@ -414,7 +414,7 @@ class Toolbox:
         on_progress: ProgressHandler | None,
         call_started: Callable[[Call], None] | None,
     ) -> RunningCall[Result]:
-        """Starts a call of a plugin's tool, which is loaded if need be, or of a host tool."""
+        """Starts a call of a plugin's tool, which is loaded if necessary, or of a host tool."""
         if entry.host is not None:
             host = entry.host
             given = check_arguments(entry.tool, arguments or {})

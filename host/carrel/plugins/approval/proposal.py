@@ -1,4 +1,4 @@
-"""Proposals for approval: plugins as they are now, beside their approved entries."""
+"""Proposals for approval: compares plugins with their approved entries."""
 
 from __future__ import annotations
 
