@@ -8,6 +8,7 @@ from bench.measure import Row
 from bench.workbench import Workbench
 
 from . import (
+    batches,
     calls,
     graphs,
     memory,
@@ -44,6 +45,7 @@ CASES: Mapping[str, Case] = {
     "pdfs": pdfs.texts,
     "papers": papers.local_search,
     "papers-graph": graphs.hundred_nodes,
+    "papers-batch": batches.hundred_papers,
     "offices": offices.pieces,
     "readers": readers.first_use,
     "bytes": readers.crossing,
