@@ -866,6 +866,29 @@ def test_the_smoke_test_finds_frames_alone_on_stdout(code_folder: Path, tmp_path
     assert b"lost.wasm" in client.stderr
 
 
+@pytest.mark.requirement("doiget:citation-graph")
+def test_a_citation_graph_has_nodes_and_edges_within_its_caps(answers: Answers) -> None:
+    schema = closed(
+        {
+            "ok": YES,
+            "ref": TEXT,
+            "seed_work_id": TEXT,
+            "nodes": {"type": "array", "items": closed({"id": TEXT, "depth": NUMBER})},
+            "edges": {"type": "array", "items": closed({"from": TEXT, "to": TEXT})},
+            "truncated": {"type": "boolean"},
+            "total_visited": NUMBER,
+        }
+    )
+    told = answers.data("graph")
+    assert conforms(schema, told)
+    assert told["nodes"][0] == {"id": "doi:10.1234/desk-1", "depth": 0}
+    assert [one["depth"] for one in told["nodes"][1:]] == [1, 1]
+    assert {one["from"] for one in told["edges"]} == {told["seed_work_id"]}
+    assert (told["truncated"], told["total_visited"]) == (True, 3)
+    assert conforms(schema, answers.data("graph above the caps"))
+    assert answers.data("graph of an e-print")["error"]["code"] == "INVALID_REF"
+
+
 @pytest.mark.requirement("surface:arguments:doiget")
 def test_every_argument_is_used(answers: Answers) -> None:
     used: dict[str, set[str]] = {}

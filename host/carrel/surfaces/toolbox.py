@@ -187,7 +187,7 @@ class SurfaceToolbox(Toolbox):
 
 
 class NoPrompts:
-    """Stands for `carrel.tools.prompts.Prompts` where there are none."""
+    """Replaces `carrel.tools.prompts.Prompts` where there are no prompts."""
 
     completes = False
 

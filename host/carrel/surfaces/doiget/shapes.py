@@ -344,7 +344,7 @@ def _record_source(found: Json) -> Json:
     """Returns `source` and `resolver_profile` of metadata: the first source that the document
     knows.
 
-    If it knows none of those that have the work, the plugin's name is told.
+    If it knows none of those that have the work, it is the plugin's name.
     """
     attempts = found.get("attempts", [])
     having = [one["source"] for one in attempts if one["outcome"] == "consulted_resolved"]
