@@ -73,7 +73,10 @@ class _Batch:
     def run(self) -> list[Row]:
         call = self._call
         call.progress(0, len(self._references), "resolving")
-        resolved = self._fetcher.resolver.resolve_known(self._references, call)
+        # What is stored is found without a network, so no source needs to answer for it.
+        stored = {one for one in self._references if self._fetcher.stored(one) is not None}
+        unknown = [one for one in self._references if one not in stored]
+        resolved = self._fetcher.resolver.resolve_known(unknown, call)
         first, same = _grouped(self._references, resolved)
         with ThreadPoolExecutor(AT_ONCE, "carrel-batch") as pool:
             named = [(number, self._references[number]) for number in first]

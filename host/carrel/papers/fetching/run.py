@@ -139,7 +139,7 @@ class PaperFetcher:
                 `LOCK_TIMEOUT`, `SCHEMA_TOO_NEW`.
             Cancelled: the call was cancelled.
         """
-        stored = self._stored(reference)
+        stored = self.stored(reference)
         if stored is not None:
             return stored
         found = resolved or self.resolver.resolve(reference, call)
@@ -153,7 +153,8 @@ class PaperFetcher:
         )
         return _Fetching(self, found, candidates, call).run()
 
-    def _stored(self, reference: str) -> FetchedPaper | None:
+    def stored(self, reference: str) -> FetchedPaper | None:
+        """Returns the paper that an identifier names if its PDF is in the store."""
         try:
             known = parse_reference(reference)
         except PaperError:

@@ -182,3 +182,13 @@ def test_a_dry_run_plans_each(papers: Papers, upstream: Upstream) -> None:
     ]
     assert told["rate_limit_budget"]["global_per_sec"] == 5.0
     assert not upstream.seen
+
+
+def test_stored_papers_need_no_source(
+    world: PaperWorld, papers: Papers, upstream: Upstream
+) -> None:
+    world.add("10.5555/open", (f"{PLOS}/a.pdf", pdf_reply()))
+    assert papers.fetch("10.5555/open")["ok"]
+    world.failing |= {"api.crossref.org": 503, "api.unpaywall.org": 503}
+    told = papers("paper_batch_fetch", refs=["10.5555/open", "doi:10.5555/OPEN"])
+    assert [row["pdf"]["status"] for row in told["results"]] == ["stored", "stored"]
