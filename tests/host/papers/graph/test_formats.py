@@ -233,6 +233,17 @@ def test_more_citations_are_a_larger_circle() -> None:
     assert radius(10**300) == radius(10**200)
 
 
+def test_papers_without_authors_are_labelled_by_title_or_identifier() -> None:
+    works = [
+        paper("10.1103/PhysRevLett.130.200601"),
+        paper("10.5555/b", title="A desk in the library"),
+    ]
+    graph = build(Sources(one={"references": works}))
+    assert {one.label for one in lay_out(graph).placed} == {
+        "Root", "…ett.130.200601", "A desk in the…",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("years", [[None], [None, 2001], ["0001", "9999"], [1999, 1999]])
 def test_unusual_years_have_a_place(years: list[int | str | None]) -> None:
     works = [

@@ -46,7 +46,7 @@ class Placed:
         x: of the circle's centre.
         y: of the circle's centre.
         r: the circle's radius.
-        label: the first author's family name, or the start of the identifier.
+        label: the first author's family name, the start of the title, or the end of the identifier.
     """
 
     node: Node
@@ -226,7 +226,9 @@ def _free(boxes: Iterable[_Box], size: _Size, wanted: float, height: float) -> f
 
 
 def _label(node: Node) -> str:
-    text = node.first_author or (node.ids[0].id if node.ids else node.name)
+    text = node.first_author or node.name
+    if node.title is None and not node.first_author and len_of(text) > _LABEL_LETTERS:
+        return "…" + text[1 - _LABEL_LETTERS :]  # identifiers differ at their end
     return text if len_of(text) <= _LABEL_LETTERS else text[: _LABEL_LETTERS - 1].rstrip() + "…"
 
 
