@@ -105,7 +105,7 @@ def test_a_host_that_is_not_granted_is_denied_with_the_grant_that_would_help(
 
 def test_the_tools_the_plugin_and_the_doctor_agree(carrel: CommandLine) -> None:
     names = [tool["name"] for tool in json.loads(carrel("tools").out)]
-    assert (names[0], names[-1]) == ("arxiv_query", "paper_export")
+    assert (names[0], names[-1]) == ("arxiv_query", "paper_retractions")
     inspected = json.loads(carrel("plugin", "inspect", "arxiv").out)
     assert all(host["granted"] for host in inspected["hosts"])
     assert "carrel:plugin/http@1.0.0" in inspected["imports"]
