@@ -169,6 +169,35 @@ def test_a_short_paragraph_behind_the_last_one_is_kept(api: Carrel) -> None:
     assert "Yours, Ada" in json.dumps(api.parse("page", "html", page.encode())["sections"])
 
 
+ENDINGS = {
+    "blog footer": "<p>This entry was posted on May 6, 2014 and is filed under Linux.</p>",
+    "German blog footer": "<p>Erstellt am Dienstag 6. Mai 2014 und abgelegt unter Linux.</p>",
+    "empty rating": "<p>(No ratings yet)</p><p>Loading...</p>",
+    "more pages": "<p>Load more content ...</p>",
+    "teaser": "<p>Summer is the time to travel, says a singer to our reporter. Read more</p>",
+    "heading without text": "<h3>Further topics</h3>",
+    "copyright": "<p>Copyright 2019 by Desk Press. All rights reserved.</p>",
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_what_a_template_adds_below_an_article_is_left_out(api: Carrel, name: str) -> None:
+    page = f"{ARTICLE}<p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p>{ENDINGS[name]}</article>"
+    text = json.dumps(api.parse("page", "html", page.encode())["sections"])
+    for words in ("posted on", "Erstellt", "ratings", "Loading", "Load", "singer", "Further",
+                  "Copyright"):  # fmt: skip
+        assert words not in text
+    assert text.count("past the mill") == 18
+
+
+@pytest.mark.parametrize(
+    ("times", "line"), [(9, "Copyright is what this is about."), (1, "Copyright 2019 by Desks.")]
+)
+def test_a_last_line_that_may_be_the_article_s_is_kept(api: Carrel, times: int, line: str) -> None:
+    page = f"{ARTICLE}<p>{SENTENCE * times}</p><p>{line}</p></article>"
+    assert line in json.dumps(api.parse("page", "html", page.encode())["sections"])
+
+
 def test_a_formula_of_mathjax_with_its_menu_is_kept(api: Carrel) -> None:
     formula = (
         '<mjx-container class="MathJax CtxtMenu_Attached_0"><math><mi>a</mi><mo>=</mo><mn>3</mn>'

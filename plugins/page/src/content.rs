@@ -4,6 +4,7 @@
 use crate::article::Selection;
 use crate::clear;
 use crate::dom::{Id, Tree};
+use crate::ending::trim_ending;
 use crate::hints::{Hints, Shown};
 use crate::kind;
 use crate::measure::Measured;
@@ -52,6 +53,7 @@ fn select(
             };
             let mut chosen = if part < least { cleared } else { article };
             clear::trim(measured, &mut chosen, kind == "article");
+            trim_ending(measured.tree, &mut chosen);
             Some(chosen)
         }
         (article, cleared) => article.or(cleared),

@@ -12,6 +12,7 @@ mod charset;
 mod clear;
 mod content;
 mod dom;
+mod ending;
 mod flat;
 mod hints;
 mod inline;
