@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from carrel.errors import CarrelError
+from carrel.files.local_paths import without_paths
 from carrel.papers.envelope import ATTEMPTS, Schema
 from carrel.papers.errors import PaperCode, PaperError
 from carrel.papers.resolve.attempts import attempt
@@ -68,7 +69,8 @@ class Trace:
 
     def add_failure(self, source: str, error: CarrelError, **more: str) -> None:
         """Adds an attempt that ended with an error."""
-        self.add(source, "consulted_failed", error.message, code=error.error_code, **more)
+        message = without_paths(error.message, error.paths)
+        self.add(source, "consulted_failed", message, code=error.error_code, **more)
 
     def add_unresolved(self, attempts: Iterable[Mapping[str, Any]], code: PaperCode | None) -> None:
         """Adds those attempts to resolve the reference that failed.
