@@ -137,6 +137,7 @@ def test_without_a_text_the_attempts_are_told_and_no_abstract_is_given(
     assert "expected a PDF but found a challenge page" in details(told)
     assert "only front matter" in details(told)
     assert ("two", "", "consulted_no_record") in outcomes(told)
+    assert told["error"]["message"].endswith("a free PDF that paper_fetch stores is read too")
 
 
 def test_a_page_of_another_paper_is_refused(make: Make, copies: RecordedCopies) -> None:
