@@ -142,7 +142,7 @@ def test_sources_that_disagree_are_shown(answers: Answers, check: Any) -> None:
     told = check()
     assert told["status"] == "retracted"
     assert told["disagreements"] == [
-        "retracted: eutils say so, crossref, europepmc, openalex have the paper and do not"
+        "retracted according to eutils; crossref, europepmc, openalex: no such notice"
     ]
 
 
@@ -153,7 +153,7 @@ def test_silence_of_some_and_failure_of_one_is_unknown(answers: Answers, check: 
     told = check()
     assert (told["status"], told["complete"]) == ("unknown", False), told
     assert told["summary"].startswith("no source that answered says so: ")
-    assert "openalex" in told["summary"].partition("no answer from")[2]
+    assert "openalex" in told["summary"].partition("no whole answer from")[2]
 
 
 def test_nothing_is_stated_only_when_all_have_answered(answers: Answers, check: Any) -> None:

@@ -30,7 +30,9 @@ _log = logging.getLogger("carrel.config")
 _BUILTIN: Final = {"arxiv": "arxiv", "crossref": "crossref", "pubmed": "eutils"}
 
 #: The tools for papers that need no plugin, behind their namespace.
-_OF_THE_STORE: Final = frozenset({"info", "search_local", "list_recent", "pdf_path", "export"})
+_OF_THE_STORE: Final = frozenset(
+    {"info", "search_local", "list_recent", "pdf_path", "export", "read"}
+)
 
 #: The GIL's switch interval in seconds. A fetch switches threads about a dozen times, and each
 #: switch may wait that long for another thread's computation.

@@ -55,7 +55,6 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
         tools.append(make_graph_tool(plugins, config))
     if knows_works or config.papers.folder is not None:
         tools += make_store_tools(opened)
-    if any("full_text" in manifest.roles for manifest in manifests):
         tools.append(make_read_tool(plugins, config, opened))
     if knows_works:
         tools.append(make_retractions_tool(plugins, config))

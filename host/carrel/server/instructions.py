@@ -48,11 +48,9 @@ _TASKS: Final = (
     ),
     (
         "read a paper's own text",
-        (
-            ("paper_read", "by identifier or citation; outline, then sections"),
-            ("document_read", "of a file"),
-        ),
+        (("paper_read", "by identifier or citation; outline, then sections"),),
     ),
+    ("read a paper or page that is a file", (("document_read", "outline, then sections"),)),
     (
         "papers that are kept here",
         (

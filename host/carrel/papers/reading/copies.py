@@ -12,7 +12,7 @@ from carrel.errors import CarrelError
 from carrel.plugins.concurrent_calls import Question, ask_all
 from carrel.plugins.roles import FullTextCopy, RoleSource, read_full_text, role_sources
 
-from .forms import FORMS
+from .forms import FORMS, STORE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 ROLE: Final = "full_text"
-#: The source of the stored PDF.
-STORE: Final = "store"
 
 #: Copies of one source that are tried.
 _MOST: Final = 6

@@ -21,8 +21,9 @@ from carrel.plugins.concurrent_calls import require_patience
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
 
-from .copies import STORE, PaperCopy, offered_copies, ordered, stored_copy
+from .copies import PaperCopy, offered_copies, ordered, stored_copy
 from .download import NoCopyError, received_copy
+from .forms import STORE
 from .judging import require_text
 from .trace import Trace
 

@@ -9,8 +9,7 @@ from carrel.documents.answer import read_answer
 from carrel.documents.schema import PART_ARGUMENTS, READ_MEMBERS
 from carrel.papers.envelope import REF, PaperTool, Schema, envelope_schema, paper_spec
 
-from .copies import STORE
-from .forms import FORMS
+from .forms import FORMS, STORE
 from .run import PaperReader, ReadPaper
 from .trace import READ_ATTEMPTS
 

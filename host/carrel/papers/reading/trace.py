@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from carrel.errors import CarrelError
+from carrel.files.local_paths import without_paths
 from carrel.papers.envelope import ATTEMPTS, Schema
 from carrel.papers.errors import PaperCode, PaperError
 from carrel.papers.resolve.attempts import attempt
 from carrel.text.printable import printable
+
+from .forms import STORE
 
 #: Code of `contract/v1/errors.json` → the closed code, of failures after which a text may be there
 #: all the same.
@@ -68,7 +71,8 @@ class Trace:
 
     def add_failure(self, source: str, error: CarrelError, **more: str) -> None:
         """Adds an attempt that ended with an error."""
-        self.add(source, "consulted_failed", error.message, code=error.error_code, **more)
+        message = without_paths(error.message, error.paths)
+        self.add(source, "consulted_failed", message, code=error.error_code, **more)
 
     def add_unresolved(self, attempts: Iterable[Mapping[str, Any]], code: PaperCode | None) -> None:
         """Adds those attempts to resolve the reference that failed.
@@ -100,5 +104,12 @@ class Trace:
             if self._transient == {code} or (code == "NETWORK_ERROR" and self._transient):
                 message = f"the text of {shown} could not be fetched, try again later: {told}"
                 return PaperError(code, message, attempts=self.attempts)
-        message = f"no text of {shown} could be read: {told}"
+        message = f"no text of {shown} could be read: {told}{_hint(self.attempts)}"
         return PaperError("TEXT_UNAVAILABLE", message, attempts=self.attempts)
+
+
+def _hint(attempts: Iterable[Mapping[str, Any]]) -> str:
+    """Returns what may help where no PDF is stored."""
+    if any(one.get("form") == "pdf" and one["source"] == STORE for one in attempts):
+        return ""
+    return "; a free PDF that paper_fetch stores is read too"

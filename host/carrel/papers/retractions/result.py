@@ -148,20 +148,20 @@ class Retractions:
             ]
             if saying and others:
                 said, silent = _names(saying), _names(others)
-                told.append(f"{status}: {said} say so, {silent} have the paper and do not")
+                told.append(f"{status} according to {said}; {silent}: no such notice")
         return told
 
     @property
     def summary(self) -> str:
         """One sentence for a person."""
         failed = [one for one in self.sources if one.outcome == "failed"]
-        rest = f"; no answer from {_names(failed)}" if failed else ""
+        rest = f"; no whole answer from {_names(failed)}" if failed else ""
         stating = [one for one in self.sources if one.kinds]
         if stating:
-            return f"{self.status.replace('_', ' ')}, as {_names(stating)} say{rest}"
+            return f"{self.status.replace('_', ' ')} according to {_names(stating)}{rest}"
         silent = [one for one in self.sources if one.outcome == "silent"]
         if not silent:
-            return f"no source that answered has the paper{rest}"
+            return f"no source has answered{rest}"
         return f"no source that answered says so: {_names(silent)}{rest}"
 
 

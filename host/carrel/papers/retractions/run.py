@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError
 from carrel.exchange import Call, Limits
+from carrel.files.local_paths import without_paths
 from carrel.lookup import Lookup
 from carrel.papers.errors import PaperError
 from carrel.papers.references import parse_reference
@@ -144,7 +145,8 @@ class _Check:
         except CarrelError as error:
             if error.error_code != "not_found":
                 own.outcome = "failed"
-                own.detail = printable(f"its list of notices: {error.message}", 300)
+                message = without_paths(error.message, error.paths)
+                own.detail = printable(f"its list of notices: {message}", 300)
             return
         own.outcome, own.detail = "silent", None
         own.registered |= {f"doi:{doi.lower()}"}

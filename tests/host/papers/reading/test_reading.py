@@ -137,6 +137,7 @@ def test_without_a_text_the_attempts_are_told_and_no_abstract_is_given(
     assert "expected a PDF but found a challenge page" in details(told)
     assert "only front matter" in details(told)
     assert ("two", "", "consulted_no_record") in outcomes(told)
+    assert told["error"]["message"].endswith("a free PDF that paper_fetch stores is read too")
 
 
 def test_a_page_of_another_paper_is_refused(make: Make, copies: RecordedCopies) -> None:
@@ -316,3 +317,21 @@ def test_a_plugin_that_hangs_costs_the_others_nothing(make: Make, copies: Record
     told = call("paper_read", ref=DOI)
     assert (told["ok"], told["source"]) == (True, "good")
     assert ("hang", "", "consulted_failed") in outcomes(told)
+
+
+def test_a_copy_that_is_too_large_is_not_received(make: Make, copies: RecordedCopies) -> None:
+    data = pdf() + b"%" * 2_000_000
+    forms = [copy(copies.file("/a.pdf", data), "pdf"), copy(copies.text("/a.html", page()), "html")]
+    call = make(works=knowing(), one=texts(forms), limits={"response_bytes": 1_000_000})
+    told = call("paper_read", ref=DOI, form="pdf")
+    assert "the file has more than 1,000,000 bytes" in details(told)
+    assert call("paper_read", ref=DOI)["form"] == "html"
+
+
+def test_an_attempt_tells_no_path_of_this_machine(
+    make: Make, copies: RecordedCopies, tmp_path: Path
+) -> None:
+    call = make(works=knowing(), one=texts([copy("https://copies.example.org/x", "jats")]))
+    told = call("paper_read", ref=DOI)
+    assert "no recording" in details(told)
+    assert str(tmp_path) not in str(told)

@@ -60,8 +60,8 @@ def test_who_said_what_is_told_with_the_disagreement(make: Make) -> None:
         "one": "states", "two": "silent", "three": "states", "four": "no_record",
     }  # fmt: skip
     assert told["disagreements"] == [
-        "retracted: one say so, two, three have the paper and do not",
-        "of_concern: three say so, two have the paper and do not",
+        "retracted according to one; two, three: no such notice",
+        "of_concern according to three; two: no such notice",
     ]
     assert told["title"] == WORK["title"]
 
@@ -78,7 +78,7 @@ def test_a_source_that_failed_is_never_taken_for_one_that_says_nothing(make: Mak
     dead = lookup(body="unreachable")
     told = make(one=saying(), two=dead)("paper_retractions", ref=DOI)
     assert (told["status"], told["complete"]) == ("unknown", False)
-    assert told["summary"] == "no source that answered says so: one; no answer from two"
+    assert told["summary"] == "no source that answered says so: one; no whole answer from two"
     told = make(one=saying(RETRACTION), two=dead)("paper_retractions", ref=DOI)
     assert (told["status"], told["complete"]) == ("retracted", False)
     told = make(one=saying())("paper_retractions", ref=DOI)
