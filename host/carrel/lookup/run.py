@@ -15,6 +15,7 @@ from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
 
+from .absence import Absence
 from .answer import LookupAnswer
 from .ask import ask
 from .result import LookupItem, LookupResult, Problem, Reason, Step, first_problem, outcome_of
@@ -75,9 +76,9 @@ class Lookup:
             for question in questions:
                 question.take(answers)
         require_patience(call)
-        return _result(
-            questions, asked, notices, "learnt_too_late" if call.remaining else "deadline"
-        )
+        late: Reason = "learnt_too_late" if call.remaining else "deadline"
+        absence = Absence(asked, self._registry.unset_keys)
+        return _result(questions, asked, notices, late, absence)
 
 
 @dataclass(slots=True)
@@ -134,7 +135,7 @@ class _Question:
             if not told:
                 known = self.next_for(source) is not None
                 reason = source.closed or (late if known else "no_matching_identifier")
-                told = [Step(source.name, "not_asked", reason=reason)]
+                told = [Step(source.name, "not_asked", reason=reason, remedy=source.remedy)]
             steps += told
         return tuple(steps)
 
@@ -170,6 +171,7 @@ def _result(
     sources: Sequence[LookupSource],
     notices: Sequence[str],
     late: Reason,
+    absence: Absence,
 ) -> LookupResult:
     """Merges the records, and assigns each question its work."""
     found = [work for question in questions for work in question.works]
@@ -185,7 +187,7 @@ def _result(
                 works.append(own)
             place = works.index(own)
         steps = question.steps(sources, late) if question.id is not None else ()
-        outcome = "failed" if question.problem is not None else outcome_of(steps)
+        outcome = "failed" if question.problem is not None else outcome_of(steps, absence)
         problem = question.problem or first_problem(steps)
         items.append(
             LookupItem(

@@ -42,11 +42,13 @@ class RoleSource:
         name: as the configuration calls it.
         namespace: the prefix of its tools, by which it may be chosen too.
         spec: the role, as its manifest declares it.
+        remedy: what to set before the source can be asked; None when it can.
     """
 
     name: str
     namespace: str
     spec: RoleSpec
+    remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,22 @@ class LinksAnswer:
 def role_sources(
     plugins: PluginSet, config: Config, role: str
 ) -> tuple[list[RoleSource], list[str]]:
-    """Returns the plugins that take a role, in the configuration's order, and notices.
+    """Returns the plugins to ask for a role, in the configuration's order, and notices.
+
+    The notices name the plugins that are not asked because they cannot be read, or because a
+    required secret is not set.
+    """
+    sources, notices = all_role_sources(plugins, config, role)
+    notices += [
+        f"{one.name} was not asked: {one.remedy}" for one in sources if one.remedy is not None
+    ]
+    return [one for one in sources if one.remedy is None], notices
+
+
+def all_role_sources(
+    plugins: PluginSet, config: Config, role: str
+) -> tuple[list[RoleSource], list[str]]:
+    """Returns the plugins that take a role, also those that cannot be asked, and notices.
 
     A plugin whose reserved tool the operator has switched off (`skip_tools = ["role:search"]`) is
     left out. A plugin that cannot be read is named in the notices.
@@ -122,7 +139,8 @@ def role_sources(
             continue
         entry = config.plugin(name)
         if entry is None or not entry.skips(spec.tool):
-            sources.append(RoleSource(name, manifest.namespace, spec))
+            remedy = plugins.missing_requirement(name)
+            sources.append(RoleSource(name, manifest.namespace, spec, remedy))
     return sources, notices
 
 

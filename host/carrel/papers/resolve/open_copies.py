@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from carrel.errors import CarrelError
 from carrel.lookup.answer import read_answers
 from carrel.plugins.concurrent_calls import Question, ask_all
-from carrel.plugins.roles import RoleSource, role_sources
+from carrel.plugins.roles import RoleSource, all_role_sources
 
 from .attempts import attempt
 
@@ -58,13 +58,19 @@ def find_open_copies(
     Raises:
         Cancelled: the call was cancelled.
     """
-    sources, _ = role_sources(plugins, config, ROLE)
+    every, _ = all_role_sources(plugins, config, ROLE)
+    sources = [source for source in every if source.remedy is None]
     known = list(merged.work.ids.known())
     asked = [(source, one) for source in sources if (one := _best(source, known)) is not None]
     attempts = [
         attempt(source.name, "not_consulted_not_applicable")
         for source in sources
         if _best(source, known) is None
+    ]
+    attempts += [
+        attempt(source.name, "not_consulted_disabled", source.remedy)
+        for source in every
+        if source.remedy is not None
     ]
     questions = [
         Question(source.name, source.spec.tool, {"ids": [one.to_json()]}) for source, one in asked
