@@ -12,6 +12,7 @@ from carrel.errors import ArgumentError
 from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.concurrent_calls import require_patience
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
+from carrel.records.order import PRIMARY, json_text, record_rank
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
 
@@ -104,7 +105,10 @@ class _Question:
         before = [(one, answer) for name, one, answer in self.answered if name == source.name]
         if self.id is None or any(answer.outcome != "not_found" for _, answer in before):
             return None
-        known = [self.id, *(one for work in self.works for one in work.ids.known())]
+        # An index can name the identifier of another work: where a primary source has the work,
+        # others are asked only with what primary sources say.
+        primary = [work for work in self.works if work.source in PRIMARY]
+        known = [self.id, *(one for work in primary or self.works for one in work.ids.known())]
         tried = {one.work for one, _ in before}
         for kind in source.spec.identifiers:
             for one in known:
@@ -166,6 +170,11 @@ def _wanted(
     return {name: (source, list(ids)) for name, (source, ids) in wanted.items()}
 
 
+def _by_doi(record: Work) -> tuple[bool, tuple[tuple[int, str], float], str]:
+    """Returns a key that sorts first the record whose DOI counts, see `records.match`."""
+    return record.ids.doi is None, record_rank(record, "ids.doi"), json_text(record)
+
+
 def _result(
     questions: Sequence[_Question],
     sources: Sequence[LookupSource],
@@ -182,7 +191,7 @@ def _result(
     for question in questions:
         place = None
         if question.works:
-            own = home[question.works[0]]
+            own = home[min(question.works, key=_by_doi)]
             if own not in works:
                 works.append(own)
             place = works.index(own)
