@@ -92,8 +92,8 @@ class Step:
     reason: Reason | None = None
     remedy: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the step as one JSON object."""
+    def to_json(self, *, remedy: bool = True) -> dict[str, Any]:
+        """Returns the step as one JSON object, with or without what to set."""
         told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
         if self.asked is not None:
             told["asked"] = self.asked.to_json()
@@ -101,7 +101,7 @@ class Step:
             told.update(self.problem.to_json())
         if self.reason is not None:
             told["reason"] = self.reason
-        if self.remedy is not None:
+        if remedy and self.remedy is not None:
             told["message"] = self.remedy
         return told
 
@@ -128,7 +128,11 @@ class LookupItem:
     steps: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the item as one JSON object."""
+        """Returns the item as one JSON object.
+
+        What to set so that a further source can be asked is told of works that were not found: a
+        result of a hundred works would repeat it a hundred times.
+        """
         told: dict[str, Any] = {"given": self.given, "outcome": self.outcome}
         if self.id is not None:
             told["id"] = self.id.to_json()
@@ -136,7 +140,8 @@ class LookupItem:
             told["work"] = self.work
         if self.problem is not None:
             told["error"] = self.problem.to_json()
-        told["trace"] = [step.to_json() for step in self.steps]
+        lost = self.outcome != "found"
+        told["trace"] = [step.to_json(remedy=lost) for step in self.steps]
         return told
 
 

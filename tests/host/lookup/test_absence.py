@@ -57,6 +57,13 @@ def test_a_source_whose_required_secret_is_not_set_is_not_asked_and_says_what_to
     assert told["message"] == (
         "api_key is not set; set CARREL_SECRET_NEEDY_API_KEY (A free key of example.org)"
     )
+    having = source(says([found("doi", "10.1000/A")]))
+    item = one(open_api(needy=needy, other=having).lookup(["10.1000/A"]))
+    assert item.to_json()["trace"][0] == {
+        "source": "needy",
+        "outcome": "not_asked",
+        "reason": "not_configured",
+    }
     alone = one(open_api(needy=needy).lookup(["10.1000/A"]))
     assert alone.outcome == "not_asked"
     assert "plugins.needy.runtime_config.secrets" in alone.to_json()["trace"][0]["message"]
