@@ -85,6 +85,15 @@ def find_sources(
     return sources, notices
 
 
+def ready_sources(registry: PluginSet) -> list[str]:
+    """Returns the names of the plugins that lookups ask: those that lack no required secret."""
+    return [
+        name
+        for name, manifest in registry.manifests()
+        if manifest.lookup is not None and registry.missing_requirement(name) is None
+    ]
+
+
 def _require_known(chosen: Sequence[str], sources: Sequence[LookupSource]) -> None:
     known = sorted({source.name for source in sources} | {source.namespace for source in sources})
     faults = []

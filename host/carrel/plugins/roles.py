@@ -60,12 +60,14 @@ class SearchAnswer:
         total: works that there are in all, by the source.
         next_cursor: for the next part; None at the end.
         refused: records that the contract refuses, with the reason; they are left out.
+        surplus: works beyond those that were asked for; they are left out unread.
     """
 
     works: tuple[Work, ...]
     total: int | None = None
     next_cursor: str | None = None
     refused: tuple[str, ...] = ()
+    surplus: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,13 @@ def all_role_sources(
     return sources, notices
 
 
-def read_search(text: bytes, plugin: str) -> SearchAnswer:
+def read_search(text: bytes, plugin: str, limit: int | None = None) -> SearchAnswer:
     """Returns what the role `search` answered.
+
+    Args:
+        text: the answer.
+        plugin: its name in the configuration.
+        limit: works that were asked for; all are read if None.
 
     Raises:
         ContractViolation: the text is not what the contract describes.
@@ -153,11 +160,15 @@ def read_search(text: bytes, plugin: str) -> SearchAnswer:
     raw = _read(text, plugin, "search")
     works: list[Work] = []
     refused: list[str] = []
-    for item in raw["works"]:
+    asked = raw["works"][:limit]
+    for item in asked:
         work = _work(item, plugin, "search", refused)
         if work is not None:
             works.append(work)
-    return SearchAnswer(tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused))
+    surplus = len(raw["works"]) - len(asked)
+    return SearchAnswer(
+        tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused), surplus
+    )
 
 
 def read_links(text: bytes, plugin: str, role: str, most: int | None = None) -> LinksAnswer:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from carrel.errors import CarrelError
 from carrel.lookup.answer import read_answers
@@ -27,6 +29,8 @@ _HOSTS: Final = ("arxiv", "repository", "publisher")
 #: The best first.
 _VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
 _KINDS: Final = ("pdf", "xml", "html")
+#: Last labels of names that are not of the public web.
+_LOCAL: Final = ("local", "localhost", "internal", "lan", "home", "arpa", "onion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ def collect(records: Iterable[Work], attempts: Iterable[dict[str, Any]] = ()) ->
     is_oa: bool | None = None
     status: str | None = None
     for record in records:
-        for copy in record.open_copies:
+        for copy in filter(_is_on_the_web, record.open_copies):
             copies.setdefault(copy.url, copy)
             named_by.setdefault(copy.url, record.source)
         if record.is_oa is not None:
@@ -124,6 +128,27 @@ def rank(copy: OpenCopy) -> tuple[int, int, int, str]:
         _place(_VERSIONS, copy.version or ""),
         copy.url,
     )
+
+
+def _is_on_the_web(copy: OpenCopy) -> bool:
+    """Whether a copy's address is one of the public web, as far as the address itself says.
+
+    An address of this machine or its network is no copy, whatever a source says, and so is none
+    that a browser would run.
+    """
+    try:
+        parts = urlsplit(copy.url)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or parts.username is not None:
+        return False
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        name, _, last = host.rpartition(".")
+        is_number = last[:1].isdigit()  # 127.1 and 10.0x1 are addresses in an older form
+        return bool(name) and last.lower() not in _LOCAL and not is_number
 
 
 def _place(order: tuple[str, ...], value: str) -> int:

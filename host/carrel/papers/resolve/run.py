@@ -113,7 +113,7 @@ class PaperResolver:
         result = self._lookup.run([one.id for one in known.values()], call)
         for (reference, one), item in zip(known.items(), result.items, strict=True):
             if item.work is None:
-                found[reference] = unresolved(f"{one.type} {one.id}", item.steps)
+                found[reference] = unresolved(f"{one.type} {one.id}", item)
             else:
                 attempts = attempts_of(item.steps)
                 found[reference] = Resolution(reference, one, result.works[item.work], attempts)

@@ -109,14 +109,17 @@ def _read(
     try:
         if isinstance(answer, CarrelError):
             raise answer
-        found = read_search(answer, source.name)
+        limit = request.arguments(source.spec)["limit"]
+        found = read_search(answer, source.name, limit)
     except CarrelError as error:
         return _failure(source.name, error), ()
     kept = [work for work in found.works if request.accepts_year(work)]
-    notice = None
+    notices = []
     if found.refused:
-        count = len(found.refused)
-        notice = printable(f"{count} records left out: {found.refused[0]}", 300)
+        notices.append(f"{len(found.refused)} records left out: {found.refused[0]}")
+    if found.surplus:
+        notices.append(f"{found.surplus} works left out: more than the {limit} asked for")
+    notice = printable("; ".join(notices), 300) if notices else None
     outcome = SourceOutcome(
         source.name,
         "found" if kept else "empty",
