@@ -35,7 +35,7 @@ def to_first_answers(bench: Workbench) -> Sequence[Row]:
         ),
         Row(
             "start-list",
-            "spawn to the answer of tools/list, the default plugins : the bare SDK server, two tools",
+            "spawn to the answer of tools/list, default plugins : the bare SDK server, two tools",
             ours_listed, bare_listed,
         ),
     ]  # fmt: skip
