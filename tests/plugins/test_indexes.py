@@ -113,6 +113,21 @@ def test_a_429_of_semantic_scholar_is_no_unknown_work(
     assert look(make_toolbox("semanticscholar"), "10.5555/x") == ("failed", "rate_limited")
 
 
+def test_a_spent_budget_without_a_key_leaves_an_unknown_work_unknown(
+    make_toolbox: MakeToolbox, upstream: Upstream, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(seen: Seen) -> Reply:
+        if seen.path.startswith("/works/doi:"):
+            spent = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "3600")]
+            return reply({"error": "Rate limit exceeded"}, 429, headers=spent)
+        return Reply(404, [("Content-Type", "text/plain")], body=b"Resource not found.")
+
+    upstream.on("*", answer)
+    assert look(make_toolbox("crossref", "openalex"), "10.5555/x") == ("not_found", None)
+    monkeypatch.setenv("CARREL_SECRET_OPENALEX_API_KEY", "hidden-key")
+    assert look(make_toolbox("crossref", "openalex"), "10.5555/y") == ("failed", "rate_limited")
+
+
 def test_unpaywall_is_asked_with_the_operators_address(
     make_toolbox: MakeToolbox, upstream: Upstream
 ) -> None:
