@@ -66,7 +66,7 @@ class RetractionCheck:
         result = self._lookup.run([identifier.id], call, sources=records)
         [item] = result.items
         if item.work is None:
-            raise unresolved(f"{identifier.type} {identifier.id}", item.steps)
+            raise unresolved(f"{identifier.type} {identifier.id}", item)
         merged = result.works[item.work]
         steps = [step for step in item.steps if step.source in records]
         check = _Check(merged, steps)
