@@ -114,7 +114,8 @@ class _Check:
             why = "the time was up" if step.reason == "deadline" else "its identifier came too late"
             self._answers[step.source] = SourceAnswer(step.source, "failed", detail=why)
         else:
-            why = "switched off" if step.reason == "switched_off" else "knows no identifier of it"
+            off = "switched off" if step.reason == "switched_off" else "knows no identifier of it"
+            why = step.remedy or off
             self._answers[step.source] = SourceAnswer(step.source, "not_asked", detail=why)
 
     def _add_record(self, record: Work) -> None:
