@@ -100,7 +100,7 @@ class Workbench:
         return [script] if script else [sys.executable, "-m", "carrel"]
 
     def serve(self, *, keeps_results: bool = True) -> PipeClient:
-        """Returns a Carrel server with three plugins and compiled components.
+        """Returns a Carrel server with the default plugins and compiled components.
 
         Args:
             keeps_results: as by default; without, every call runs its plugin.
@@ -127,7 +127,7 @@ class Workbench:
 
     @cached_property
     def _server_config(self) -> Path:
-        """Three plugins: built-in ones, and no-op ones as placeholders.
+        """The default plugins and a no-op one, in a configuration file.
 
         The rate limit of calls is disabled: otherwise the measurement would show the limit and not
         the server.

@@ -11,7 +11,7 @@ from bench.workbench import Workbench
 
 
 def to_first_answers(bench: Workbench) -> Sequence[Row]:
-    """Measures Carrel with three plugins against the SDK's server with two built-in tools."""
+    """Measures Carrel with the default plugins against the SDK's server with two built-in tools."""
     servers = (bench.serve, bench.serve_ten, bench.serve_bare_sdk)
     for start in servers:
         _first_answers(start)
@@ -25,7 +25,7 @@ def to_first_answers(bench: Workbench) -> Sequence[Row]:
     return [
         Row(
             "start",
-            "spawn to the answer of initialize, three plugins : the bare SDK server",
+            "spawn to the answer of initialize, the default plugins : the bare SDK server",
             ours, bare, Bar(1.1),
         ),
         Row(
@@ -35,7 +35,7 @@ def to_first_answers(bench: Workbench) -> Sequence[Row]:
         ),
         Row(
             "start-list",
-            "spawn to the answer of tools/list, three plugins : the bare SDK server, two tools",
+            "spawn to the answer of tools/list, default plugins : the bare SDK server, two tools",
             ours_listed, bare_listed,
         ),
     ]  # fmt: skip

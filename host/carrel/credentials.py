@@ -2,7 +2,8 @@
 
 A secret belongs to a plugin. The variable `CARREL_SECRET_<PLUGIN>_<NAME>` takes precedence over the
 keyring's entry of service `carrel` and user `<plugin>/<name>`, which needs the extra `keyring`.
-Secrets of built-in plugins can also be set by shorter names, which other plugins cannot use.
+Some secrets of built-in plugins can also be set by a shorter name, without the plugin's; each of
+these names belongs to one plugin, so that no source gets the key of another.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ _USUAL = {
     ("eutils", "api_key"): "NCBI_API_KEY",
     ("eutils", "contact"): "NCBI_ADMIN_EMAIL",
 }
+
+#: The secrets that `CARREL_SECRET_<NAME>` and the keyring's entry `<name>` set. The contact address
+#: is the operator's, for every built-in plugin.
+_SHORT = frozenset({("eutils", "api_key"), ("opencitations", "access_token")})
+_CONTACT = "contact"
 
 
 class Keyring(Protocol):
@@ -43,11 +49,15 @@ def variable(plugin: str, name: str) -> str:
 def variables(plugin: str, name: str, *, builtin: bool) -> Sequence[str]:
     """Returns the environment variables of a plugin's secret; the first that is set is used."""
     names = [variable(plugin, name)]
-    if builtin:
+    if builtin and _has_short_name(plugin, name):
         names.append(PREFIX + name.upper())
-        if (plugin, name) in _USUAL:
-            names.append(_USUAL[plugin, name])
+    if builtin and (plugin, name) in _USUAL:
+        names.append(_USUAL[plugin, name])
     return names
+
+
+def _has_short_name(plugin: str, name: str) -> bool:
+    return name == _CONTACT or (plugin, name) in _SHORT
 
 
 def usual_variables() -> Sequence[str]:
@@ -78,7 +88,9 @@ def find_secret(
         if value:
             return value
     found = find_keyring_entry(SERVICE, f"{plugin}/{name}", keyring)
-    return find_keyring_entry(SERVICE, name, keyring) if found is None and builtin else found
+    if found is None and builtin and _has_short_name(plugin, name):
+        return find_keyring_entry(SERVICE, name, keyring)
+    return found
 
 
 def find_keyring_entry(service: str, user: str, keyring: Keyring | None = None) -> str | None:

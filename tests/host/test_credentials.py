@@ -58,6 +58,15 @@ class TestOwners:
         assert find_secret("eutils", "api_key", builtin=True, env=env) == "ncbi's"
         assert find_secret("stranger", "api_key", env=env, keyring=Ring()) is None
 
+    @pytest.mark.parametrize("plugin", ["openalex", "semanticscholar"])
+    def test_a_short_name_sets_the_key_of_one_built_in_plugin(self, plugin: str) -> None:
+        env = {"CARREL_SECRET_API_KEY": "ncbi's"}
+        assert find_secret("eutils", "api_key", builtin=True, env=env) == "ncbi's"
+        assert find_secret(plugin, "api_key", builtin=True, env=env) is None
+        assert find_secret(plugin, "api_key", builtin=True, env={}, keyring=Ring()) is None
+        env = {"CARREL_SECRET_ACCESS_TOKEN": "mine"}
+        assert find_secret("opencitations", "access_token", builtin=True, env=env) == "mine"
+
     def test_the_most_particular_name_wins(self) -> None:
         env = {"NCBI_API_KEY": "3", "CARREL_SECRET_API_KEY": "2"}
         assert find_secret("eutils", "api_key", builtin=True, env=env) == "2"

@@ -11,6 +11,7 @@ import pytest
 from carrel.config import FetchConfig
 from carrel.papers.search import PaperSearch, SearchRequest
 from carrel.plugins.concurrent_calls import Question, ask_all
+from carrel.plugins.roles import role_sources
 from carrel.tools import Toolbox
 from support.lookups import lookup_of
 from support.toolboxes import MakeToolbox, parameters
@@ -87,11 +88,44 @@ def test_the_key_of_semantic_scholar_is_a_header(
     assert dict(upstream.seen[0].headers)["x-api-key"] == "hidden-key"
 
 
-def test_a_429_of_semantic_scholar_is_no_unknown_work(
+def test_semantic_scholar_is_not_asked_without_a_key(
     make_toolbox: MakeToolbox, upstream: Upstream, look: Look
 ) -> None:
+    assert look(make_toolbox("semanticscholar"), "10.5555/x") == ("not_asked", None)
+    assert upstream.seen == []
+
+
+def test_unpaywall_is_not_asked_without_an_address(make_toolbox: MakeToolbox) -> None:
+    toolbox = make_toolbox("unpaywall")
+    asked, notices = role_sources(toolbox.plugin_set, toolbox.config, "open_copies")
+    assert asked == []
+    assert "set fetch.contact or CARREL_CONTACT" in notices[0]
+    toolbox = make_toolbox("unpaywall", fetch=FetchConfig(contact="reader@example.org"))
+    asked, _ = role_sources(toolbox.plugin_set, toolbox.config, "open_copies")
+    assert [one.name for one in asked] == ["unpaywall"]
+
+
+def test_a_429_of_semantic_scholar_is_no_unknown_work(
+    make_toolbox: MakeToolbox, upstream: Upstream, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_SECRET_SEMANTICSCHOLAR_API_KEY", "hidden-key")
     upstream.on("*", reply({"message": "Too Many Requests.", "code": "429"}, 429))
     assert look(make_toolbox("semanticscholar"), "10.5555/x") == ("failed", "rate_limited")
+
+
+def test_a_spent_budget_without_a_key_leaves_an_unknown_work_unknown(
+    make_toolbox: MakeToolbox, upstream: Upstream, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(seen: Seen) -> Reply:
+        if seen.path.startswith("/works/doi:"):
+            spent = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "3600")]
+            return reply({"error": "Rate limit exceeded"}, 429, headers=spent)
+        return Reply(404, [("Content-Type", "text/plain")], body=b"Resource not found.")
+
+    upstream.on("*", answer)
+    assert look(make_toolbox("crossref", "openalex"), "10.5555/x") == ("not_found", None)
+    monkeypatch.setenv("CARREL_SECRET_OPENALEX_API_KEY", "hidden-key")
+    assert look(make_toolbox("crossref", "openalex"), "10.5555/y") == ("failed", "rate_limited")
 
 
 def test_unpaywall_is_asked_with_the_operators_address(
@@ -110,8 +144,10 @@ def test_unpaywall_is_asked_with_the_operators_address(
 
 
 def test_a_search_asks_both_indexes_and_merges_by_doi(
-    make_toolbox: MakeToolbox, upstream: Upstream
+    make_toolbox: MakeToolbox, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("CARREL_SECRET_SEMANTICSCHOLAR_API_KEY", "hidden-key")
+
     def answer(seen: Seen) -> Reply:
         if urlsplit(seen.path).path == "/works":
             return reply(page(WORK))

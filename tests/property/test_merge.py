@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from carrel.records import MergedWork, Work, fold_doi, group, merge, work_faults
 from carrel.records.check import RawResult
 from carrel.records.merge import FIELDS, UNITED
+from carrel.records.order import PRIMARY
 from support.works import WORKS
 
 pytestmark = pytest.mark.property
@@ -125,10 +127,55 @@ def test_grouping_keeps_every_record_in_exactly_one_group(records: list[Work]) -
     assert set(kept) == set(records)
 
 
-@given(st.lists(WORKS, max_size=8))
-def test_records_with_an_identifier_in_common_are_in_one_group(records: list[Work]) -> None:
+@given(st.lists(WORKS, max_size=10))
+def test_records_of_primary_sources_with_an_identifier_in_common_are_in_one_group(
+    records: list[Work],
+) -> None:
     home = {record: at for at, one in enumerate(group(records)) for record in one.records}
     names: dict[tuple[str, str], int] = {}
     for record in records:
         for one in record.ids.known():
-            assert names.setdefault(one.work, home[record]) == home[record]
+            if record.source in PRIMARY or one.work[0] == "doi":
+                assert names.setdefault(one.work, home[record]) == home[record]
+
+
+def names_of(merged: MergedWork, kind: str) -> set[str]:
+    known = [one.work for record in merged.records for one in record.ids.known()]
+    return {name for found, name in known if found == kind}
+
+
+@given(st.lists(WORKS, max_size=10))
+def test_indexes_and_strangers_make_no_one_work_of_two_dois(records: list[Work]) -> None:
+    primary = group(record for record in records if record.source in PRIMARY)
+    for one in group(records):
+        parts = [known for known in primary if set(known.records) & set(one.records)]
+        named = [dois for known in parts if (dois := names_of(known, "doi"))]
+        assert all(first & second for first, second in itertools.combinations(named, 2))
+        others = [record for record in one.records if record.source not in PRIMARY]
+        strange = {doi for other in others for doi in names_of(merge([other]), "doi")}
+        assert len(strange | set().union(*named)) <= max(1, *(len(dois) for dois in named), 1)
+
+
+@given(st.lists(WORKS, min_size=2, max_size=10))
+def test_sources_that_differ_are_shown_with_what_each_says(records: list[Work]) -> None:
+    for one in group(records):
+        for name in ("ids.doi", "ids.pmid", "title", "issued"):
+            said = {folded(value) for each in one.records if (value := value_of(each, name))}
+            told = [one.work, *(other.value for other in one.alternatives.get(name, ()))]
+            shown = {folded(value_of(told[0], name)), *(folded(value) for value in told[1:])}
+            assert said <= shown
+
+
+@given(
+    st.lists(WORKS, min_size=1, max_size=8),
+    st.lists(st.lists(st.integers(0, 7), max_size=5), max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_grouping_of_answers_does_not_depend_on_the_order(
+    records: list[Work], places: list[list[int]], chance: random.Random
+) -> None:
+    same = [[records[place % len(records)] for place in places_of] for places_of in places]
+    at_once = [whole(one) for one in group(records, same=same)]
+    shuffled = chance.sample(records, len(records))
+    mixed = [chance.sample(one, len(one)) for one in chance.sample(same, len(same))]
+    assert [whole(one) for one in group(shuffled, same=mixed)] == at_once

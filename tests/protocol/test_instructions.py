@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from carrel.config import DEFAULT_PLUGINS
 from support.stdio_client import MODERN, StdioClient
 
 
@@ -32,13 +33,13 @@ def test_every_built_in_tool_is_named_before_plugins_are_loaded(
 ) -> None:
     text, listed = told(tmp_path, revision)
     assert len(listed) >= 26
+    assert {"arxiv_query", "openalex_works", "work_lookup", "paper_search"} <= listed
     assert all(name in text for name in listed)
     assert "ten e-prints 5,000" in text
 
 
 def test_the_tools_of_the_paper_store_are_named_where_a_folder_is_set(tmp_path: Path) -> None:
-    plugins = {name: {"url": f"builtin:{name}", "enabled": False}
-               for name in ("arxiv", "crossref", "eutils")}  # fmt: skip
+    plugins = {name: {"url": f"builtin:{name}", "enabled": False} for name in DEFAULT_PLUGINS}
     folder = {"folder": str(tmp_path / "papers")}
     text, listed = told(tmp_path, "2025-11-25", plugins=plugins, papers=folder)
     assert "paper_info" in listed

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import ServerConfig
+from carrel.config import DEFAULT_PLUGINS, ServerConfig
 from carrel.server.app import App
 from carrel.server.toolbox_loader import ToolboxLoader
 from support.guests import guest
@@ -26,7 +26,7 @@ from support.scripted_toolbox import ScriptedToolbox, as_toolbox
 from support.stdio_client import MODERN, StdioClient
 from support.tiny_registry import tiny_registry
 
-BUILTIN = {name: {"enabled": False} for name in ("arxiv", "crossref", "eutils")}
+BUILTIN = {name: {"enabled": False} for name in DEFAULT_PLUGINS}
 
 
 class Served:

@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.subscriptions import Subscription
 from mcp.shared.exceptions import MCPError
 
+from carrel.config import DEFAULT_PLUGINS
 from support.modules import answering_module, text_at
 from support.stdio_client import MODERN
 
@@ -25,7 +26,7 @@ Mode = Literal["auto", "legacy"]
 MODES = pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake", "modern"])
 
 ALL = {"tools", "prompts", "resources"}
-BUILTIN = {name: {"enabled": False} for name in ("arxiv", "crossref", "eutils")}
+BUILTIN = {name: {"enabled": False} for name in DEFAULT_PLUGINS}
 SERVE = "from carrel.__main__ import main; raise SystemExit(main())"
 #: A server that does not wait for plugins: those that must be compiled are listed later.
 IMPATIENT = f"import carrel.plugins.manifests.reading as reading; reading.PATIENCE = 0.0; {SERVE}"

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from carrel.records import Agent, Ids, Link, Reference, Update, Work
+from carrel.records.order import PRECEDENCE
 
 TITLE = "A long enough title about reading desks"
 
@@ -70,5 +71,5 @@ WORKS: st.SearchStrategy[Work] = st.builds(
         )
     ),
     cited_by_count=_maybe(st.integers(0, 2)),
-    source=st.sampled_from(["arxiv", "crossref", "eutils", "another", "zenodo"]),
+    source=st.sampled_from([*PRECEDENCE, "another", "zenodo"]),
 )

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger("carrel.config")
 
 #: Namespace of a built-in plugin's tools → its name.
-_BUILTIN: Final = {"arxiv": "arxiv", "crossref": "crossref", "pubmed": "eutils"}
+_BUILTIN: Final = {
+    "arxiv": "arxiv",
+    "crossref": "crossref",
+    "pubmed": "eutils",
+    "openalex": "openalex",
+    "semanticscholar": "semanticscholar",
+    "europepmc": "europepmc",
+    "datacite": "datacite",
+    "doaj": "doaj",
+}
 
 #: The tools for papers that need no plugin, behind their namespace.
 _OF_THE_STORE: Final = frozenset(

@@ -33,11 +33,22 @@ BUILTIN_PLUGINS: tuple[str, ...] = (
     "unpaywall",
 )
 
-#: Those of them that are on without an entry in the configuration.
-DEFAULT_PLUGINS: tuple[str, ...] = ("arxiv", "crossref", "eutils")
+#: Those of them that are on without an entry in the configuration: the sources of works.
+DEFAULT_PLUGINS: tuple[str, ...] = (
+    "arxiv",
+    "crossref",
+    "eutils",
+    "openalex",
+    "semanticscholar",
+    "europepmc",
+    "datacite",
+    "doaj",
+    "unpaywall",
+    "opencitations",
+)
 
-#: The others, which only read documents: without an entry they are not listed, and
-#: not loaded until a document needs one.
+#: The others, which only read documents: without an entry they are not listed, and not loaded
+#: until a document needs one.
 READING_PLUGINS: tuple[str, ...] = tuple(
     name for name in BUILTIN_PLUGINS if name not in DEFAULT_PLUGINS
 )
@@ -182,8 +193,8 @@ class Config:
     """All settings.
 
     Attributes:
-        plugins: the `plugins` table, built-in plugins first. A built-in plugin without an entry of
-            its own is on.
+        plugins: the `plugins` table, built-in plugins first. A built-in source without an entry is
+            on, see `DEFAULT_PLUGINS`.
         fetch: how to reach upstreams.
         runtime: how components are compiled and run.
         server: limits and output of the MCP server.

@@ -2,7 +2,8 @@
 
 In the order of a lookup: `run` parses the identifiers, `sources` finds the plugins, `ask` queries
 them, `answer` validates their answers, `run` queries again with new identifiers and merges,
-`result` is the outcome. `tool` offers it as the tool `work_lookup`, `command` as `carrel lookup`.
+`absence` decides what is not found, `result` is the outcome. `tool` offers it as the tool
+`work_lookup`, `command` as `carrel lookup`.
 
 In Python: `Carrel.lookup`. Usage: `docs/how-to/look-up-works.md`; arguments, fields and outcomes:
 `docs/reference/tools.md`; merging of records: decision 0013.

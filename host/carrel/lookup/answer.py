@@ -55,8 +55,11 @@ def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, Lookup
             tool=LOOKUP,
         )
     answers: dict[Id, LookupAnswer] = {}
+    wanted = set(asked)
     for item in raw["works"]:
-        answers.setdefault(_id(item["id"]), _found(item["work"], plugin))
+        one = _id(item["id"])
+        if one in wanted and one not in answers:  # others are not even read
+            answers[one] = _found(item["work"], plugin)
     for item in raw["not_found"]:
         answers.setdefault(_id(item), LookupAnswer("not_found"))
     for item in raw.get("failed", ()):

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from carrel.errors import CarrelError
 from carrel.records import Id, MergedWork
 from carrel.text.printable import printable
 
+if TYPE_CHECKING:
+    from .absence import Absence
+
 Outcome = Literal["found", "not_found", "failed", "not_asked"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("found", "not_found", "failed", "not_asked")
 
 #: Why a source was not asked: nothing it resolves is known of the work; it was not among the
-#: `sources` of the call; the operator has switched its lookup off; its identifier was learnt in the
-#: last round; the time was up.
+#: `sources` of the call; the operator has switched its lookup off; a secret that it requires is not
+#: set; its identifier was learnt in the last round; the time was up.
 Reason = Literal[
-    "no_matching_identifier", "not_chosen", "switched_off", "learnt_too_late", "deadline"
+    "no_matching_identifier",
+    "not_chosen",
+    "switched_off",
+    "not_configured",
+    "learnt_too_late",
+    "deadline",
 ]
 REASONS: Final[tuple[Reason, ...]] = (
     "no_matching_identifier",
     "not_chosen",
     "switched_off",
+    "not_configured",
     "learnt_too_late",
     "deadline",
 )
@@ -73,6 +82,7 @@ class Step:
         asked: the identifier it was asked for; None when it was not asked.
         problem: when it failed.
         reason: when it was not asked.
+        remedy: what to set, when it was not asked because that is not set.
     """
 
     source: str
@@ -80,9 +90,10 @@ class Step:
     asked: Id | None = None
     problem: Problem | None = None
     reason: Reason | None = None
+    remedy: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the step as one JSON object."""
+    def to_json(self, *, remedy: bool = True) -> dict[str, Any]:
+        """Returns the step as one JSON object, with or without what to set."""
         told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
         if self.asked is not None:
             told["asked"] = self.asked.to_json()
@@ -90,6 +101,8 @@ class Step:
             told.update(self.problem.to_json())
         if self.reason is not None:
             told["reason"] = self.reason
+        if remedy and self.remedy is not None:
+            told["message"] = self.remedy
         return told
 
 
@@ -100,9 +113,8 @@ class LookupItem:
     Attributes:
         given: as the caller wrote it.
         id: what it was read as; None when it is no identifier.
-        outcome: found by some source; not found by any, and none failed; failed: not found, and a
-            source that may have it failed, or it is no identifier; not asked: no source resolves
-            its kind.
+        outcome: found by some source; not found: see `absence`; failed: not found, and a source
+            that may have it failed, or it is no identifier; not asked: no source resolves its kind.
         work: its place among the works, when found.
         problem: when it failed: the first failure.
         steps: what was asked of whom.
@@ -116,7 +128,11 @@ class LookupItem:
     steps: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the item as one JSON object."""
+        """Returns the item as one JSON object.
+
+        What to set so that a further source can be asked is told of works that were not found: a
+        result of a hundred works would repeat it a hundred times.
+        """
         told: dict[str, Any] = {"given": self.given, "outcome": self.outcome}
         if self.id is not None:
             told["id"] = self.id.to_json()
@@ -124,7 +140,8 @@ class LookupItem:
             told["work"] = self.work
         if self.problem is not None:
             told["error"] = self.problem.to_json()
-        told["trace"] = [step.to_json() for step in self.steps]
+        lost = self.outcome != "found"
+        told["trace"] = [step.to_json(remedy=lost) for step in self.steps]
         return told
 
 
@@ -164,9 +181,11 @@ class LookupResult:
         return told
 
 
-def outcome_of(steps: Iterable[Step]) -> Outcome:
-    """How an item ended, by what its sources said: a failure is never shown as not found."""
+def outcome_of(steps: Collection[Step], absence: Absence) -> Outcome:
+    """Returns how an item ended, by what its sources said."""
     outcomes = {step.outcome for step in steps}
+    if outcomes >= {"failed", "not_found"} and "found" not in outcomes:
+        return "not_found" if absence.is_certain(steps) else "failed"
     by_weight: tuple[Outcome, ...] = ("found", "failed", "not_found")
     return next((outcome for outcome in by_weight if outcome in outcomes), "not_asked")
 

@@ -12,9 +12,11 @@ from carrel.errors import ArgumentError
 from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.concurrent_calls import require_patience
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
+from carrel.records.order import PRIMARY, json_text, record_rank
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
 
+from .absence import Absence
 from .answer import LookupAnswer
 from .ask import ask
 from .result import LookupItem, LookupResult, Problem, Reason, Step, first_problem, outcome_of
@@ -75,9 +77,9 @@ class Lookup:
             for question in questions:
                 question.take(answers)
         require_patience(call)
-        return _result(
-            questions, asked, notices, "learnt_too_late" if call.remaining else "deadline"
-        )
+        late: Reason = "learnt_too_late" if call.remaining else "deadline"
+        absence = Absence(asked, self._registry.unset_keys)
+        return _result(questions, asked, notices, late, absence)
 
 
 @dataclass(slots=True)
@@ -103,7 +105,10 @@ class _Question:
         before = [(one, answer) for name, one, answer in self.answered if name == source.name]
         if self.id is None or any(answer.outcome != "not_found" for _, answer in before):
             return None
-        known = [self.id, *(one for work in self.works for one in work.ids.known())]
+        # An index can name the identifier of another work: where a primary source has the work,
+        # others are asked only with what primary sources say.
+        primary = [work for work in self.works if work.source in PRIMARY]
+        known = [self.id, *(one for work in primary or self.works for one in work.ids.known())]
         tried = {one.work for one, _ in before}
         for kind in source.spec.identifiers:
             for one in known:
@@ -134,7 +139,7 @@ class _Question:
             if not told:
                 known = self.next_for(source) is not None
                 reason = source.closed or (late if known else "no_matching_identifier")
-                told = [Step(source.name, "not_asked", reason=reason)]
+                told = [Step(source.name, "not_asked", reason=reason, remedy=source.remedy)]
             steps += told
         return tuple(steps)
 
@@ -165,11 +170,17 @@ def _wanted(
     return {name: (source, list(ids)) for name, (source, ids) in wanted.items()}
 
 
+def _by_doi(record: Work) -> tuple[bool, tuple[tuple[int, str], float], str]:
+    """Returns a key that sorts first the record whose DOI counts, see `records.match`."""
+    return record.ids.doi is None, record_rank(record, "ids.doi"), json_text(record)
+
+
 def _result(
     questions: Sequence[_Question],
     sources: Sequence[LookupSource],
     notices: Sequence[str],
     late: Reason,
+    absence: Absence,
 ) -> LookupResult:
     """Merges the records, and assigns each question its work."""
     found = [work for question in questions for work in question.works]
@@ -180,12 +191,12 @@ def _result(
     for question in questions:
         place = None
         if question.works:
-            own = home[question.works[0]]
+            own = home[min(question.works, key=_by_doi)]
             if own not in works:
                 works.append(own)
             place = works.index(own)
         steps = question.steps(sources, late) if question.id is not None else ()
-        outcome = "failed" if question.problem is not None else outcome_of(steps)
+        outcome = "failed" if question.problem is not None else outcome_of(steps, absence)
         problem = question.problem or first_problem(steps)
         items.append(
             LookupItem(

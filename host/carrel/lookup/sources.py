@@ -30,12 +30,16 @@ class LookupSource:
         namespace: the prefix of its tools, by which it may be chosen too.
         spec: what it resolves.
         closed: why it is not asked in this call; None when it is.
+        remedy: what to set so that it can be asked; None unless `closed` is `not_configured`.
+        assigns: kinds of identifier that its manifest claims to assign.
     """
 
     name: str
     namespace: str
     spec: LookupSpec
     closed: Reason | None = None
+    remedy: str | None = None
+    assigns: tuple[str, ...] = ()
 
 
 def find_sources(
@@ -63,14 +67,31 @@ def find_sources(
             continue
         entry = config.plugin(name)
         closed: Reason | None = None
+        remedy = None
         if entry is not None and entry.skips(LOOKUP):
             closed = "switched_off"
         elif chosen is not None and not {name, manifest.namespace} & set(chosen):
             closed = "not_chosen"
-        sources.append(LookupSource(name, manifest.namespace, manifest.lookup, closed))
+        else:
+            remedy = registry.missing_requirement(name)
+            closed = "not_configured" if remedy is not None else None
+        sources.append(
+            LookupSource(
+                name, manifest.namespace, manifest.lookup, closed, remedy, manifest.assigns
+            )
+        )
     if chosen is not None:
         _require_known(chosen, sources)
     return sources, notices
+
+
+def ready_sources(registry: PluginSet) -> list[str]:
+    """Returns the names of the plugins that lookups ask: those that lack no required secret."""
+    return [
+        name
+        for name, manifest in registry.manifests()
+        if manifest.lookup is not None and registry.missing_requirement(name) is None
+    ]
 
 
 def _require_known(chosen: Sequence[str], sources: Sequence[LookupSource]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.files.folders import may_write
+from carrel.lookup.sources import ready_sources
 from carrel.plugins.manifests.manifest import ROLES
 from carrel.plugins.roles import role_sources
 from carrel.version import __version__
@@ -110,11 +111,10 @@ def capability_profile(
     plugins: PluginSet, config: Config, accesses: Mapping[MiningKey, MiningAccess]
 ) -> dict[str, Any]:
     """Returns what this instance may use, without a value of any key."""
-    metadata = [name for name, manifest in plugins.manifests() if manifest.lookup is not None]
     roles = {role: [one.name for one in role_sources(plugins, config, role)[0]] for role in ROLES}
     return {
         "oa_enabled": True,
-        "metadata_sources": metadata,
+        "metadata_sources": ready_sources(plugins),
         "roles": {role: names for role, names in roles.items() if names},
         "tdm_enabled": bool(accesses),
         "tdm_elsevier": "tdm-elsevier" in accesses,

@@ -107,7 +107,7 @@ class PluginLoader:
             text = section.decode("utf-8", "replace")
         else:
             text = self._described(name, source)
-        manifest = parse_manifest(text, name)
+        manifest = parse_manifest(text, name, trusted=source.builtin)
         if manifest.name != name and entry.is_builtin:
             raise LoadError(f"{name}: the component calls itself {manifest.name!r}", plugin=name)
         require_documents(manifest, exported=exports_documents(source.wasm))

@@ -293,6 +293,22 @@ class PluginSet:
         provided = provided_secrets(self._config, self._entry(name), self.manifest(name))
         return sorted(one for one, value in provided.items() if value)
 
+    def missing_requirement(self, name: str) -> str | None:
+        """Returns which required secret of a plugin is not set and how to set it; None if all are.
+
+        While one is missing, the plugin is not asked for lookups and roles.
+        """
+        manifest = self.manifest(name)
+        if not any(one.get("required") for one in manifest.raw.get("secrets", ())):
+            return None
+        return self._shared.access().missing_requirement(self._entry(name), manifest)
+
+    def unset_keys(self, name: str) -> tuple[str, ...]:
+        """Returns how to set each key that raises the limits of a plugin's source."""
+        from .grants.requirements import unset_keys
+
+        return unset_keys(self._config, self._entry(name), self.manifest(name))
+
     def states(self) -> list[PluginState]:
         """Returns the state of every configured plugin, without running any of them."""
         return [self._state(entry) for entry in self._config.plugins]
@@ -360,9 +376,14 @@ class PluginSet:
             manifest=manifest,
             granted=tuple(granted),
             error=error,
-            notes=(*entry.notes, *notes_of(entry, manifest)),
+            notes=(*entry.notes, *notes_of(entry, manifest), *self._requirement(entry, manifest)),
             locked=self._pins.locked(entry, error),
         )
+
+    def _requirement(self, entry: PluginConfig, manifest: Manifest | None) -> Sequence[str]:
+        """Returns a note for the operator if the plugin's source is not asked."""
+        missing = self.missing_requirement(entry.name) if manifest is not None else None
+        return () if missing is None else (f"lookups and searches go without it: {missing}",)
 
     def _source_digest(self, entry: PluginConfig) -> str:
         plugin = self.loaded(entry.name)

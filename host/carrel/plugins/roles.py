@@ -42,11 +42,13 @@ class RoleSource:
         name: as the configuration calls it.
         namespace: the prefix of its tools, by which it may be chosen too.
         spec: the role, as its manifest declares it.
+        remedy: what to set before the source can be asked; None when it can.
     """
 
     name: str
     namespace: str
     spec: RoleSpec
+    remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class SearchAnswer:
         total: works that there are in all, by the source.
         next_cursor: for the next part; None at the end.
         refused: records that the contract refuses, with the reason; they are left out.
+        surplus: works beyond those that were asked for; they are left out unread.
     """
 
     works: tuple[Work, ...]
     total: int | None = None
     next_cursor: str | None = None
     refused: tuple[str, ...] = ()
+    surplus: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,22 @@ class LinksAnswer:
 def role_sources(
     plugins: PluginSet, config: Config, role: str
 ) -> tuple[list[RoleSource], list[str]]:
-    """Returns the plugins that take a role, in the configuration's order, and notices.
+    """Returns the plugins to ask for a role, in the configuration's order, and notices.
+
+    The notices name the plugins that are not asked because they cannot be read, or because a
+    required secret is not set.
+    """
+    sources, notices = all_role_sources(plugins, config, role)
+    notices += [
+        f"{one.name} was not asked: {one.remedy}" for one in sources if one.remedy is not None
+    ]
+    return [one for one in sources if one.remedy is None], notices
+
+
+def all_role_sources(
+    plugins: PluginSet, config: Config, role: str
+) -> tuple[list[RoleSource], list[str]]:
+    """Returns the plugins that take a role, also those that cannot be asked, and notices.
 
     A plugin whose reserved tool the operator has switched off (`skip_tools = ["role:search"]`) is
     left out. A plugin that cannot be read is named in the notices.
@@ -122,12 +141,18 @@ def role_sources(
             continue
         entry = config.plugin(name)
         if entry is None or not entry.skips(spec.tool):
-            sources.append(RoleSource(name, manifest.namespace, spec))
+            remedy = plugins.missing_requirement(name)
+            sources.append(RoleSource(name, manifest.namespace, spec, remedy))
     return sources, notices
 
 
-def read_search(text: bytes, plugin: str) -> SearchAnswer:
+def read_search(text: bytes, plugin: str, limit: int | None = None) -> SearchAnswer:
     """Returns what the role `search` answered.
+
+    Args:
+        text: the answer.
+        plugin: its name in the configuration.
+        limit: works that were asked for; all are read if None.
 
     Raises:
         ContractViolation: the text is not what the contract describes.
@@ -135,11 +160,15 @@ def read_search(text: bytes, plugin: str) -> SearchAnswer:
     raw = _read(text, plugin, "search")
     works: list[Work] = []
     refused: list[str] = []
-    for item in raw["works"]:
+    asked = raw["works"][:limit]
+    for item in asked:
         work = _work(item, plugin, "search", refused)
         if work is not None:
             works.append(work)
-    return SearchAnswer(tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused))
+    surplus = len(raw["works"]) - len(asked)
+    return SearchAnswer(
+        tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused), surplus
+    )
 
 
 def read_links(text: bytes, plugin: str, role: str, most: int | None = None) -> LinksAnswer:

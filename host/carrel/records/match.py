@@ -1,22 +1,30 @@
 """Groups records that describe the same work.
 
-By identifier: records with a common DOI, arXiv id (ignoring its version), PMID or PMCID are joined,
-transitively. Then by title, first author and year, for records that no identifier joins, and only
-if unambiguous: all records that agree in these three are one work. If two of them have different
-identifiers of one kind (two DOIs: a series, a reprint, two editorials), none of them is joined.
-Both steps use the whole set, so the order of records does not matter.
+1. `_join_answers`: records with one DOI, and the answers to one identifier. An answer whose DOI is
+   not that of the others' best source is part of the work, as a contradiction to show; its
+   identifiers join nothing.
+2. `_join_by_identifier`: records with a common arXiv id (ignoring its version), PMID, PMCID or
+   identifier of an index, transitively. Registries, PubMed, Europe PMC, arXiv and DOAJ are
+   believed. What other sources say joins nothing where it would make one work of two with different
+   DOIs or PMIDs.
+3. `_join_by_title`: by title, first author and year, for records that no identifier joins, and only
+   if unambiguous: if two records that agree in these three have different identifiers of one kind
+   (two DOIs: a series, a reprint, two editorials), none of them is joined.
+
+So no index and no stranger's plugin, wrong or hostile, makes one work of two that registries tell
+apart. Each step uses the whole set, so the order of records does not matter.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import combinations
 from typing import Final
 
-from .ids import Kind
+from .ids import KINDS, Kind
 from .merge import MergedWork, flat, merge
-from .order import json_text
+from .order import PRIMARY, json_text, record_rank
 from .work import Work
 
 #: Minimum number of letters and digits in a title that identifies a work, more than in "Table of
@@ -24,7 +32,11 @@ from .work import Work
 _TITLE_LENGTH: Final = 20
 _TITLE_LENGTH_IDEOGRAPHIC: Final = 8
 
-_Names = dict[Kind, set[str]]
+#: Kinds of which a work has one. Two e-prints or two manuscripts can be of one work.
+_DISTINCT: Final[tuple[Kind, ...]] = ("doi", "pmid")
+
+#: The identifiers of a record that join it with others.
+_Names = Sequence[tuple[Kind, str]]
 
 
 def same_work(first: Work, second: Work) -> bool:
@@ -41,22 +53,98 @@ def group(
 
     Args:
         records: any number, in any order.
-        same: records that are known to be of one work whatever they say, such as several sources'
-            answers to one identifier; each is among `records`.
+        same: records that are known to be of one work, such as several sources' answers to one
+            identifier; each is among `records`. A record that answers several identifiers, without
+            a DOI, is of the work that they have in common, if they have one.
     """
     distinct = {json_text(record): record for record in flat(records)}
     known = [distinct[text] for text in sorted(distinct)]
-    joined = _Sets(len(known))
     place = {json_text(record): at for at, record in enumerate(known)}
-    for together in same:
-        for other in together[1:]:
-            joined.join(place[json_text(together[0])], place[json_text(other)])
-    first: dict[Hashable, int] = {}
-    for at, record in enumerate(known):
-        for one in record.ids.known():
-            joined.join(at, first.setdefault(one.work, at))
-    _join_by_title(known, joined)
+    answers = [sorted({place[json_text(record)] for record in together}) for together in same]
+    joined = _Sets(len(known))
+    names: list[_Names] = [[one.work for one in record.ids.known()] for record in known]
+    doubted, shared = _join_answers(known, names, answers, joined)
+    for at in doubted:
+        names[at] = []
+    _join_by_identifier(known, names, joined, shared)
+    _join_by_title(known, names, joined)
     return [merge(known[at] for at in members) for members in joined.all()]
+
+
+def _join_answers(
+    known: Sequence[Work],
+    names: Sequence[_Names],
+    answers: Sequence[Sequence[int]],
+    joined: _Sets,
+) -> tuple[set[int], list[tuple[int, int]]]:
+    """Joins records with one DOI, and the answers to one identifier.
+
+    Returns:
+        Records whose identifiers join nothing; and pairs of a record that answers several
+        identifiers and a record that answers one of them.
+    """
+    dois = [next((name for kind, name in one if kind == "doi"), None) for one in names]
+    agreeing: dict[int, list[int]] = {}
+    differing: dict[int, list[int]] = {}
+    for number, members in enumerate(answers):
+        chosen = _believed_doi(known, dois, members)
+        for at in members:
+            agrees = dois[at] in (None, chosen)
+            (agreeing if agrees else differing).setdefault(at, []).append(number)
+    doubted = differing.keys() - agreeing.keys()
+    first: dict[str, int] = {}
+    for at, doi in enumerate(dois):
+        if doi is not None and at not in doubted:
+            joined.join(at, first.setdefault(doi, at))
+    anchors: dict[int, int] = {}
+    shared: list[tuple[int, int]] = []
+    for at in sorted({*agreeing, *doubted}, key=lambda at: (at in doubted, dois[at] is None, at)):
+        numbers = differing[at] if at in doubted else agreeing[at]
+        if len(numbers) > 1 and (at in doubted or dois[at] is None):
+            shared += [(at, number) for number in numbers if at not in doubted]
+            continue
+        for number in numbers:
+            joined.join(at, anchors.setdefault(number, at))
+    return set(doubted), [(at, anchors[number]) for at, number in shared if number in anchors]
+
+
+def _believed_doi(
+    known: Sequence[Work], dois: Sequence[str | None], members: Sequence[int]
+) -> str | None:
+    """Returns the DOI of the answers to one identifier: that of the best source that names one.
+
+    A DOI that no primary source names is believed only where no primary source has the work.
+    """
+    primary = [at for at in members if known[at].source in PRIMARY]
+    named = [at for at in primary or members if dois[at] is not None]
+    best = min(named, key=lambda at: (*record_rank(known[at], "ids.doi"), at), default=None)
+    return None if best is None else dois[best]
+
+
+def _join_by_identifier(
+    known: Sequence[Work],
+    names: Sequence[_Names],
+    joined: _Sets,
+    shared: Iterable[tuple[int, int]],
+) -> None:
+    """Joins records with a common identifier: those of primary sources always, others unless that
+    joins sets that contradict each other.
+    """
+    named: dict[Hashable, int] = {}
+    for at, record in enumerate(known):
+        if record.source in PRIMARY:
+            for one in names[at]:
+                joined.join(at, named.setdefault(one, at))
+    sets = joined.all()
+    home = {at: number for number, members in enumerate(sets) for at in members}
+    first: dict[Hashable, int] = {}
+    linked = _Sets(len(sets))
+    for at, own in enumerate(names):
+        for one in own:
+            linked.join(home[at], first.setdefault(one, home[at]))
+    for at, other in shared:
+        linked.join(home[at], home[other])
+    _join_unless_contradicting(sets, linked, names, joined, _DISTINCT)
 
 
 def fingerprint(work: Work) -> tuple[str, str, str, str] | None:
@@ -80,31 +168,51 @@ def fingerprint(work: Work) -> tuple[str, str, str, str] | None:
     return title, words[-1], work.issued[:4], sort
 
 
-def _join_by_title(known: Sequence[Work], joined: _Sets) -> None:
+def _join_by_title(known: Sequence[Work], names: Sequence[_Names], joined: _Sets) -> None:
     """Joins sets with a common fingerprint, unless two of them contradict each other."""
     sets = joined.all()
-    names: list[_Names] = []
     first: dict[Hashable, int] = {}
     linked = _Sets(len(sets))
-    for at, members in enumerate(sets):
-        found: _Names = {}
-        for record in (known[member] for member in members):
-            for one in record.ids.known():
-                kind, name = one.work
-                found.setdefault(kind, set()).add(name)
-            mark = fingerprint(record)
+    for number, members in enumerate(sets):
+        for at in members:
+            mark = fingerprint(known[at])
             if mark is not None:
-                linked.join(at, first.setdefault(mark, at))
-        names.append(found)
+                linked.join(number, first.setdefault(mark, number))
+    _join_unless_contradicting(sets, linked, names, joined, KINDS)
+
+
+def _join_unless_contradicting(
+    sets: Sequence[Sequence[int]],
+    linked: _Sets,
+    names: Sequence[_Names],
+    joined: _Sets,
+    kinds: Collection[Kind],
+) -> None:
+    """Joins the sets that are linked, unless two have identifiers of one kind, and none in common.
+
+    Args:
+        sets: of records.
+        linked: which of the sets may be one work.
+        names: the identifiers of each record.
+        joined: the sets, to be joined.
+        kinds: of identifiers that are compared.
+    """
     for alike in linked.all():
-        pairs = combinations(alike, 2)
-        if not any(_contradict(names[one], names[other]) for one, other in pairs):
-            for other in alike[1:]:
-                joined.join(sets[alike[0]][0], sets[other][0])
+        if len(alike) == 1:
+            continue
+        own = [{one for at in sets[number] for one in names[at]} for number in alike]
+        if not any(_contradict(own, kind) for kind in kinds):
+            for number in alike[1:]:
+                joined.join(sets[alike[0]][0], sets[number][0])
 
 
-def _contradict(one: _Names, other: _Names) -> bool:
-    return any(not (one[kind] & other[kind]) for kind in one.keys() & other.keys())
+def _contradict(several: Iterable[Collection[tuple[Kind, str]]], kind: Kind) -> bool:
+    """Whether two of these have identifiers of the kind, and none in common."""
+    found = [{name for of, name in one if of == kind} for one in several]
+    named = [one for one in found if one]
+    if not named or set.intersection(*named):
+        return False
+    return any(not (one & other) for one, other in combinations(named, 2))
 
 
 def _letters(text: str) -> str:

@@ -22,6 +22,9 @@ _DERIVED: Final = ("opencitations", "openalex", "semanticscholar", "unpaywall")
 #: The registries that DOIs come from, then the indexes, then the repository, then what others gave.
 PRECEDENCE: Final = ("crossref", "datacite", "eutils", "europepmc", "arxiv", "doaj", *_DERIVED)
 
+#: Sources whose records people made or checked: what two of them identify alike is one work.
+PRIMARY: Final = frozenset(PRECEDENCE) - frozenset(_DERIVED)
+
 #: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "abstract": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj", *_DERIVED),

@@ -25,6 +25,7 @@ _TASKS: Final = (
             ("arxiv_query", "physics, mathematics, computing"),
             ("pubmed_search", "biomedicine"),
             ("crossref_works", "any field"),
+            ("openalex_works", "by author, institution, topic, cited work"),
         ),
     ),
     (

@@ -42,6 +42,7 @@ pub(crate) fn manifest() -> Manifest {
     }];
     // As many ids as a URL can hold, so that one request suffices.
     manifest.lookup = Some(Lookup { identifiers: vec!["arxiv"], batch: Some(100) });
+    manifest.assigns = vec!["arxiv"];
     manifest.roles = Some(Roles {
         // Every e-print is free to read, so there is nothing to filter.
         search: Some(Search { max: roles::MOST, filters: vec!["year", "open_access"] }),

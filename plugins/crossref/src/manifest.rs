@@ -77,6 +77,7 @@ pub(crate) fn manifest() -> Manifest {
         description: Some(
             "The operator's address: with it Crossref serves from its polite pool.".to_owned(),
         ),
+        required: false,
         hosts: vec![HOST.to_owned()],
         attach: Attach::Query("mailto".to_owned()),
         pace: None,

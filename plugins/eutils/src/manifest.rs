@@ -102,6 +102,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest.tools = tools();
     manifest.lookup =
         Some(Lookup { identifiers: vec!["pmid", "pmcid", "doi"], batch: Some(lookup::BATCH) });
+    manifest.assigns = vec!["pmid"];
     manifest.roles = Some(Roles {
         search: Some(Search { max: roles::MOST, filters: vec!["year", "open_access"] }),
         full_text: Some(FullText { identifiers: vec!["pmcid"] }),
@@ -315,6 +316,7 @@ fn secrets() -> Vec<Secret> {
                 "NCBI API key for ten requests a second; from the settings of an NCBI account."
                     .to_owned(),
             ),
+            required: false,
             hosts: vec![EUTILS.to_owned()],
             attach: Attach::Query("api_key".to_owned()),
             pace: Some(Pace { interval_ms: 100, burst: None, upstream: None }),
@@ -322,6 +324,7 @@ fn secrets() -> Vec<Secret> {
         Secret {
             name: "contact".to_owned(),
             description: Some("Address NCBI writes to before it blocks anyone.".to_owned()),
+            required: false,
             hosts: vec![EUTILS.to_owned(), PMC.to_owned()],
             attach: Attach::Query("email".to_owned()),
             pace: None,
@@ -329,6 +332,7 @@ fn secrets() -> Vec<Secret> {
         Secret {
             name: "software".to_owned(),
             description: Some("Name and version that NCBI knows this software by.".to_owned()),
+            required: false,
             hosts: vec![EUTILS.to_owned(), PMC.to_owned()],
             attach: Attach::Query("tool".to_owned()),
             pace: None,

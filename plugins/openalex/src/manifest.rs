@@ -50,6 +50,7 @@ pub(crate) fn manifest() -> Manifest {
             "A free API key of your account at openalex.org: without one the daily budget is small."
                 .to_owned(),
         ),
+        required: false,
         hosts: vec![HOST.to_owned()],
         attach: Attach::Query("api_key".to_owned()),
         pace: None,
@@ -57,6 +58,7 @@ pub(crate) fn manifest() -> Manifest {
     let identifiers = || IDENTIFIERS.to_vec();
     let links = || Some(LinkedWorks { identifiers: identifiers(), max: MOST_WORKS });
     manifest.lookup = Some(Lookup { identifiers: identifiers(), batch: Some(BATCH) });
+    manifest.assigns = vec!["openalex"];
     manifest.roles = Some(Roles {
         search: Some(Search { max: MOST_WORKS, filters: vec!["year", "open_access"] }),
         open_copies: Some(Lookup { identifiers: identifiers(), batch: Some(BATCH) }),

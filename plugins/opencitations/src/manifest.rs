@@ -27,6 +27,7 @@ pub(crate) fn manifest() -> Manifest {
     manifest.secrets = vec![Secret {
         name: "access_token".to_owned(),
         description: Some("OpenCitations' access token, by which it counts its users.".to_owned()),
+        required: false,
         hosts: vec![HOST.to_owned()],
         attach: Attach::Header("authorization".to_owned()),
         pace: None,

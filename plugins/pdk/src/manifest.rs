@@ -45,6 +45,10 @@ pub struct Manifest {
     /// Identifiers that the reserved tool `lookup` resolves to records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lookup: Option<Lookup>,
+    /// Kinds of identifier that the source itself assigns, every one of them: `arxiv`, `pmid`,
+    /// `openalex`, `s2`. An identifier that the source does not know then does not exist.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assigns: Vec<&'static str>,
     /// The plugin's roles for tools that query several sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roles: Option<Roles>,
@@ -72,15 +76,20 @@ impl Manifest {
             limits: None,
             tools: Vec::new(),
             lookup: None,
+            assigns: Vec::new(),
             roles: None,
             resources: Vec::new(),
             formats: Vec::new(),
         }
     }
 
-    /// The contract version that the plugin needs: 1.1 where a format is bytes or a role is declared.
+    /// The contract version that the plugin needs: 1.1 where a format is bytes, a role is declared, a
+    /// secret is required, or the source assigns identifiers.
     pub fn contract(&self) -> &'static str {
-        let needs_later = self.roles.is_some() || self.formats.iter().any(|format| format.bytes);
+        let needs_later = self.roles.is_some()
+            || !self.assigns.is_empty()
+            || self.formats.iter().any(|format| format.bytes)
+            || self.secrets.iter().any(|secret| secret.required);
         if needs_later { CONTRACT } else { self.contract }
     }
 
@@ -151,6 +160,10 @@ pub struct Secret {
     /// Its purpose and where to get one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Whether the source refuses requests without it, always or as a rule: while it is not set, the
+    /// host does not ask the plugin for `lookup` and roles, and says what to set.
+    #[serde(skip_serializing_if = "is_false")]
+    pub required: bool,
     /// The declared hosts to which it is sent.
     pub hosts: Vec<String>,
     /// The part of the request that carries it.
@@ -187,6 +200,7 @@ impl Attach {
     /// let secret = Secret {
     ///     name: "lists_token".to_owned(),
     ///     description: Some("A token of your account at lists.example.org.".to_owned()),
+    ///     required: false,
     ///     hosts: vec!["api.example.org".to_owned()],
     ///     attach: Attach::bearer(),
     ///     pace: None,
@@ -394,6 +408,31 @@ mod tests {
     fn manifest(formats: Vec<Format>) -> Value {
         let manifest = Manifest { formats, ..Manifest::new("reader", "0.1.0", "Reads.") };
         serde_json::from_str(&manifest.to_json()).unwrap()
+    }
+
+    #[test]
+    fn a_required_secret_and_assigned_identifiers_need_contract_1_1() {
+        let secret = |required| Secret {
+            name: "key".to_owned(),
+            description: None,
+            required,
+            hosts: vec!["api.example.org".to_owned()],
+            attach: Attach::bearer(),
+            pace: None,
+        };
+        let of =
+            |manifest: &Manifest| -> Value { serde_json::from_str(&manifest.to_json()).unwrap() };
+        let mut manifest = Manifest::new("lists", "0.1.0", "Finds works.");
+        manifest.secrets = vec![secret(false)];
+        assert_eq!(of(&manifest)["contract"], "1.0");
+        assert_eq!(of(&manifest)["secrets"][0].get("required"), None);
+        manifest.secrets = vec![secret(true)];
+        assert_eq!(of(&manifest)["contract"], "1.1");
+        assert_eq!(of(&manifest)["secrets"][0]["required"], true);
+        let mut manifest = Manifest::new("lists", "0.1.0", "Finds works.");
+        manifest.assigns = vec!["arxiv"];
+        assert_eq!(of(&manifest)["contract"], "1.1");
+        assert_eq!(of(&manifest)["assigns"], json!(["arxiv"]));
     }
 
     #[test]

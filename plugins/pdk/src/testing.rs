@@ -4,6 +4,7 @@
 pub mod damage;
 pub mod fixtures;
 pub mod promises;
+pub mod records;
 
 use std::cell::RefCell;
 

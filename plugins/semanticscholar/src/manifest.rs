@@ -41,6 +41,7 @@ pub(crate) fn manifest() -> Manifest {
             "A free API key of semanticscholar.org: without one most requests are answered with 429."
                 .to_owned(),
         ),
+        required: true,
         hosts: vec![HOST.to_owned()],
         attach: Attach::Header("x-api-key".to_owned()),
         pace: None,
@@ -48,6 +49,7 @@ pub(crate) fn manifest() -> Manifest {
     let identifiers = || IDENTIFIERS.to_vec();
     let links = || Some(LinkedWorks { identifiers: identifiers(), max: MOST_LINKS });
     manifest.lookup = Some(Lookup { identifiers: identifiers(), batch: Some(BATCH) });
+    manifest.assigns = vec!["s2"];
     manifest.roles = Some(Roles {
         search: Some(Search { max: MOST_MATCHES, filters: vec!["year", "open_access"] }),
         open_copies: Some(Lookup { identifiers: identifiers(), batch: Some(BATCH) }),

@@ -32,6 +32,7 @@ pub(crate) fn manifest() -> Manifest {
             "The operator's e-mail address, which Unpaywall requires with every request."
                 .to_owned(),
         ),
+        required: true,
         hosts: vec![HOST.to_owned()],
         attach: Attach::Query("email".to_owned()),
         pace: None,

@@ -159,3 +159,19 @@ def test_the_lookup_can_be_awaited(tmp_path: Path, code_folder: Path) -> None:
             return await api.lookup(["10.1000/A"])
 
     assert one(asyncio.run(run())).outcome == "found"
+
+
+def test_others_are_not_asked_with_what_only_an_index_says_of_a_known_work(open_api: Open) -> None:
+    pmid = {"type": "pmid", "id": "9"}
+    article = source(says([found("pmid", "9", title="On lamps", ids={"pmid": "9"})]), "pmid")
+    wrong = source(says([found("pmid", "9", ids={"doi": "10.1000/A", "pmid": "9"})]), "pmid")
+    other = source(says([found("doi", "10.1000/A", title="On desks")]))
+    api = open_api(eutils=article, openalex=wrong, crossref=other)
+    result = api.lookup(["pmid:9"])
+    assert trace(one(result))[2] == ("crossref", "not_asked", "no_matching_identifier")
+    [merged] = result.works
+    assert (merged.work.title, merged.work.ids.doi) == ("On lamps", "10.1000/A")
+    assert merged.provenance["ids.doi"] == ("openalex",)
+    lacking = source(says(not_found=[pmid]), "pmid")
+    api = open_api(eutils=lacking, openalex=wrong, crossref=other)
+    assert trace(one(api.lookup(["pmid:9"])))[2] == ("crossref", "found", "10.1000/A")

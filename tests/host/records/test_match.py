@@ -79,6 +79,61 @@ def test_identifiers_join_from_one_to_the_next() -> None:
     assert sorted(map(sorted, sets(chain))) == [["1", "2", "3", "4"], ["5"]]
 
 
+@pytest.mark.parametrize("source", ["openalex", "semanticscholar", "stranger"])
+def test_an_index_s_identifiers_do_not_join_works_of_two_dois(source: str) -> None:
+    works = [
+        work("crossref", doi="10.1000/a", publisher="1"),
+        work("crossref", doi="10.1000/b", publisher="2"),
+        work("eutils", doi="10.1000/b", pmid="9", publisher="3"),
+    ]
+    wrong = work(source, doi="10.1000/a", pmid="9", publisher="4")
+    assert sorted(map(sorted, sets([*works, wrong]))) == [["1", "4"], ["2", "3"]]
+    bare = work(source, pmid="9", arxiv="2001.00001", publisher="5")
+    e_print = work("arxiv", arxiv="2001.00001", doi="10.1000/a", publisher="6")
+    assert sorted(map(sorted, sets([*works, bare, e_print]))) == [["1", "6"], ["2", "3"], ["5"]]
+    assert sorted(map(sorted, sets([*works[1:], bare]))) == [["2", "3", "5"]]
+
+
+def groups_of_answers(*answers: list[Work]) -> list[list[str]]:
+    """Returns the publishers of each group of the answers to several identifiers."""
+    merged = group([one for told in answers for one in told], same=answers)
+    return sorted(sorted(str(record.publisher) for record in one.records) for one in merged)
+
+
+def test_a_doi_that_only_an_index_names_is_told_and_joins_nothing() -> None:
+    article = work("eutils", pmid="9", title="On lamps", publisher="1")
+    wrong = work("openalex", pmid="9", doi="10.1000/a", publisher="2")
+    other = work("crossref", doi="10.1000/a", publisher="3")
+    assert groups_of_answers([article, wrong], [other]) == [["1", "2"], ["3"]]
+    assert groups_of_answers([wrong], [other]) == [["2", "3"]], "no primary source has it"
+
+
+def test_one_record_for_every_identifier_joins_no_works() -> None:
+    first = work("crossref", doi="10.1000/a", publisher="1")
+    second = work("crossref", doi="10.1000/b", publisher="2")
+    same = work("stranger", title="Buy desks", publisher="3")
+    assert groups_of_answers([first, same], [second, same]) == [["1"], ["2"], ["3"]]
+    wrong = work("stranger", doi="10.1000/c", publisher="3")
+    assert groups_of_answers([first, wrong], [second, wrong]) == [["1"], ["2"], ["3"]]
+
+
+def test_an_answer_with_the_doi_of_another_work_joins_nothing() -> None:
+    first = work("crossref", doi="10.1000/a", publisher="1")
+    second = work("crossref", doi="10.1000/b", publisher="2")
+    wrong = work("stranger", doi="10.1000/b", pmid="9", publisher="3")
+    third = work("eutils", pmid="9", publisher="4")
+    assert groups_of_answers([first, wrong], [second], [third]) == [["1", "3"], ["2"], ["4"]]
+    [merged, _] = group([first, wrong, second], same=[[first, wrong], [second]])
+    assert merged.work.ids.doi == "10.1000/a"
+    assert merged.alternatives["ids.doi"][0].sources == ("stranger",)
+
+
+def test_a_record_without_doi_that_answers_two_identifiers_of_one_work_is_of_it() -> None:
+    article = work("eutils", pmid="1", pmcid="PMC1", publisher="1")
+    other = work("europepmc", pmid="1", publisher="2")
+    assert groups_of_answers([article, other], [article]) == [["1", "2"]]
+
+
 def test_a_record_that_two_works_could_claim_joins_neither() -> None:
     alike = [
         work("crossref", **LIKE, doi="10.1000/a", publisher="1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from carrel.lookup.sources import ready_sources
 from carrel.papers.errors import PaperError
 from carrel.papers.opening import store_folder
 from carrel.papers.references import parse_reference
@@ -50,7 +51,7 @@ def dry_run(
         known = parse_reference(reference)
     except PaperError as error:
         raise PaperError("INVALID_REF", f"{error.message}; a dry run takes identifiers") from None
-    metadata = [name for name, manifest in plugins.manifests() if manifest.lookup is not None]
+    metadata = ready_sources(plugins)
     copies, _ = role_sources(plugins, config, "open_copies")
     pdfs: list[dict[str, Any]] = []
     if accesses is not None:

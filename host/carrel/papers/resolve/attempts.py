@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.papers.envelope import ATTEMPT_OUTCOMES
 from carrel.papers.errors import PaperCode, PaperError
 
 if TYPE_CHECKING:
-    from carrel.lookup.result import Step
+    from carrel.lookup.result import LookupItem, Step
 
 #: Why a source was not asked by a lookup → the outcome.
 _REASONS: Final[Mapping[str, str]] = {
     "switched_off": "not_consulted_disabled",
     "not_chosen": "not_consulted_disabled",
+    "not_configured": "not_consulted_disabled",
     "no_matching_identifier": "not_consulted_not_applicable",
     "learnt_too_late": "not_consulted_not_needed",
     "deadline": "consulted_failed",
@@ -32,7 +33,7 @@ def attempts_of(steps: Iterable[Step]) -> list[dict[str, Any]]:
     for step in steps:
         if step.outcome == "not_asked":
             outcome = _REASONS[step.reason or "no_matching_identifier"]
-            detail = "out of time" if step.reason == "deadline" else None
+            detail = "out of time" if step.reason == "deadline" else step.remedy
         else:
             outcome = _ANSWERS[step.outcome]
             detail = step.problem.message if step.problem is not None else None
@@ -53,19 +54,21 @@ def attempt(source: str, outcome: str, detail: str | None = None) -> dict[str, A
     return told
 
 
-def unresolved(reference: str, steps: Sequence[Step]) -> PaperError:
+def unresolved(reference: str, item: LookupItem) -> PaperError:
     """Returns why a reference has no work.
 
-    NOT_FOUND only when every source that was asked said so: a source that failed may have it.
+    NOT_FOUND only when the lookup says so: a source that failed may have it, see
+    `carrel.lookup.absence`.
     """
+    steps = item.steps
     attempts = attempts_of(steps)
 
     def error(code: PaperCode, message: str) -> PaperError:
         return PaperError(code, message, attempts=attempts)
 
     problems = [(step.source, step.problem) for step in steps if step.problem is not None]
-    if problems:
-        told = "; ".join(f"{source}: {problem.message}" for source, problem in problems)
+    told = "; ".join(f"{source}: {problem.message}" for source, problem in problems)
+    if problems and item.outcome != "not_found":
         return error(
             _code({problem.code for _, problem in problems}),
             f"{reference} was not found, and not every source answered: {told}",
@@ -74,8 +77,11 @@ def unresolved(reference: str, steps: Sequence[Step]) -> PaperError:
         return error("FETCH_TIMEOUT", f"{reference}: the time was up before every source answered")
     asked = [step.source for step in steps if step.outcome == "not_found"]
     if not asked:
-        return error("CAPABILITY_DENIED", f"no plugin that is on resolves {reference}")
-    return error("NOT_FOUND", f"{reference} is unknown to {', '.join(dict.fromkeys(asked))}")
+        remedies = [f"{step.source}: {step.remedy}" for step in steps if step.remedy is not None]
+        hint = f": {'; '.join(remedies)}" if remedies else ""
+        return error("CAPABILITY_DENIED", f"no plugin that is on resolves {reference}{hint}")
+    unknown = f"{reference} is unknown to {', '.join(dict.fromkeys(asked))}"
+    return error("NOT_FOUND", f"{unknown}; {told}" if told else unknown)
 
 
 def _code(codes: set[str]) -> PaperCode:

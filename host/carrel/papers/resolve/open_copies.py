@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from carrel.errors import CarrelError
 from carrel.lookup.answer import read_answers
 from carrel.plugins.concurrent_calls import Question, ask_all
-from carrel.plugins.roles import RoleSource, role_sources
+from carrel.plugins.roles import RoleSource, all_role_sources
 
 from .attempts import attempt
 
@@ -27,6 +29,8 @@ _HOSTS: Final = ("arxiv", "repository", "publisher")
 #: The best first.
 _VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
 _KINDS: Final = ("pdf", "xml", "html")
+#: Last labels of names that are not of the public web.
+_LOCAL: Final = ("local", "localhost", "internal", "lan", "home", "arpa", "onion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,19 @@ def find_open_copies(
     Raises:
         Cancelled: the call was cancelled.
     """
-    sources, _ = role_sources(plugins, config, ROLE)
+    every, _ = all_role_sources(plugins, config, ROLE)
+    sources = [source for source in every if source.remedy is None]
     known = list(merged.work.ids.known())
     asked = [(source, one) for source in sources if (one := _best(source, known)) is not None]
     attempts = [
         attempt(source.name, "not_consulted_not_applicable")
         for source in sources
         if _best(source, known) is None
+    ]
+    attempts += [
+        attempt(source.name, "not_consulted_disabled", source.remedy)
+        for source in every
+        if source.remedy is not None
     ]
     questions = [
         Question(source.name, source.spec.tool, {"ids": [one.to_json()]}) for source, one in asked
@@ -96,7 +106,7 @@ def collect(records: Iterable[Work], attempts: Iterable[dict[str, Any]] = ()) ->
     is_oa: bool | None = None
     status: str | None = None
     for record in records:
-        for copy in record.open_copies:
+        for copy in filter(_is_on_the_web, record.open_copies):
             copies.setdefault(copy.url, copy)
             named_by.setdefault(copy.url, record.source)
         if record.is_oa is not None:
@@ -118,6 +128,27 @@ def rank(copy: OpenCopy) -> tuple[int, int, int, str]:
         _place(_VERSIONS, copy.version or ""),
         copy.url,
     )
+
+
+def _is_on_the_web(copy: OpenCopy) -> bool:
+    """Whether a copy's address is one of the public web, as far as the address itself says.
+
+    An address of this machine or its network is no copy, whatever a source says, and so is none
+    that a browser would run.
+    """
+    try:
+        parts = urlsplit(copy.url)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or parts.username is not None:
+        return False
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        name, _, last = host.rpartition(".")
+        is_number = last[:1].isdigit()  # 127.1 and 10.0x1 are addresses in an older form
+        return bool(name) and last.lower() not in _LOCAL and not is_number
 
 
 def _place(order: tuple[str, ...], value: str) -> int:

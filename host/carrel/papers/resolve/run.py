@@ -113,7 +113,7 @@ class PaperResolver:
         result = self._lookup.run([one.id for one in known.values()], call)
         for (reference, one), item in zip(known.items(), result.items, strict=True):
             if item.work is None:
-                found[reference] = unresolved(f"{one.type} {one.id}", item.steps)
+                found[reference] = unresolved(f"{one.type} {one.id}", item)
             else:
                 attempts = attempts_of(item.steps)
                 found[reference] = Resolution(reference, one, result.works[item.work], attempts)
@@ -123,7 +123,7 @@ class PaperResolver:
         result = self._lookup.run([known.id], call)
         [item] = result.items
         if item.work is None:
-            raise unresolved(f"{known.type} {known.id}", item.steps)
+            raise unresolved(f"{known.type} {known.id}", item)
         return Resolution(reference, known, result.works[item.work], attempts_of(item.steps))
 
     def _by_citation(self, citation: str, call: Call) -> Resolution:
@@ -165,7 +165,11 @@ def stored_under(found: Resolution) -> Id:
 
 
 def _attempts(found: SearchResult) -> list[dict[str, Any]]:
-    outcomes = {"found": "consulted_resolved", "empty": "consulted_no_record"}
+    outcomes = {
+        "found": "consulted_resolved",
+        "empty": "consulted_no_record",
+        "not_configured": "not_consulted_disabled",
+    }
     return [
         attempt(one.source, outcomes.get(one.outcome, "consulted_failed"), one.message)
         for one in found.sources

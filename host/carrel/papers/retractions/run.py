@@ -67,7 +67,7 @@ class RetractionCheck:
         result = self._lookup.run([identifier.id], call, sources=records)
         [item] = result.items
         if item.work is None:
-            raise unresolved(f"{identifier.type} {identifier.id}", item.steps)
+            raise unresolved(f"{identifier.type} {identifier.id}", item)
         merged = result.works[item.work]
         steps = [step for step in item.steps if step.source in records]
         check = _Check(merged, steps)
@@ -115,7 +115,8 @@ class _Check:
             why = "the time was up" if step.reason == "deadline" else "its identifier came too late"
             self._answers[step.source] = SourceAnswer(step.source, "failed", detail=why)
         else:
-            why = "switched off" if step.reason == "switched_off" else "knows no identifier of it"
+            off = "switched off" if step.reason == "switched_off" else "knows no identifier of it"
+            why = step.remedy or off
             self._answers[step.source] = SourceAnswer(step.source, "not_asked", detail=why)
 
     def _add_record(self, record: Work) -> None:

@@ -11,9 +11,11 @@ from .rank import score
 if TYPE_CHECKING:
     from carrel.records import MergedWork
 
-Outcome = Literal["found", "empty", "rate_limited", "timeout", "failed", "not_chosen"]
+Outcome = Literal[
+    "found", "empty", "rate_limited", "timeout", "failed", "not_configured", "not_chosen"
+]
 OUTCOMES: Final[tuple[Outcome, ...]] = (
-    "found", "empty", "rate_limited", "timeout", "failed", "not_chosen",
+    "found", "empty", "rate_limited", "timeout", "failed", "not_configured", "not_chosen",
 )  # fmt: skip
 
 
@@ -24,12 +26,13 @@ class SourceOutcome:
     Attributes:
         source: the plugin, as the configuration calls it.
         outcome: found: works; empty: it has none; rate_limited and timeout: it may have some and
-            did not answer in time; failed: it may have some and the answer was an error.
+            did not answer in time; failed: it may have some and the answer was an error;
+            not_configured: a secret that it requires is not set, so it was not asked.
         count: works that it gave and the filters accept.
         total: works that there are in all, by the source.
         left_out: works that it gave and the host's filters refuse.
         code: of `contract/v1/errors.json`, of a failure.
-        message: of a failure, one line for a person.
+        message: of a failure, or what to set; one line for a person.
         retry_after_seconds: the wait that would help, when it is known.
         notice: what is wrong with an answer that could be used: records that the contract refuses.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from carrel.errors import ArgumentError, CarrelError
 from carrel.exchange import Call
 from carrel.plugins.concurrent_calls import Answer, Question, ask_all, require_patience
-from carrel.plugins.roles import RoleSource, choose, read_search, role_sources
+from carrel.plugins.roles import RoleSource, all_role_sources, choose, read_search
 from carrel.records import Work, group
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
@@ -53,8 +53,9 @@ class PaperSearch:
             Cancelled: the call was cancelled.
         """
         _require_sound(request)
-        sources, notices = role_sources(self._plugins, self._config, ROLE)
-        asked = sources if request.sources is None else _chosen(sources, request.sources)
+        sources, notices = all_role_sources(self._plugins, self._config, ROLE)
+        chosen = sources if request.sources is None else _chosen(sources, request.sources)
+        asked = [one for one in chosen if one.remedy is None]
         questions = [
             Question(one.name, one.spec.tool, request.arguments(one.spec)) for one in asked
         ]
@@ -64,6 +65,11 @@ class PaperSearch:
         outcomes: dict[str, SourceOutcome] = {}
         for source, answer in zip(asked, answers, strict=True):
             outcomes[source.name], works[source.name] = _read(source, answer, request)
+        outcomes |= {
+            one.name: SourceOutcome(one.name, "not_configured", message=one.remedy)
+            for one in chosen
+            if one.remedy is not None
+        }
         found = _ranked(works, request)
         told = tuple(
             outcomes.get(one.name, SourceOutcome(one.name, "not_chosen")) for one in sources
@@ -103,14 +109,17 @@ def _read(
     try:
         if isinstance(answer, CarrelError):
             raise answer
-        found = read_search(answer, source.name)
+        limit = request.arguments(source.spec)["limit"]
+        found = read_search(answer, source.name, limit)
     except CarrelError as error:
         return _failure(source.name, error), ()
     kept = [work for work in found.works if request.accepts_year(work)]
-    notice = None
+    notices = []
     if found.refused:
-        count = len(found.refused)
-        notice = printable(f"{count} records left out: {found.refused[0]}", 300)
+        notices.append(f"{len(found.refused)} records left out: {found.refused[0]}")
+    if found.surplus:
+        notices.append(f"{found.surplus} works left out: more than the {limit} asked for")
+    notice = printable("; ".join(notices), 300) if notices else None
     outcome = SourceOutcome(
         source.name,
         "found" if kept else "empty",

@@ -60,9 +60,12 @@ def make_search_tool(plugins: PluginSet, config: Config) -> PaperTool:
 
 def no_answer(result: SearchResult) -> PaperError:
     """Returns the error of a search that no source answered."""
-    asked = [one for one in result.sources if one.outcome != "not_chosen"]
+    unready = [one for one in result.sources if one.outcome == "not_configured"]
+    asked = [one for one in result.sources if one.outcome not in ("not_configured", "not_chosen")]
     if not asked:
-        return PaperError("CAPABILITY_DENIED", "no plugin that is on searches works")
+        remedies = "; ".join(f"{one.source}: {one.message}" for one in unready)
+        hint = f": {remedies}" if remedies else ""
+        return PaperError("CAPABILITY_DENIED", f"no plugin that is on searches works{hint}")
     told = "; ".join(f"{one.source}: {one.message}" for one in asked)
     if all(one.outcome == "rate_limited" for one in asked):
         return PaperError("RATE_LIMITED", f"every source is rate-limited: {told}")

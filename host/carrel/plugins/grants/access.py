@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.credentials import find_secret
-from carrel.errors import ConfigError
+from carrel.errors import ConfigError, StorageError
 from carrel.fetch.identity import CONTACT, SOFTWARE, software
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import BUILTIN, Policy
@@ -54,13 +54,10 @@ class Access:
     def fetcher_of(self, policy: Policy, secrets: Sequence[Secret] = ()) -> Fetcher:
         """The fetcher under a policy, for requests of the host's own features."""
         from carrel.fetch.record import RecordingFetcher, ReplayingFetcher
-        from carrel.fetch.recording import Recordings
 
         config = self._config
         with self._lock:
-            folder = config.replay_dir or config.record_dir
-            if folder is not None and self._recordings is None:
-                self._recordings = Recordings(folder, create=config.replay_dir is None)
+            self._open_recordings()
             if config.replay_dir is not None:
                 assert self._recordings is not None, "just opened"
                 return ReplayingFetcher(self._recordings, policy)
@@ -70,6 +67,34 @@ class Access:
         if self._recordings is None:
             return fetcher
         return RecordingFetcher(fetcher, self._recordings)
+
+    def missing_requirement(self, entry: PluginConfig, manifest: Manifest) -> str | None:
+        """Returns which required secret of a plugin is not set and how to set it; None if all are.
+
+        A replayed request needs no secret: see `requirements.missing_requirement`.
+        """
+        from .requirements import missing_requirement
+
+        told = missing_requirement(self._config, entry, manifest)
+        if told is None or self._config.replay_dir is None:
+            return told
+        with self._lock:
+            try:
+                recordings = self._open_recordings()
+            except StorageError:
+                return None  # the call that reads the recording reports it
+        assert recordings is not None, "just opened"
+        return missing_requirement(self._config, entry, manifest, recorded=recordings.requests)
+
+    def _open_recordings(self) -> Recordings | None:
+        """Opens the folder to record in or to replay; the caller holds the lock."""
+        from carrel.fetch.recording import Recordings
+
+        config = self._config
+        folder = config.replay_dir or config.record_dir
+        if folder is not None and self._recordings is None:
+            self._recordings = Recordings(folder, create=config.replay_dir is None)
+        return self._recordings
 
     def close(self) -> None:
         """Closes connections."""

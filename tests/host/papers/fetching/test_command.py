@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from carrel.cli.app import run
-from carrel.config import Config
+from carrel.config import DEFAULT_PLUGINS, Config
 from carrel.papers.file_news import file_message, read_message
 from support.paper_world import LANDING, PaperWorld, page_reply, pdf_reply
 
@@ -47,7 +47,11 @@ def carrel(  # noqa: PLR0917 - fixtures
     file.write_text(
         'cache_dir = "cache"\ndata_dir = "own"\n[papers]\nfolder = "papers"\n'
         '[fetch]\ncontact = "reader@example.org"\n'
-        '[plugins.unpaywall]\nurl = "builtin:unpaywall"\n[plugins.eutils]\nenabled = false\n'
+        + "".join(
+            f"[plugins.{name}]\nenabled = false\n"
+            for name in DEFAULT_PLUGINS
+            if name not in ("arxiv", "crossref", "unpaywall")
+        )
     )
 
     def one(*words: str, stdin: str = "") -> tuple[int, str, str]:

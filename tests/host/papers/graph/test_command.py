@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from carrel.cli.app import run
+from carrel.config import DEFAULT_PLUGINS
 from support.citations import links, paper
 from support.guests import Guest
 
@@ -27,7 +28,7 @@ def carrel(
         lines = [f"cache_dir = {str(code_folder)!r}", 'data_dir = "data"']
         lines += [
             f'plugins.{name} = {{ url = "builtin:{name}", enabled = false }}'
-            for name in ("arxiv", "crossref", "eutils")
+            for name in DEFAULT_PLUGINS
         ]
         for name, one in guests.items():
             path = tmp_path / f"{name}.wasm"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from carrel.cli.app import run
+from carrel.config import DEFAULT_PLUGINS
 from support.guests import Guest
 from support.lookups import found, says
 from support.lookups import source as lookup
@@ -38,7 +39,7 @@ def carrel(
 
     def make(**guests: Guest) -> Run:
         lines = [f'cache_dir = "{code_folder}"', 'data_dir = "data"']
-        for name in ("arxiv", "crossref", "eutils"):
+        for name in DEFAULT_PLUGINS:
             lines += [f"[plugins.{name}]", f'url = "builtin:{name}"', "enabled = false"]
         for name, one in guests.items():
             (tmp_path / f"{name}.wasm").write_bytes(one.wasm)

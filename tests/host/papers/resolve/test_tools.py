@@ -39,8 +39,10 @@ WORK = {
 }
 
 
-def plugin(result: str, *, lookup: bool = True, roles: Raw | None = None, body: str = "") -> Guest:
-    changes: Raw = {"hosts": [], "contract": "1.1"}
+def plugin(
+    result: str, *, lookup: bool = True, roles: Raw | None = None, body: str = "", **more: Any
+) -> Guest:
+    changes: Raw = {"hosts": [], "contract": "1.1", **more}
     if lookup:
         changes["lookup"] = {"identifiers": ["doi"], "batch": 10}
     if roles:
@@ -48,6 +50,18 @@ def plugin(result: str, *, lookup: bool = True, roles: Raw | None = None, body: 
     return guest(body, result=result, manifest=manifest_text(**changes))
 
 
+#: A source that refuses requests without a key.
+NEEDY: Raw = {
+    "hosts": [{"host": "api.example.org", "methods": ["GET"]}],
+    "secrets": [
+        {
+            "name": "api_key",
+            "required": True,
+            "hosts": ["api.example.org"],
+            "attach": {"header": "x-api-key"},
+        }
+    ],
+}
 OPEN = {"open_copies": {"identifiers": ["doi"], "batch": 10}}
 SEARCH = {"search": {"max": 50, "filters": []}}
 Call = Callable[..., Raw]
@@ -122,6 +136,56 @@ def test_not_found_only_when_every_source_says_so(make: Make) -> None:
     assert told["error"]["code"] == "NETWORK_ERROR"
     assert "two" in told["error"]["message"]
     assert told["error"]["attempts"][1]["outcome"] == "consulted_failed"
+
+
+def test_a_source_that_lacks_its_key_is_not_consulted_and_says_what_to_set(make: Make) -> None:
+    lacking = plugin(says(not_found=[DOI]))
+    needy = plugin("{}", roles={**SEARCH, **OPEN}, body="unreachable", **NEEDY)
+    told = make(one=lacking, two=needy)("paper_resolve", ref="10.5555/desk")
+    assert told["error"]["code"] == "NOT_FOUND"
+    second = told["error"]["attempts"][1]
+    assert (second["outcome"], second["consulted"]) == ("not_consulted_disabled", False)
+    assert "CARREL_SECRET_TWO_API_KEY" in second["detail"]
+    told = make(two=needy)("paper_resolve", ref="10.5555/desk")
+    assert told["error"]["code"] == "CAPABILITY_DENIED"
+    assert "CARREL_SECRET_TWO_API_KEY" in told["error"]["message"]
+
+
+def test_open_copies_and_searches_go_without_a_source_that_lacks_its_key(make: Make) -> None:
+    has = plugin(says([found("doi", "10.5555/desk", **WORK)]))
+    needy = plugin("{}", lookup=False, roles={**SEARCH, **OPEN}, body="unreachable", **NEEDY)
+    call = make(one=has, two=needy)
+    told = call("paper_metadata", ref="10.5555/desk")
+    assert told["attempts"][-1]["outcome"] == "not_consulted_disabled"
+    assert "CARREL_SECRET_TWO_API_KEY" in told["attempts"][-1]["detail"]
+    assert call("paper_metadata", ref="10.5555/desk", dry_run=True)["plan"]["metadata_sources"] == [
+        "one"
+    ]
+    told = call("paper_search", query="desks")
+    assert told["error"]["code"] == "CAPABILITY_DENIED"
+    assert "CARREL_SECRET_TWO_API_KEY" in told["error"]["message"]
+    works = json.dumps({"works": [record(**WORK)]})
+    call = make(one=has, two=needy, three=plugin(works, lookup=False, roles=SEARCH))
+    told = call("paper_search", query="desks")
+    assert [one["outcome"] for one in told["sources"]] == ["not_configured", "found"]
+    assert "CARREL_SECRET_TWO_API_KEY" in told["sources"][0]["message"]
+    told = call("paper_resolve", ref="Müller, A. (2019). On walled desks. Annals of Reading.")
+    assert [one["outcome"] for one in told["attempts"]] == [
+        "not_consulted_disabled",
+        "consulted_resolved",
+    ]
+
+
+def test_an_unknown_work_is_not_found_beside_a_source_that_is_rate_limited_without_a_key(
+    make: Make,
+) -> None:
+    failed = [{"id": DOI, "code": "rate_limited", "message": "too many requests"}]
+    optional = {**NEEDY, "secrets": [{**NEEDY["secrets"][0], "required": False}]}
+    call = make(one=plugin(says(not_found=[DOI])), two=plugin(says(failed=failed), **optional))
+    error = call("paper_resolve", ref="10.5555/desk")["error"]
+    assert error["code"] == "NOT_FOUND"
+    assert "two: too many requests" in error["message"]
+    assert error["attempts"][1]["outcome"] == "consulted_failed"
 
 
 def test_what_is_no_reference_is_refused(make: Make) -> None:
