@@ -362,7 +362,7 @@ FEED = f"""<?xml version="1.0" encoding="UTF-8"?>
 API = "https://api.crossref.org/works/10.1234%2F"
 BATCH_URL = (
     "https://api.crossref.org/works?filter="
-    f"doi:{PAPER},doi:{UNKNOWN},doi:{CLOSED},doi:{ELSEWHERE}&rows=4"
+    f"doi:{UNKNOWN},doi:{CLOSED},doi:{ELSEWHERE}&rows=3"
 )
 EXCHANGES = [
     *((f"{API}{doi.partition('/')[2]}", "application/json", crossref(doi)) for doi in PDFS),

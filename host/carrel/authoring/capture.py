@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.config import PluginConfig
 from carrel.errors import ArgumentError, SourceError
 from carrel.fetch.recording import Recordings
-from carrel.plugins.grants.access import provided_secrets
+from carrel.plugins.grants.secrets import provided_secrets
 from carrel.plugins.manifests.manifest import RESERVED_TOOLS, parse_manifest
 from carrel.plugins.plugin_set import PluginSet
 from carrel.plugins.state import PluginState

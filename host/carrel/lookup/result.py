@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from carrel.errors import CarrelError
 from carrel.records import Id, MergedWork
 from carrel.text.printable import printable
-
-if TYPE_CHECKING:
-    from .absence import Absence
 
 Outcome = Literal["found", "not_found", "failed", "not_asked"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("found", "not_found", "failed", "not_asked")
@@ -181,11 +178,16 @@ class LookupResult:
         return told
 
 
-def outcome_of(steps: Collection[Step], absence: Absence) -> Outcome:
-    """Returns how an item ended, by what its sources said."""
+def outcome_of(steps: Collection[Step], is_absent: Callable[[Collection[Step]], bool]) -> Outcome:
+    """Returns how an item ended, by what its sources said.
+
+    Args:
+        steps: of the item.
+        is_absent: whether steps without a work mean that there is none; see `absence`.
+    """
     outcomes = {step.outcome for step in steps}
     if outcomes >= {"failed", "not_found"} and "found" not in outcomes:
-        return "not_found" if absence.is_certain(steps) else "failed"
+        return "not_found" if is_absent(steps) else "failed"
     by_weight: tuple[Outcome, ...] = ("found", "failed", "not_found")
     return next((outcome for outcome in by_weight if outcome in outcomes), "not_asked")
 

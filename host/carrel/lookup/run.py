@@ -196,7 +196,9 @@ def _result(
                 works.append(own)
             place = works.index(own)
         steps = question.steps(sources, late) if question.id is not None else ()
-        outcome = "failed" if question.problem is not None else outcome_of(steps, absence)
+        outcome = (
+            "failed" if question.problem is not None else outcome_of(steps, absence.is_certain)
+        )
         problem = question.problem or first_problem(steps)
         items.append(
             LookupItem(

@@ -288,7 +288,7 @@ class PluginSet:
 
     def secrets_set(self, name: str) -> list[str]:
         """Returns the names of the manifest's secrets that the operator has set."""
-        from .grants.access import provided_secrets
+        from .grants.secrets import provided_secrets
 
         provided = provided_secrets(self._config, self._entry(name), self.manifest(name))
         return sorted(one for one, value in provided.items() if value)

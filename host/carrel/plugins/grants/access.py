@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from carrel.credentials import find_secret
 from carrel.errors import ConfigError, StorageError
-from carrel.fetch.identity import CONTACT, SOFTWARE, software
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import BUILTIN, Policy
 
 from .pace import paced, upstream_rules
+from .secrets import provided_secrets
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
@@ -124,19 +123,6 @@ def effective_policy(
         )
     except ValueError as error:
         raise ConfigError([f"plugins.{entry.name}: {error}"]) from None
-
-
-def provided_secrets(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[str, str]:
-    """Returns the secrets that the manifest names and the grant covers; empty if one is not set."""
-    granted = [name for name in manifest.secrets if entry.grants_secret(name)]
-    provided = {
-        name: find_secret(entry.name, name, builtin=entry.is_builtin) or "" for name in granted
-    }
-    if CONTACT in granted and config.fetch.contact:
-        provided[CONTACT] = config.fetch.contact
-    if SOFTWARE in granted:
-        provided[SOFTWARE] = str(entry.settings.get(SOFTWARE) or software())
-    return provided
 
 
 def granted_hosts(entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.credentials import variable
 from carrel.fetch.identity import CONTACT, SOFTWARE
 
-from .access import provided_secrets
+from .secrets import provided_secrets
 
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
