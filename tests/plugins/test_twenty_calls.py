@@ -133,7 +133,8 @@ def test_the_instructions_name_only_listed_tools() -> None:
 def test_the_instructions_are_short_and_name_every_built_in_tool(
     answered: list[Answered], make_toolbox: MakeToolbox
 ) -> None:
-    offered = {tool.name for tool in make_toolbox("arxiv", "crossref", "eutils").tools()}
+    plugins = ("arxiv", "crossref", "eutils", "openalex")
+    offered = {tool.name for tool in make_toolbox(*plugins).tools()}
     # `document_read` is not listed without a granted folder.
     assert offered == NAMED - {"document_read"}
     assert tokens(instructions(lambda name: name in offered)) <= 400

@@ -25,14 +25,14 @@ _TASKS: Final = (
             ("arxiv_query", "physics, mathematics, computing"),
             ("pubmed_search", "biomedicine"),
             ("crossref_works", "any field"),
-            ("openalex_works", "by author, institution, topic, cited work"),
+            ("openalex_works", "by author, institution, topic"),
         ),
     ),
     (
         "get works by identifier",
         (
-            ("work_lookup", "DOI, arXiv, PMID, PMCID in any mix"),
-            ("paper_resolve", "also a pasted citation; tells free copies"),
+            ("work_lookup", "any mix of kinds"),
+            ("paper_resolve", "also a citation; free copies"),
             ("paper_metadata", "kept"),
             ("pubmed_fetch", "all that PubMed has"),
             ("crossref_work", "all that Crossref has"),
@@ -41,19 +41,19 @@ _TASKS: Final = (
     (
         "download papers",
         (
-            ("paper_fetch", "one"),
-            ("paper_batch_fetch", "several"),
-            ("paper_capabilities", "what may be fetched"),
-            ("paper_health", "whether it can be kept"),
+            ("paper_fetch", ""),
+            ("paper_batch_fetch", ""),
+            ("paper_capabilities", ""),
+            ("paper_health", ""),
         ),
     ),
     (
         "read a paper's own text",
-        (("paper_read", "by identifier or citation; outline, then sections"),),
+        (("paper_read", "outline, then sections"),),
     ),
-    ("read a paper or page that is a file", (("document_read", "outline, then sections"),)),
+    ("read a file", (("document_read", "likewise"),)),
     (
-        "papers that are kept here",
+        "stored papers",
         (
             ("paper_search_local", "by words"),
             ("paper_list_recent", ""),
