@@ -361,8 +361,7 @@ FEED = f"""<?xml version="1.0" encoding="UTF-8"?>
 <arxiv:primary_category term="cs.DL"/><category term="cs.DL"/></entry></feed>"""
 API = "https://api.crossref.org/works/10.1234%2F"
 BATCH_URL = (
-    "https://api.crossref.org/works?filter="
-    f"doi:{UNKNOWN},doi:{CLOSED},doi:{ELSEWHERE}&rows=3"
+    f"https://api.crossref.org/works?filter=doi:{UNKNOWN},doi:{CLOSED},doi:{ELSEWHERE}&rows=3"
 )
 EXCHANGES = [
     *((f"{API}{doi.partition('/')[2]}", "application/json", crossref(doi)) for doi in PDFS),
