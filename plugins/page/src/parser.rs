@@ -441,6 +441,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_line_feed_behind_an_end_tag_without_a_name_is_text() {
+        same("<pre></>\n");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
         #[test]

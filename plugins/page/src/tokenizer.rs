@@ -169,7 +169,11 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
                 self.at = end + 1;
             }
             b'/' => match self.byte(end + 1) {
-                b'>' => self.at = end + 2,
+                b'>' => {
+                    // A line feed behind `<pre>` and this is text for html5ever.
+                    self.give(Token::ParseError("no name in an end tag".into()));
+                    self.at = end + 2;
+                }
                 next if next.is_ascii_alphabetic() => self.tag(end + 1, TagKind::EndTag),
                 _ => self.bogus(end + 1),
             },
