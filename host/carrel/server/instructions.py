@@ -51,7 +51,7 @@ _TASKS: Final = (
         "read a paper's own text",
         (("paper_read", "outline, then sections"),),
     ),
-    ("read a file", (("document_read", "likewise"),)),
+    ("read a file", (("document_read", "outline, then sections"),)),
     (
         "stored papers",
         (
