@@ -10,7 +10,7 @@ import pytest
 
 from carrel.api import Carrel
 from carrel.config import Config
-from support.paper_forms import PAIRS, SOURCES, as_html, compare, programs, source, typeset
+from support.paper_forms import MADE, PAIRS, as_html, compare, programs, source, typeset
 
 #: Share of the words of one form that the other has.
 AGREE = 0.97
@@ -57,7 +57,7 @@ def test_a_sample_agrees_as_latex_and_as_latexml_html(
 
 @pytest.mark.long("corpus")
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", MADE)
 def test_a_paper_agrees_as_latex_and_as_latexml_html(
     library: Carrel, corpus: Path, tmp_path: Path, name: str
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_paper_agrees_as_latex_and_as_latexml_html(
 
 @pytest.mark.long("corpus")
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", MADE)
 def test_a_paper_agrees_as_latex_and_as_pdf(
     library: Carrel, corpus: Path, tmp_path: Path, name: str
 ) -> None:
