@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
 
@@ -138,6 +139,35 @@ class Call:
             raise DeadlineExceeded(
                 plugin=self.plugin, tool=self.tool, seconds=self.limits.wall_seconds
             )
+
+    @contextmanager
+    def part(self, seconds: float, on_progress: ProgressHandler | None = None) -> Iterator[Call]:
+        """Yields a call for a part of this one.
+
+        It has a deadline, budgets and attempts of its own, bypasses the cache if this one does, and
+        is cancelled with this one.
+
+        Args:
+            seconds: its time, at most what this one has left.
+            on_progress: gets its progress; None to report it as this one's.
+        """
+        seconds = min(seconds, self.remaining)
+        part = Call(
+            self.plugin,
+            self.tool,
+            replace(self.limits, wall_seconds=round(seconds, 3)),
+            on_progress or self.on_progress,
+            deadline=time.monotonic() + seconds,
+            refresh=self.refresh,
+            done=self.done if on_progress is None else 0.0,
+        )
+        forget = self.on_cancel(part.cancel)
+        try:
+            yield part
+        finally:
+            forget()
+            if on_progress is None:
+                self.done, self.total = part.done, part.total
 
     def waits(self) -> None:
         """Allows another call to run while this one waits for an upstream."""

@@ -8,7 +8,7 @@ invalid record is left out and counted; an invalid envelope is a contract violat
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from carrel.contract import contract_file
 from carrel.errors import CarrelError, ContractViolation
 from carrel.plugins.manifests.manifest import ROLES, RoleSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
-from carrel.records import RawResult, Work, checked_work
+from carrel.records import Id, RawResult, Work, checked_work
 from carrel.text.json_text import decode_object
 from carrel.text.printable import printable
 
@@ -49,6 +49,16 @@ class RoleSource:
     namespace: str
     spec: RoleSpec
     remedy: str | None = None
+
+    def identifier_among(self, known: Iterable[Id]) -> Id | None:
+        """Returns the identifier to ask the source for; None if it takes none of these.
+
+        Of several kinds the one that the manifest names first, of several of a kind the first.
+        """
+        by_kind: dict[str, Id] = {}
+        for one in known:
+            by_kind.setdefault(one.type, one)
+        return next((by_kind[one] for one in self.spec.identifiers if one in by_kind), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any, Final
 
 from carrel.errors import Cancelled, CarrelError, InternalError
-from carrel.exchange import Call, Limits
+from carrel.exchange import Call
 from carrel.papers.envelope import failure
 from carrel.papers.errors import PaperError
 from carrel.papers.file_news import ENDED, file_message
@@ -120,11 +119,8 @@ class _Batch:
         def tell(done: float, total: float | None, words: str) -> None:
             outer.explain(file_message(reference, words, done, total))
 
-        seconds = min(WALL_SECONDS, max(outer.remaining, 0.001))
-        own = Call(HOST, outer.tool, Limits(wall_seconds=seconds), tell)
-        with ExitStack() as held:
-            held.callback(outer.on_cancel(own.cancel))
-            found = self._fetcher.fetch(reference, own, prefer=self._prefer, resolved=known)
+        with outer.part(WALL_SECONDS, tell) as part:
+            found = self._fetcher.fetch(reference, part, prefer=self._prefer, resolved=known)
         return {"ok": True, **found.to_json()}
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from carrel.errors import CarrelError
 from carrel.papers.resolve.attempts import attempt
-from carrel.papers.resolve.open_copies import find_open_copies
-from carrel.plugins.concurrent_calls import Question, ask_all
+from carrel.papers.resolve.full_texts import ROLE, ask_full_texts
+from carrel.papers.resolve.open_copies import VERSIONS, find_open_copies
 from carrel.plugins.grants.downloads import host_of
-from carrel.plugins.roles import read_full_text, role_sources
+from carrel.plugins.roles import role_sources
 
 from .host_lists import ListKey, list_of
 from .mining import INTERFACES, MiningAccess, MiningKey
@@ -34,7 +34,6 @@ ORDER: Final[Mapping[Preference, tuple[str, ...]]] = {
         "oa-publisher", "tdm-elsevier", "tdm-aps", "tdm-springer", "oa-repository", "arxiv",
     ),
 }  # fmt: skip
-_VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
 #: Copies that are tried for one paper, so that a source that names thousands costs no more.
 MAX_TRIED: Final = 12
 
@@ -118,32 +117,26 @@ def find_candidates(
 def _rank(one: Candidate, order: tuple[str, ...]) -> tuple[int, int]:
     kind = order.index(one.kind) if one.kind in order else len(order)
     version = one.version or ""
-    return kind, _VERSIONS.index(version) if version in _VERSIONS else len(_VERSIONS)
+    return kind, VERSIONS.index(version) if version in VERSIONS else len(VERSIONS)
 
 
 def _full_texts(
     plugins: PluginSet, config: Config, ids: list[Id], call: Call
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
     """Asks the sources with the role `full_text` for PDFs, which their own grants cover."""
-    sources, _ = role_sources(plugins, config, "full_text")
-    by_kind = {one.type: one for one in reversed(ids)}
+    sources, _ = role_sources(plugins, config, ROLE)
     asked = [
-        (source, by_kind[known])
-        for source in sources
-        if (known := next((one for one in source.spec.identifiers if one in by_kind), None))
+        (source, known) for source in sources if (known := source.identifier_among(ids)) is not None
     ]
-    questions = [Question(one.name, one.spec.tool, {"id": id_.to_json()}) for one, id_ in asked]
     copies: list[Candidate] = []
     attempts: list[dict[str, Any]] = []
-    for (source, _id), told in zip(asked, ask_all(plugins, questions, call), strict=True):
-        try:
-            if isinstance(told, CarrelError):
-                raise told
-            found = [one for one in read_full_text(told, source.name) if one.format == "pdf"]
-        except CarrelError as error:
-            attempts.append(attempt(source.name, "consulted_failed", error.message))
+    for source, found in ask_full_texts(plugins, asked, call):
+        if isinstance(found, CarrelError):
+            attempts.append(attempt(source.name, "consulted_failed", found.message))
             continue
         for one in found:
+            if one.format != "pdf":
+                continue
             kind = list_of(host_of(one.url) or "", config) or "oa-repository"
             copies.append(
                 Candidate(one.url, source.name, kind, one.license, one.version, source.name)

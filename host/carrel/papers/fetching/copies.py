@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from carrel.errors import CarrelError
-from carrel.exchange import FILE_STATUSES, Call, Failure, Limits, Outcome
+from carrel.exchange import FILE_STATUSES, Call, Failure, Outcome
 from carrel.papers.envelope import as_paper_error
 from carrel.papers.store.incoming import wrong_magic
-from carrel.tools.host_tool import HOST
 
 from .denial import failed_download, refused_status
 from .host_lists import KEYS, ListKey, hosts_of, rule_of
@@ -21,7 +19,7 @@ from .wrong_page import describe_page
 
 if TYPE_CHECKING:
     from carrel.config import Config
-    from carrel.exchange import FileFetcher
+    from carrel.exchange import FileFetcher, ProgressHandler
     from carrel.papers.store.incoming import IncomingFile
     from carrel.plugins.plugin_set import PluginSet
 
@@ -56,16 +54,15 @@ class CopyDownloader:
             PaperError: there is no PDF at the address, or policy refuses it.
             Cancelled: the call was cancelled.
         """
-        for _ in range(2):
-            own = _own_call(candidate, call)
-            sink = PdfSink(file, candidate.url, own)
-            with ExitStack() as held:
-                held.callback(sink.close)
-                held.callback(call.on_cancel(own.cancel))
+        for _ in range(2):  # once more where the rest that was requested is not there
+            with call.part(call.remaining, _teller(candidate, call)) as own:
+                sink = PdfSink(file, candidate.url, own)
                 try:
                     outcome = self._download(candidate, sink, own)
                 except CarrelError as error:
                     raise as_paper_error(error) from error
+                finally:
+                    sink.close()
             call.check()
             if isinstance(outcome, Failure) or outcome.status != 416 or not file.size:
                 break
@@ -108,15 +105,15 @@ class CopyDownloader:
         return self._plugins.downloader(rule_of(key, hosts_of(key, self._config)))
 
 
-def _own_call(candidate: Candidate, call: Call) -> Call:
-    """Returns a call of one download: its attempts tell the redirects of this copy alone."""
+def _teller(candidate: Candidate, call: Call) -> ProgressHandler:
+    """Returns a handler that names the host of a copy in front of its progress."""
     host = urlsplit(candidate.url).hostname or "the copy's host"
 
     def tell(done: float, total: float | None, words: str) -> None:
         if call.on_progress is not None:
             call.on_progress(done, total, f"{host}: {words}")
 
-    return Call(HOST, call.tool, Limits(wall_seconds=max(call.remaining, 0.001)), tell)
+    return tell
 
 
 def _list_key(candidate: Candidate) -> ListKey:

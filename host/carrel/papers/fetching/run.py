@@ -16,7 +16,7 @@ from carrel.papers.resolve.run import PaperResolver, Resolution, stored_under
 from carrel.papers.store.entry import SCHEMA_VERSION
 from carrel.papers.store.works import entry_of
 from carrel.records.work import RETRACTIONS
-from carrel.tools.host_tool import HOST, host_limits
+from carrel.tools.host_tool import host_limits
 
 from .candidates import Candidate, Candidates, Preference, find_candidates
 from .copies import CopyDownloader
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from carrel.config import Config
-    from carrel.exchange import ProgressHandler
     from carrel.papers.provenance import ProvenanceLog
     from carrel.papers.store import PaperStore, StoredPaper
     from carrel.plugins.plugin_set import PluginSet
+    from carrel.records import Id
 
 #: Seconds for one paper, unless the operator's `limits.wall_seconds` says otherwise.
 WALL_SECONDS: Final = 300.0
@@ -111,10 +111,6 @@ class PaperFetcher:
         """The limits of fetching one paper."""
         return host_limits(self._config, WALL_SECONDS)
 
-    def new_call(self, name: str, on_progress: ProgressHandler | None = None) -> Call:
-        """Returns a call that starts its clocks now."""
-        return Call(HOST, name, self.limits, on_progress)
-
     def fetch(
         self,
         reference: str,
@@ -139,14 +135,14 @@ class PaperFetcher:
                 `LOCK_TIMEOUT`, `SCHEMA_TOO_NEW`.
             Cancelled: the call was cancelled.
         """
-        stored = self.stored(reference)
+        stored = self.stored(reference) if resolved is None else None
         if stored is not None:
             return stored
         found = resolved or self.resolver.resolve(reference, call)
         identifier = stored_under(found)
-        paper = self._store().find_any_version(identifier)
-        if paper is not None and (path := self._store().pdf_path(paper.key)) is not None:
-            return FetchedPaper(reference, paper, path, was_stored=True)
+        stored = self._stored_as(identifier, reference)
+        if stored is not None:
+            return stored
         call.explain("looking for open copies")
         candidates = find_candidates(
             self._plugins, self._config, found.merged, self.accesses, call, prefer=prefer
@@ -159,8 +155,12 @@ class PaperFetcher:
             known = parse_reference(reference)
         except PaperError:
             return None
-        paper = self._store().find_any_version(known)
-        path = None if paper is None else self._store().pdf_path(paper.key)
+        return self._stored_as(known, reference)
+
+    def _stored_as(self, identifier: Id, reference: str) -> FetchedPaper | None:
+        store = self._store()
+        paper = store.find_any_version(identifier)
+        path = None if paper is None else store.pdf_path(paper.key)
         if paper is None or path is None:
             return None
         return FetchedPaper(reference, paper, path, was_stored=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.exchange import Call
@@ -122,7 +120,7 @@ class GraphBuilder:
     def _find_root(self, call: Call) -> tuple[int, PaperError | None]:
         """Returns the root's place, and why there is no more than its identifier."""
         try:
-            with _part_of(call) as part:
+            with call.part(call.remaining / 2) as part:
                 found = self._resolve(self._request.ref, part)
         except PaperError as error:
             if error.paper_code in ("INVALID_REF", "AMBIGUOUS", "NOT_FOUND"):
@@ -163,7 +161,7 @@ class GraphBuilder:
                 count = self._papers_of_a_round()
                 papers, frontier = frontier[:count], frontier[count:]
                 known = [self._ids(place) for place in papers]
-                with _part_of(call) as part:
+                with call.part(call.remaining / 2) as part:
                     answers = self._links.ask(known, self._request.per_paper, part)
                 for place, links in zip(papers, answers, strict=True):
                     reached += self._take(self._works.place(place), links, depth)
@@ -277,7 +275,7 @@ class GraphBuilder:
         if call.remaining < _LAST_ROUND:
             self._reasons.add("deadline")
             return
-        with _part_of(call) as part:
+        with call.part(call.remaining / 2) as part:
             found = self._look_up(list(wanted), part)
         for place, item in zip(wanted.values(), found.items, strict=True):
             if item.work is not None:
@@ -373,30 +371,6 @@ class GraphBuilder:
             f"paper (known: {kinds}); turn on another source, such as openalex",
             attempts=attempts,
         )
-
-
-@contextmanager
-def _part_of(call: Call) -> Iterator[Call]:
-    """Yields a call for one round: it has half of the time that is left.
-
-    So a source that hangs leaves time for the next round, in which it is asked no more.
-    """
-    seconds = call.remaining / 2
-    part = Call(
-        call.plugin,
-        call.tool,
-        replace(call.limits, wall_seconds=round(seconds, 1)),
-        call.on_progress,
-        deadline=time.monotonic() + seconds,
-        refresh=call.refresh,
-        done=call.done,
-    )
-    forget = call.on_cancel(part.cancel)
-    try:
-        yield part
-    finally:
-        forget()
-        call.done, call.total = part.done, part.total
 
 
 def _reached_by(how: _Reached) -> str:

@@ -187,14 +187,11 @@ def _opened(tally: SourceTally, paper: int, ids: Iterable[Id], wanted: int) -> _
     """Returns the question about one paper; None if it cannot be asked of this source."""
     if tally.set_aside:
         return None
-    by_kind: dict[str, Id] = {}
-    for one in ids:
-        by_kind.setdefault(one.type, one)
-    for kind in tally.source.spec.identifiers:
-        if kind in by_kind:
-            return _Open(tally, paper, by_kind[kind], wanted)
-    tally.inapplicable += 1
-    return None
+    known = tally.source.identifier_among(ids)
+    if known is None:
+        tally.inapplicable += 1
+        return None
+    return _Open(tally, paper, known, wanted)
 
 
 def _take(one: _Open, answer: Answer) -> None:

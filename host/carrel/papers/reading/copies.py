@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from carrel.errors import CarrelError
-from carrel.plugins.concurrent_calls import Question, ask_all
-from carrel.plugins.roles import FullTextCopy, RoleSource, read_full_text, role_sources
+from carrel.papers.resolve.full_texts import ROLE, ask_full_texts
+from carrel.plugins.roles import FullTextCopy, RoleSource, role_sources
 
 from .forms import FORMS, STORE
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from carrel.records import Id
 
     from .trace import Trace
-
-ROLE: Final = "full_text"
 
 #: Copies of one source that are tried.
 _MOST: Final = 6
@@ -100,19 +98,12 @@ def offered_copies(
         else:
             detail = f"has other versions than {version}" if version is not None else None
             trace.add(source.name, "not_consulted_not_applicable", detail)
-    questions = [
-        Question(source.name, source.spec.tool, {"id": one.to_json()}) for source, one in asked
-    ]
     copies: list[PaperCopy] = []
-    for (source, _), told in zip(asked, ask_all(plugins, questions, call), strict=True):
-        try:
-            if isinstance(told, CarrelError):
-                raise told
-            named = read_full_text(told, source.name)
-        except CarrelError as error:
-            trace.add_failure(source.name, error)
-            continue
-        copies += _wanted(source.name, named, trace, form)
+    for source, named in ask_full_texts(plugins, asked, call):
+        if isinstance(named, CarrelError):
+            trace.add_failure(source.name, named)
+        else:
+            copies += _wanted(source.name, named, trace, form)
     return copies
 
 
@@ -120,9 +111,7 @@ def _asked_for(source: RoleSource, known: Sequence[Id], version: Id | None) -> I
     """Returns the identifier to ask a source for; None if it knows none of them."""
     if version is not None:
         return version if version.type in source.spec.identifiers else None
-    by_kind = {one.type: one for one in reversed(known)}
-    found = [by_kind[kind] for kind in source.spec.identifiers if kind in by_kind]
-    return found[0] if found else None
+    return source.identifier_among(known)
 
 
 def _wanted(

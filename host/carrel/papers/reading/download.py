@@ -18,9 +18,8 @@ from carrel.exchange import (
     Outcome,
     Verdict,
 )
+from carrel.papers.resolve.full_texts import ROLE
 from carrel.plugins.compiling.compile_news import COMPILING
-
-from .copies import ROLE
 
 if TYPE_CHECKING:
     from carrel.plugins.plugin import Plugin

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -163,7 +161,7 @@ class PaperReader:
             raise missing
         offered: list[PaperCopy] = []
         if missing is None or missing.paper_code in _UNSURE:
-            with _part_of(call, 0.5, _ASKING_SECONDS) as part:
+            with call.part(min(call.remaining / 2, _ASKING_SECONDS)) as part:
                 offered = offered_copies(
                     self._plugins, self._config, reading.known, trace, part, form=reading.form
                 )
@@ -176,7 +174,7 @@ class PaperReader:
     def _identify(self, reading: _Reading, call: Call) -> PaperError | None:
         """Learns the paper's identifiers and title; returns why they are not known."""
         try:
-            with _part_of(call, 0.5, _ASKING_SECONDS) as part:
+            with call.part(min(call.remaining / 2, _ASKING_SECONDS)) as part:
                 resolution = self._resolver.resolve(reading.reference, part)
         except PaperError as error:
             if not reading.known:
@@ -228,7 +226,7 @@ class PaperReader:
         if copy.path is not None:
             reading.has_tried_store = True
         try:
-            with _part_of(call, 0.5) as part:
+            with call.part(call.remaining / 2) as part:
                 read, url = self._text(copy, reading, part)
         except NoCopyError as error:
             reading.trace.add(copy.source, error.outcome, str(error), code=error.code, **more)
@@ -311,16 +309,3 @@ def _identifier(reference: str) -> Id | None:
         return parse_reference(reference)
     except PaperError:
         return None
-
-
-@contextmanager
-def _part_of(whole: Call, share: float, most: float = math.inf) -> Iterator[Call]:
-    """Makes a call for a part of another, with a share of the time that it has left."""
-    deadline = time.monotonic() + min(share * whole.remaining, most)
-    part = Call(whole.plugin, whole.tool, whole.limits, whole.on_progress, deadline=deadline)
-    part.refresh = whole.refresh
-    forget = whole.on_cancel(part.cancel)
-    try:
-        yield part
-    finally:
-        forget()

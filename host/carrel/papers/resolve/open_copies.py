@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from carrel.errors import CarrelError
 from carrel.lookup.answer import read_answers
 from carrel.plugins.concurrent_calls import Question, ask_all
-from carrel.plugins.roles import RoleSource, all_role_sources
+from carrel.plugins.roles import all_role_sources
 
 from .attempts import attempt
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import Call
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.records import Id, MergedWork, Work
+    from carrel.records import MergedWork, Work
     from carrel.records.work import OpenCopy
 
 ROLE: Final = "open_copies"
@@ -27,7 +27,7 @@ ROLE: Final = "open_copies"
 #: The best first: arXiv, other repositories, publishers; what is unknown is last.
 _HOSTS: Final = ("arxiv", "repository", "publisher")
 #: The best first.
-_VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
+VERSIONS: Final = ("publishedVersion", "acceptedVersion", "submittedVersion")
 _KINDS: Final = ("pdf", "xml", "html")
 #: Last labels of names that are not of the public web.
 _LOCAL: Final = ("local", "localhost", "internal", "lan", "home", "arpa", "onion")
@@ -65,11 +65,11 @@ def find_open_copies(
     every, _ = all_role_sources(plugins, config, ROLE)
     sources = [source for source in every if source.remedy is None]
     known = list(merged.work.ids.known())
-    asked = [(source, one) for source in sources if (one := _best(source, known)) is not None]
+    asked = [(source, one) for source in sources if (one := source.identifier_among(known))]
     attempts = [
         attempt(source.name, "not_consulted_not_applicable")
         for source in sources
-        if _best(source, known) is None
+        if source.identifier_among(known) is None
     ]
     attempts += [
         attempt(source.name, "not_consulted_disabled", source.remedy)
@@ -125,7 +125,7 @@ def rank(copy: OpenCopy) -> tuple[int, int, int, str]:
     return (
         _place(_KINDS, copy.kind),
         _place(_HOSTS, host),
-        _place(_VERSIONS, copy.version or ""),
+        _place(VERSIONS, copy.version or ""),
         copy.url,
     )
 
@@ -157,10 +157,3 @@ def _place(order: tuple[str, ...], value: str) -> int:
 
 def _host_of(url: str) -> str:
     return url.partition("://")[2].partition("/")[0].lower()
-
-
-def _best(source: RoleSource, known: Iterable[Id]) -> Id | None:
-    """Returns the identifier to ask a source for: of the first kind in its list that is known."""
-    by_kind = {one.type: one for one in reversed(list(known))}
-    found = [by_kind[kind] for kind in source.spec.identifiers if kind in by_kind]
-    return found[0] if found else None

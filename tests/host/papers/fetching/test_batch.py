@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,3 +193,20 @@ def test_stored_papers_need_no_source(
     world.failing |= {"api.crossref.org": 503, "api.unpaywall.org": 503}
     told = papers("paper_batch_fetch", refs=["10.5555/open", "doi:10.5555/OPEN"])
     assert [row["pdf"]["status"] for row in told["results"]] == ["stored", "stored"]
+
+
+def test_a_batch_that_bypasses_the_cache_asks_every_source_again(
+    world: PaperWorld, papers: Papers, upstream: Upstream
+) -> None:
+    world.add("10.5555/closed")
+
+    def requests(*, refresh: bool) -> dict[str, int]:
+        before = len(upstream.seen)
+        arguments = {"refs": ["10.5555/closed"]}
+        papers.toolbox.call_sync("paper_batch_fetch", arguments, refresh=refresh)
+        return Counter(one.host for one in upstream.seen[before:])
+
+    requests(refresh=False)
+    assert requests(refresh=False) == {}
+    # Crossref is asked for the record, and both for open copies.
+    assert requests(refresh=True) == {"api.crossref.org": 2, "api.unpaywall.org": 1}

@@ -388,33 +388,41 @@ class TestMining:
         assert outcomes["tdm-aps"] == "not_consulted_disabled"
         assert "api.elsevier.com" not in {one.host for one in upstream.seen}
 
-    def test_the_key_of_aps_is_a_bearer_token(
+    @pytest.mark.parametrize(
+        ("publisher", "doi", "url", "shown"),
+        [
+            (
+                "aps",
+                "10.1103/a",
+                "https://harvest.aps.org/v2/journals/articles/10.1103/a",
+                lambda seen: seen.headers["authorization"] == "Bearer key-1",
+            ),
+            (
+                "springer",
+                "10.1038/a",
+                "https://link.springer.com/content/pdf/10.1038/a.pdf",
+                lambda seen: seen.path.endswith("?api_key=key-1"),
+            ),
+        ],
+        ids=["aps", "springer"],
+    )
+    def test_each_interface_gets_its_key_in_its_own_place(  # noqa: PLR0917 - fixtures
         self,
         world: PaperWorld,
         open_papers: OpenPapers,
         upstream: Upstream,
         monkeypatch: pytest.MonkeyPatch,
+        publisher: str,
+        doi: str,
+        url: str,
+        shown: Callable[[Seen], bool],
     ) -> None:
-        monkeypatch.setenv("CARREL_TDM_APS_AGREED", "yes")
-        monkeypatch.setenv("CARREL_SECRET_TDM_APS_KEY", "key-1")
-        world.add("10.1103/a")
-        world.serve("https://harvest.aps.org/v2/journals/articles/10.1103/a", pdf_reply())
-        assert open_papers().fetch("10.1103/a")["source"] == "tdm-aps"
-        assert upstream.seen[-1].headers["authorization"] == "Bearer key-1"
-
-    def test_springers_key_is_a_parameter(
-        self,
-        world: PaperWorld,
-        open_papers: OpenPapers,
-        upstream: Upstream,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        monkeypatch.setenv("CARREL_TDM_SPRINGER_AGREED", "true")
-        monkeypatch.setenv("CARREL_SECRET_TDM_SPRINGER_KEY", "key-1")
-        world.add("10.1038/a")
-        world.serve("https://link.springer.com/content/pdf/10.1038/a.pdf", pdf_reply())
-        assert open_papers().fetch("10.1038/a")["source"] == "tdm-springer"
-        assert upstream.seen[-1].path.endswith("?api_key=key-1")
+        monkeypatch.setenv(f"CARREL_TDM_{publisher.upper()}_AGREED", "yes")
+        monkeypatch.setenv(f"CARREL_SECRET_TDM_{publisher.upper()}_KEY", "key-1")
+        world.add(doi)
+        world.serve(url, pdf_reply())
+        assert open_papers().fetch(doi)["source"] == f"tdm-{publisher}"
+        assert shown(upstream.seen[-1])
 
     @pytest.mark.parametrize("one", ["CARREL_TDM_APS_AGREED", "CARREL_SECRET_TDM_APS_KEY"])
     def test_either_alone_is_an_error_of_the_configuration(

@@ -1,0 +1,43 @@
+"""Asks plugins with the role `full_text` where the text of a paper is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from carrel.errors import CarrelError
+from carrel.plugins.concurrent_calls import Question, ask_all
+from carrel.plugins.roles import FullTextCopy, RoleSource, read_full_text
+
+if TYPE_CHECKING:
+    from carrel.exchange import Call
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.records import Id
+
+ROLE: Final = "full_text"
+
+
+def ask_full_texts(
+    plugins: PluginSet, asked: Sequence[tuple[RoleSource, Id]], call: Call
+) -> Iterator[tuple[RoleSource, tuple[FullTextCopy, ...] | CarrelError]]:
+    """Asks sources at the same time; yields each with its copies, or why it has no answer.
+
+    Args:
+        plugins: of the configuration.
+        asked: sources with the role, and the identifier to ask each for.
+        call: its deadline, its cancellation, its progress.
+
+    Raises:
+        Cancelled: the call was cancelled.
+    """
+    questions = [
+        Question(source.name, source.spec.tool, {"id": one.to_json()}) for source, one in asked
+    ]
+    for (source, _), told in zip(asked, ask_all(plugins, questions, call), strict=True):
+        if isinstance(told, CarrelError):
+            yield source, told
+            continue
+        try:
+            yield source, read_full_text(told, source.name)
+        except CarrelError as error:
+            yield source, error
