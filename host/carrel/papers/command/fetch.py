@@ -132,7 +132,7 @@ def _show(
     if as_json or not stdout_is_terminal():
         for one in answers:
             write_json(one)
-    else:
+    elif rows:
         _show_rows(rows)
     code = OK
     for one in failed:
@@ -154,7 +154,7 @@ def _show(
 def _show_rows(rows: Sequence[dict[str, Any]]) -> None:
     from carrel.cli.render import table
 
-    if rows and rows[0].get("dry_run"):
+    if rows[0].get("dry_run"):
         table(
             ("paper", "would be stored as", "copies from"),
             [

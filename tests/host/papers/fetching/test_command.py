@@ -124,6 +124,16 @@ def test_a_dry_run_shows_the_plan(carrel: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "papers").exists()
 
 
+def test_a_refused_call_shows_no_table(carrel: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.papers.command.fetch.stdout_is_terminal", lambda: True)
+    code, out, err = carrel("10.55", "--dry-run")
+    assert (code, out) == (2, "")
+    assert "10.55" in err
+    code, out, _ = carrel("10.5555/closed")
+    assert code == 1
+    assert "NO_OA_AVAILABLE" in out
+
+
 def test_progress_tells_each_paper() -> None:
     message = file_message("10.5555/a · b", "downloading", 3_100_000, 12_000_000)
     assert message == "10.5555/a · b · 3.1 of 12.0 MB · downloading"
