@@ -71,6 +71,7 @@ class PaperWorld:
     def __init__(self) -> None:
         self.papers: dict[str, Paper] = {}
         self.eprints: dict[str, str] = {}
+        self.published: dict[str, str] = {}
         self.files: dict[str, Handler] = {}
         self.failing: dict[str, int] = {}
 
@@ -86,9 +87,17 @@ class PaperWorld:
             self.serve(url, reply)
         return doi
 
-    def add_eprint(self, number: str, *replies: Reply | Handler, title: str = "An e-print") -> str:
-        """Adds an e-print and its PDF."""
+    def add_eprint(
+        self,
+        number: str,
+        *replies: Reply | Handler,
+        title: str = "An e-print",
+        doi: str | None = None,
+    ) -> str:
+        """Adds an e-print and its PDF; `doi` is that of the article it was published as."""
         self.eprints[number] = title
+        if doi is not None:
+            self.published[number] = doi
         for reply in replies:
             self.serve(f"https://export.arxiv.org/pdf/{number}v1", reply)
         return number
@@ -160,16 +169,22 @@ class PaperWorld:
             "year": 2020,
         })  # fmt: skip
 
+    def _published(self, number: str) -> str:
+        doi = self.published.get(number)
+        return "" if doi is None else f"<arxiv:doi>{doi}</arxiv:doi>"
+
     def _arxiv(self, query: Mapping[str, list[str]]) -> Reply:
         asked = [one for one in query.get("id_list", [""])[0].split(",") if one]
-        found = [one for one in asked if re.sub(r"v\d+$", "", one) in self.eprints]
+        plain = {one: re.sub(r"v\d+$", "", one) for one in asked}
+        found = [one for one in asked if plain[one] in self.eprints]
+        named = {one: one if one != plain[one] else f"{one}v1" for one in found}
         entries = "".join(
-            f"""<entry><id>http://arxiv.org/abs/{one}v1</id>
+            f"""<entry><id>http://arxiv.org/abs/{named[one]}</id>
             <updated>2020-01-02T00:00:00Z</updated><published>2020-01-02T00:00:00Z</published>
-            <title>{self.eprints[one]}</title><summary>About {one}.</summary>
-            <author><name>Ada Reader</name></author>
-            <link href="http://arxiv.org/abs/{one}v1" rel="alternate" type="text/html"/>
-            <link title="pdf" href="http://arxiv.org/pdf/{one}v1" rel="related"
+            <title>{self.eprints[plain[one]]}</title><summary>About {one}.</summary>
+            <author><name>Ada Reader</name></author>{self._published(plain[one])}
+            <link href="http://arxiv.org/abs/{named[one]}" rel="alternate" type="text/html"/>
+            <link title="pdf" href="http://arxiv.org/pdf/{named[one]}" rel="related"
              type="application/pdf"/>
             <arxiv:primary_category term="cs.DL"/><category term="cs.DL"/></entry>"""
             for one in found

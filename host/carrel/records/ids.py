@@ -84,6 +84,11 @@ class Id:
         return self.type, self.folded
 
     @property
+    def is_version(self) -> bool:
+        """Whether this names one version of an e-print."""
+        return self.type == "arxiv" and without_version(self.id) != self.id
+
+    @property
     def url(self) -> str:
         """Returns the URL of the work's page."""
         if self.type == "doi":

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from carrel.errors import CarrelError
+from carrel.papers.errors import PaperError
+from carrel.papers.references import parse_reference
 from carrel.papers.resolve.attempts import attempt
 from carrel.papers.resolve.full_texts import ROLE, ask_full_texts
-from carrel.papers.resolve.open_copies import VERSIONS, find_open_copies
+from carrel.papers.resolve.open_copies import VERSIONS, collect, find_open_copies
 from carrel.plugins.grants.downloads import host_of
 from carrel.plugins.roles import role_sources
 
@@ -19,8 +21,9 @@ from .mining import INTERFACES, MiningAccess, MiningKey
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.exchange import Call
+    from carrel.papers.resolve.run import Resolution
     from carrel.plugins.plugin_set import PluginSet
-    from carrel.records import Id, MergedWork
+    from carrel.records import Id
     from carrel.records.work import OpenCopy
 
 Preference = Literal["open", "version_of_record"]
@@ -86,7 +89,7 @@ class Candidates:
 def find_candidates(
     plugins: PluginSet,
     config: Config,
-    merged: MergedWork,
+    found: Resolution,
     accesses: Mapping[MiningKey, MiningAccess],
     call: Call,
     *,
@@ -94,24 +97,43 @@ def find_candidates(
 ) -> Candidates:
     """Asks every source with the role `full_text` or `open_copies` that knows the work.
 
+    For one version of an e-print, only copies of that version are listed: those of sources with the
+    role `full_text` that take its identifier, and those in the work's records under its address.
+
     Raises:
         Cancelled: the call was cancelled.
     """
-    named, attempts = _full_texts(plugins, config, list(merged.work.ids.known()), call)
-    copies = find_open_copies(plugins, config, merged, call)
+    work = found.merged.work
+    version = found.id if found.id is not None and found.id.is_version else None
+    ids = list(work.ids.known()) if version is None else [version]
+    named, attempts = _full_texts(plugins, config, ids, call)
+    if version is None:
+        copies = find_open_copies(plugins, config, found.merged, call)
+    else:
+        copies = collect(found.merged.records)
     attempts += copies.attempts
     named += [
         _of_open_copy(one, copies.named_by[one.url], config)
         for one in copies.copies
-        if one.kind == "pdf"
+        if one.kind == "pdf" and (version is None or _names(one.url, version))
     ]
-    mined, told = _mining(merged.work.ids.doi, accesses)
-    attempts += told
+    mined: list[Candidate] = []
+    if version is None:
+        mined, told = _mining(work.ids.doi, accesses)
+        attempts += told
     best: dict[str, Candidate] = {}
     for one in sorted([*named, *mined], key=lambda one: _rank(one, ORDER[prefer])):
         best.setdefault(one.url, one)
     failed = any(one["outcome"] == "consulted_failed" for one in attempts)
     return Candidates(tuple(best.values())[:MAX_TRIED], copies.oa_status, attempts, failed)
+
+
+def _names(url: str, version: Id) -> bool:
+    """Whether a URL is a page or the PDF of one version of an e-print."""
+    try:
+        return parse_reference(url) == version
+    except PaperError:
+        return False
 
 
 def _rank(one: Candidate, order: tuple[str, ...]) -> tuple[int, int]:

@@ -145,7 +145,7 @@ class PaperFetcher:
             return stored
         call.explain("looking for open copies")
         candidates = find_candidates(
-            self._plugins, self._config, found.merged, self.accesses, call, prefer=prefer
+            self._plugins, self._config, found, self.accesses, call, prefer=prefer
         )
         return _Fetching(self, found, candidates, call).run()
 

@@ -52,15 +52,6 @@ class PaperCopy:
     landing_url: str | None = None
 
 
-def is_version(identifier: Id | None) -> bool:
-    """Whether an identifier names one version of an e-print."""
-    return (
-        identifier is not None
-        and identifier.type == "arxiv"
-        and identifier.work[1] != identifier.id
-    )
-
-
 def offered_copies(
     plugins: PluginSet,
     config: Config,
@@ -89,7 +80,7 @@ def offered_copies(
     sources, notices = role_sources(plugins, config, ROLE)
     for notice in notices:
         trace.add("plugins", "not_consulted_disabled", notice)
-    version = known[0] if known and is_version(known[0]) else None
+    version = known[0] if known and known[0].is_version else None
     asked: list[tuple[RoleSource, Id]] = []
     for source in sources:
         one = _asked_for(source, known, version)
@@ -147,7 +138,7 @@ def stored_copy(store: PaperStore, known: Sequence[Id]) -> PaperCopy | None:
     Raises:
         PaperError: `STORE_ERROR`; the store cannot be read.
     """
-    version = known[0] if known and is_version(known[0]) else None
+    version = known[0] if known and known[0].is_version else None
     for identifier in known if version is None else [version]:
         find = store.find if identifier is version else store.find_any_version
         found = find(identifier)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.records import Id
 
-from .copies import is_version
 from .download import NoCopyError
 
 if TYPE_CHECKING:
@@ -186,10 +185,14 @@ def _require_same_paper(read: ReadDocument, work: Work | None, identifier: Id | 
     """
     own = read.identifiers
     stated = Id("arxiv", str(own.get("arxiv", "")))
-    if is_version(identifier) and is_version(stated):
-        assert identifier is not None, "None is no version"
-        if stated.work == identifier.work and stated.id != identifier.id:
-            raise NoCopyError(f"the text is of {stated}, not of {identifier}")
+    if (
+        identifier is not None
+        and identifier.is_version
+        and stated.is_version
+        and stated.work == identifier.work
+        and stated != identifier
+    ):
+        raise NoCopyError(f"the text is of {stated}, not of {identifier}")
     if work is None or not work.title or not read.title:
         return
     one, other = set(_plain(work.title).split()), set(_plain(read.title).split())

@@ -152,9 +152,13 @@ class PaperResolver:
 def stored_under(found: Resolution) -> Id:
     """Returns the identifier that the store files a work under.
 
+    A reference to one version of an e-print is filed under it, apart from the published article.
+
     Raises:
         PaperError: `NOT_FOUND`; no record of it has one.
     """
+    if found.id is not None and found.id.is_version:
+        return found.id
     known = {one.type: one for one in found.merged.work.ids.known()}
     for kind in ("doi", "arxiv", "pmid", "pmcid"):
         if kind in known:

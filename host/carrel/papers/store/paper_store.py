@@ -145,8 +145,8 @@ class PaperStore:
         the latest first.
         """
         found = self.find(identifier)
-        versioned = identifier.type != "arxiv" or identifier.work[1] != identifier.id
-        if found is not None or versioned or not self._metadata.is_dir():
+        exact = identifier.type != "arxiv" or identifier.is_version
+        if found is not None or exact or not self._metadata.is_dir():
             return found
         for key in self.index.keys_of_versions(identifier.id):
             entry = self.read(key)

@@ -86,6 +86,26 @@ def test_an_e_print_comes_from_arxiv(world: PaperWorld, papers: Papers) -> None:
     assert (told["ok"], told["source"]) == (True, "arxiv")
 
 
+def test_one_version_of_an_e_print_is_fetched_and_no_other(
+    world: PaperWorld, papers: Papers, upstream: Upstream, configuration: Config
+) -> None:
+    doi = world.add("10.5555/published", (PLOS, pdf_reply()))
+    world.add_eprint("2401.00001", page_reply(b"<h1>Not found</h1>", 404), doi=doi)
+    world.serve("https://export.arxiv.org/pdf/2401.00001v2", pdf_reply(PDF + b"% second\n"))
+    assert papers.fetch(doi)["source"] == "unpaywall"
+    seen = len(upstream.seen)
+    missing = papers.fetch("arXiv:2401.00001v1")
+    assert missing["ok"] is False, "neither the published article nor the second version"
+    assert "journals.plos.org" not in [one.host for one in upstream.seen[seen:]]
+    told = papers.fetch("arXiv:2401.00001v2")
+    assert (told["ok"], told["source"]) == (True, "arxiv")
+    assert Path(told["path"]).read_bytes().endswith(b"% second\n")
+    again = papers.fetch("arXiv:2401.00001v2")
+    assert (again["path"], again["pdf"]) == (told["path"], {"status": "stored"})
+    kept = papers.fetch(doi)
+    assert Path(kept["path"]).read_bytes() == PDF, "the article keeps its own file"
+
+
 def test_copies_are_tried_in_the_documented_order(
     world: PaperWorld, papers: Papers, open_papers: OpenPapers, upstream: Upstream
 ) -> None:
