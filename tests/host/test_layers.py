@@ -17,6 +17,7 @@ PACKAGE = Path(carrel.__file__).parent
 #: Modules of Carrel that a feature may import: `tools` and the layers below it except `runtime`.
 FEATURE = {
     "_lazy",
+    "bibliography",
     "config",
     "contract",
     "documents",
@@ -58,6 +59,7 @@ ALLOWED: dict[str, set[str]] = {
         "trust",
     },
     "records": {"contract", "errors", "text"},
+    "bibliography": {"errors", "records", "text"},
     "tools": {
         "version",
         "_lazy",

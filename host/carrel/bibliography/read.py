@@ -1,0 +1,38 @@
+"""Reads a bibliography in any of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from .bibliography import Bibliography, Unread
+from .csl_json import read_csl_json
+from .decoding import decode
+from .errors import BibliographyError
+from .sniff import detect_format
+
+#: Format → what reads a text of it.
+_READERS: Final[Mapping[str, Callable[[str], Bibliography]]] = {"csl-json": read_csl_json}
+
+
+def read_bibliography(data: bytes | str, format: str | None = None) -> Bibliography:  # noqa: A002 - the field's word
+    """Returns the entries of a bibliography, in its order, and what could not be read.
+
+    Args:
+        data: at most 16 MiB; bytes are UTF-8, UTF-16 with a byte order mark, or Windows-1252.
+        format: one of `READABLE`; None to detect it by the content.
+
+    Raises:
+        BibliographyError: it is too large, no text, or no bibliography.
+    """
+    text, warning = decode(data)
+    known = format or detect_format(text)
+    if known not in _READERS:
+        raise BibliographyError(
+            "UNKNOWN_FORMAT", f"{known!r} cannot be read; formats: {', '.join(_READERS)}"
+        )
+    found = _READERS[known](text)
+    if not warning:
+        return found
+    return replace(found, unread=(Unread("encoding", None, warning), *found.unread))

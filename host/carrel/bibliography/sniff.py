@@ -1,0 +1,46 @@
+"""Detects the format of a bibliography by its content."""
+
+from __future__ import annotations
+
+import re
+
+from .errors import BibliographyError
+
+_BIBTEX = re.compile(r"^\s*@\s*[a-z]+\s*[{(]", re.IGNORECASE | re.MULTILINE)
+#: Fields and types that BibLaTeX has and BibTeX has not.
+_BIBLATEX = re.compile(
+    r"^\s*@\s*(?:online|collection|thesis|report|dataset|software|mvbook|mvcollection|inreference"
+    r"|bookinbook|suppbook|periodical|xdata|suppperiodical|patent|image|audio|video|movie)\s*[{(]"
+    r"|^\s*(?:date|journaltitle|location|eprinttype|langid|urldate|maintitle|shortjournal"
+    r"|eventtitle|origdate|labeltitle)\s*=",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RIS = re.compile(r"^\s*TY {0,2}- ?", re.MULTILINE)
+_NBIB = re.compile(r"^(?:PMID|PMC |OWN |OID |STAT|DCOM)\s?- ", re.MULTILINE)
+_ENDNOTE = re.compile(r"<\s*(?:xml|records?|ref-type)\b", re.IGNORECASE)
+#: Characters that are looked at first.
+_BEGINNING = 2**20
+
+
+def detect_format(text: str) -> str:
+    """Returns the format of a text.
+
+    Raises:
+        BibliographyError: `UNKNOWN_FORMAT`.
+    """
+    start = text.lstrip()[:64]
+    if start[:1] == "[" or re.match(r"\{\s*[\"}]", start):
+        return "csl-json"
+    if start[:1] == "<" and _ENDNOTE.search(text[:_BEGINNING]):
+        return "endnote"
+    if _NBIB.search(text) and not _RIS.search(text[:_BEGINNING]):
+        return "nbib"
+    if _RIS.search(text):
+        return "ris"
+    if _BIBTEX.search(text):
+        return "biblatex" if _BIBLATEX.search(text) else "bibtex"
+    raise BibliographyError(
+        "UNKNOWN_FORMAT",
+        "the text is no bibliography that Carrel knows: no CSL-JSON, BibTeX, RIS, nbib or EndNote "
+        "XML was found in it; if it is one, name the format",
+    )

@@ -1,0 +1,25 @@
+"""Writes items in any of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from .csl_json import write_csl_json
+from .errors import BibliographyError
+from .item import Item
+
+_WRITERS: Final[Mapping[str, Callable[[Sequence[Item]], str]]] = {"csl-json": write_csl_json}
+
+
+def write_bibliography(items: Sequence[Item], format: str) -> str:  # noqa: A002 - the field's word
+    """Returns the items as a text in a format; one of `WRITABLE`.
+
+    Raises:
+        BibliographyError: `UNKNOWN_FORMAT`.
+    """
+    if format not in _WRITERS:
+        raise BibliographyError(
+            "UNKNOWN_FORMAT", f"{format!r} cannot be written; formats: {', '.join(_WRITERS)}"
+        )
+    return _WRITERS[format](items)
