@@ -3,8 +3,9 @@
     python3 scripts/peers.py [NAME…]    all of them, or these
     python3 scripts/peers.py --list     paths
 
-`docker-registry` is extracted from Debian's package, without installing it. The others are Go
-programs, built once at fixed versions. All are stored in the user's cache folder (or
+`docker-registry` is extracted from Debian's package, without installing it. `citeproc-js` is a
+package from npm, which is run with Node.js and never shipped: its licence is the AGPL. The others
+are Go programs, built once at fixed versions. All are stored in the user's cache folder (or
 `CARREL_PEERS`) under a hash of their sources; none needs root. Tests that need a missing one are
 skipped, with the reason.
 
@@ -20,6 +21,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from dataclasses import dataclass
@@ -71,10 +73,12 @@ GO_PEERS = {
         "github.com/sigstore/cosign/v2", "v2.6.5", "github.com/sigstore/cosign/v2/cmd/cosign"
     ),
 }
+#: Packages of npm: the package and its version. `find` returns the package's main file.
+NPM_PEERS = {"citeproc-js": ("citeproc", "2.4.63", "citeproc_commonjs.js")}
 _DEBIAN = "docker-registry"
-NAMES = (_DEBIAN, *GO_PEERS)
+NAMES = (_DEBIAN, *NPM_PEERS, *GO_PEERS)
 #: Programs that take about a minute in total; `scripts/test.py` installs them.
-QUICK = (_DEBIAN, "referrers-registry", "crane", "oras")
+QUICK = (_DEBIAN, "citeproc-js", "referrers-registry", "crane", "oras")
 
 
 def find(name: str) -> Path | None:
@@ -98,13 +102,17 @@ def get(name: str, patience: int = PATIENCE) -> str:
         return ""
     if name == _DEBIAN and (shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None):
         return "it is taken out of Debian's package, and this is no Debian"
-    if name != _DEBIAN and shutil.which("go") is None:
+    if name in NPM_PEERS and (shutil.which("npm") is None or shutil.which("node") is None):
+        return "it runs on Node.js and is installed with npm, which are not installed"
+    if name in GO_PEERS and shutil.which("go") is None:
         return "it is built with Go, which is not installed"
     path = _place(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         if name == _DEBIAN:
             why = _unpack(Path(scratch), patience)
+        elif name in NPM_PEERS:
+            why = _download(NPM_PEERS[name], Path(scratch), patience)
         else:
             why = _build(GO_PEERS[name], Path(scratch), patience)
         if why:
@@ -116,6 +124,8 @@ def get(name: str, patience: int = PATIENCE) -> str:
 def _place(name: str) -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(os.environ.get("CARREL_PEERS") or Path(cache) / "carrel-peers")
+    if name in NPM_PEERS:
+        return folder / f"{name}-{NPM_PEERS[name][1]}.cjs"
     return folder / f"{name}-{GO_PEERS[name].key if name in GO_PEERS else 'debian'}"
 
 
@@ -132,6 +142,21 @@ def _unpack(scratch: Path, patience: int) -> str:
     if not why:
         (scratch / "tree" / "usr" / "bin" / _DEBIAN).replace(scratch / "program")
     return why
+
+
+def _download(package: tuple[str, str, str], scratch: Path, patience: int) -> str:
+    """Extracts a package's main file; nothing in the package is run."""
+    name, version, main = package
+    pack = ["npm", "pack", f"{name}@{version}", "--ignore-scripts", "--pack-destination", "."]
+    why = _run(pack, scratch, patience)
+    if why:
+        return why
+    with tarfile.open(scratch / f"{name}-{version}.tgz") as archive:
+        file = archive.extractfile(f"package/{main}")
+        if file is None:
+            return f"{name} {version} has no {main}"
+        (scratch / "program").write_bytes(file.read())
+    return ""
 
 
 def _build(peer: Peer, scratch: Path, patience: int) -> str:
