@@ -40,6 +40,17 @@ def goes_on(step: Callable[[], None]) -> threading.Event:
     return done
 
 
+@contextmanager
+def no_thread_switches() -> Iterator[None]:
+    """Keeps the GIL with this thread for as long as it waits for nothing."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(10)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 def all_taken(turns: CpuPermits) -> list[CpuPermit]:
     """Instances that were made quickly and now compute, as many as may."""
     holders = [CpuPermit(turns) for _ in range(PROCESSORS)]
@@ -218,3 +229,49 @@ def test_permits_go_to_the_thread_that_waited_longest() -> None:
     assert order == list(range(5))
     assert places.try_acquire()
     assert not places.acquire(0.01)
+
+
+def waiting_on(places: PermitPool) -> threading.Event:
+    """Starts a thread that waits for a permit; the event is set when it has one."""
+
+    def wait() -> None:
+        places.acquire()
+
+    done = goes_on(wait)
+    while not places._waiting:
+        time.sleep(0.001)
+    return done
+
+
+def test_a_released_permit_may_be_taken_before_the_woken_thread_runs() -> None:
+    places = PermitPool(1, barging=60)
+    assert places.acquire()
+    done = waiting_on(places)
+    with no_thread_switches():
+        places.release()
+        overtook = places.try_acquire()
+    assert overtook
+    assert not done.wait(0.05), "the waiting thread was woken, and waits again"
+    places.release()
+    assert done.wait(10)
+
+
+def test_a_thread_that_waited_for_long_is_handed_the_permit() -> None:
+    places = PermitPool(1, barging=0.01)
+    assert places.acquire()
+    done = waiting_on(places)
+    time.sleep(0.02)
+    places.release()
+    assert not places.try_acquire()
+    assert done.wait(10)
+
+
+def test_no_thread_waits_for_ever_behind_one_that_never_pauses() -> None:
+    places = PermitPool(1, barging=0.02)
+    done = waiting_on(places) if places.acquire() else None
+    assert done is not None
+    deadline = time.monotonic() + 10
+    while not done.is_set() and time.monotonic() < deadline:
+        places.release()
+        assert places.acquire(10) or done.is_set()
+    assert done.is_set()

@@ -35,7 +35,7 @@ from .worker import Define, Worker
 _log = logging.getLogger("carrel.runtime")
 
 #: Seconds that a caller waits for a worker before it checks for signals and cancellation.
-_PATIENCE = 0.05
+_PATIENCE = 0.1
 #: Limits of `describe`, which only returns a text.
 _DESCRIBE = Limits(cpu_seconds=2.0, wall_seconds=5.0, output_bytes=2**20)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -54,35 +55,62 @@ class CpuPermits:
         self.quick: bool | None = None
 
 
+class _Waiter:
+    """A thread in the queue for a permit; the pool's lock guards it."""
+
+    __slots__ = ("granted", "since", "wake", "woken")
+
+    def __init__(self) -> None:
+        self.wake = threading.Lock()
+        self.wake.acquire()
+        self.since = time.monotonic()
+        self.woken = False
+        self.granted = False
+
+
 class PermitPool:
-    """A fair semaphore: the thread that has waited longest gets the next permit.
+    """A semaphore whose queue is first in, first out.
+
+    Handing a permit to a thread that sleeps leaves a processor idle until that thread runs. With
+    `barging`, a released permit is free for any thread, and the first of the queue is only woken;
+    once that thread has waited for `barging` seconds, the permit is handed to it.
 
     `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
     signal handler runs, so each thread that waits has a lock of its own, whose timeout holds.
+
+    Args:
+        count: number of permits.
+        barging: seconds for which other threads may overtake the first of the queue.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, barging: float = 0.0) -> None:
         self._lock = threading.Lock()
         self._count = count
-        self._waiting: deque[threading.Lock] = deque()
+        self._barging = barging
+        self._waiting: deque[_Waiter] = deque()
 
     def acquire(self, seconds: float | None = None) -> bool:
         """Waits for a permit, at most `seconds`; returns whether it got one."""
+        if self.try_acquire():
+            return True
+        waiter = _Waiter()
         with self._lock:
             if self._count:
                 self._count -= 1
                 return True
-            handed_over = threading.Lock()
-            handed_over.acquire()
-            self._waiting.append(handed_over)
+            self._waiting.append(waiter)
         try:
-            if handed_over.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
-                return True
+            while True:
+                left = -1.0 if seconds is None else waiter.since + seconds - time.monotonic()
+                woken = waiter.wake.acquire(timeout=left if seconds is None else max(0.0, left))
+                if self._admit(waiter, last=not woken):
+                    return True
+                if not woken:
+                    return False
         except BaseException:
-            if not self._withdraw(handed_over):
+            if self._admit(waiter, last=True):
                 self.release()
             raise
-        return not self._withdraw(handed_over)
 
     def try_acquire(self) -> bool:
         """Takes a permit if one is free; returns whether it did."""
@@ -95,19 +123,37 @@ class PermitPool:
     def release(self) -> None:
         """Releases a permit."""
         with self._lock:
-            if self._waiting:
-                self._waiting.popleft().release()
+            if not self._waiting:
+                self._count += 1
+                return
+            first = self._waiting[0]
+            if time.monotonic() - first.since >= self._barging:
+                self._waiting.popleft()
+                first.granted = True
             else:
                 self._count += 1
+            if not first.woken:
+                first.woken = True
+                first.wake.release()
 
-    def _withdraw(self, handed_over: threading.Lock) -> bool:
-        """Stops waiting; returns False if a permit was already assigned."""
+    def _admit(self, waiter: _Waiter, *, last: bool) -> bool:
+        """Returns whether the waiter has a permit, and takes a free one.
+
+        Args:
+            waiter: woken, or at the end of its patience.
+            last: whether it leaves the queue without one.
+        """
         with self._lock:
-            try:
-                self._waiting.remove(handed_over)
-            except ValueError:
-                return False
-        return True
+            waiter.woken = False
+            if waiter.granted:
+                return True
+            if self._count:
+                self._count -= 1
+                self._waiting.remove(waiter)
+                return True
+            if last:
+                self._waiting.remove(waiter)
+        return False
 
 
 #: Called with True when a thread's job stops using the CPU, and with False when it resumes.
