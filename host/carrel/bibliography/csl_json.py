@@ -14,6 +14,7 @@ from typing import Any, Final
 from .bibliography import Bibliography, Entry, Unread
 from .errors import BibliographyError
 from .item import DATE_VARIABLES, Item
+from .keys import with_keys
 from .limits import MAX_DEPTH, MAX_ENTRIES
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -51,8 +52,12 @@ def read_csl_json(text: str) -> Bibliography:
 
 
 def write_csl_json(items: Sequence[Item]) -> str:
-    """Returns the items as a CSL-JSON text: a list, one member a line."""
-    text = json.dumps(list(items), ensure_ascii=False, indent=2)
+    """Returns the items as a CSL-JSON text: a list, one member a line.
+
+    An item without an `id` gets one.
+    """
+    named = [item if item.get("id") else {**item, "id": key} for item, key in with_keys(items)]
+    text = json.dumps(named, ensure_ascii=False, indent=2)
     return _SURROGATE.sub("\ufffd", text) + "\n"
 
 

@@ -7,13 +7,18 @@ from dataclasses import replace
 from typing import Final
 
 from .bibliography import Bibliography, Unread
+from .bibtex.reader import read_biblatex, read_bibtex
 from .csl_json import read_csl_json
 from .decoding import decode
 from .errors import BibliographyError
 from .sniff import detect_format
 
 #: Format → what reads a text of it.
-_READERS: Final[Mapping[str, Callable[[str], Bibliography]]] = {"csl-json": read_csl_json}
+_READERS: Final[Mapping[str, Callable[[str], Bibliography]]] = {
+    "csl-json": read_csl_json,
+    "bibtex": read_bibtex,
+    "biblatex": read_biblatex,
+}
 
 
 def read_bibliography(data: bytes | str, format: str | None = None) -> Bibliography:  # noqa: A002 - the field's word

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from carrel.records import Agent, Work
 
 from .item import Item
+from .texts import one_line
 
-#: Control characters, line and paragraph separators, marks of direction, half characters.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\\s]+"
-)
 #: Member of a work → CSL's variable.
 _VARIABLES: Final = {
     "container_title": "container-title",
@@ -25,13 +21,6 @@ _VARIABLES: Final = {
     "url": "URL",
     "abstract": "abstract",
 }
-
-
-def one_line(text: str) -> str:
-    """Returns the text in one line: runs of spaces, line breaks and control characters are one
-    space.
-    """
-    return _UNSAFE.sub(" ", text).strip()
 
 
 def item_from_work(work: Work, key: str | None = None) -> Item:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from .bibtex.writer import write_biblatex, write_bibtex
 from .csl_json import write_csl_json
 from .errors import BibliographyError
 from .item import Item
 
-_WRITERS: Final[Mapping[str, Callable[[Sequence[Item]], str]]] = {"csl-json": write_csl_json}
+_WRITERS: Final[Mapping[str, Callable[[Sequence[Item]], str]]] = {
+    "csl-json": write_csl_json,
+    "bibtex": write_bibtex,
+    "biblatex": write_biblatex,
+}
 
 
 def write_bibliography(items: Sequence[Item], format: str) -> str:  # noqa: A002 - the field's word

@@ -1,0 +1,196 @@
+"""Reads and writes lists of names.
+
+Names are split before LaTeX is decoded, because decoding removes the braces that keep
+`{The XYZ Consortium}` in one piece. bibtexparser splits lists and names as BibTeX does; the
+extended format of BibLaTeX (`family=Silva, given=Ana, prefix=da`) is read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from carrel.bibliography.item import Item, names_of
+
+from .escapes import escaped
+from .latex import decode_latex
+
+CslName = dict[str, str]
+
+_EXTENDED = re.compile(r"(?:^|,)\s*\"?(family|given|prefix|suffix)(?:-i)?\s*=", re.IGNORECASE)
+_PART = re.compile(r"\s*\"?([a-z]+(?:-i)?)\s*=\s*(.*?)\"?\s*", re.DOTALL | re.IGNORECASE)
+_AND = re.compile(r"\sand\s", re.IGNORECASE)
+#: A name that every reading splits alike: no braces, commands or ties, one comma at most.
+_PLAIN_NAME = re.compile(r"([A-Z][^\s\\{}~,=\"]*(?: [A-Z][^\s\\{}~,=\"]*)*+), ([A-Z][^\\{}~,=\"]*)")
+_LOWER_FIRST = re.compile(r"[^\W\d_]")
+
+
+def read_names(source: str) -> list[CslName]:
+    """Returns the names of a list; `and others` becomes the literal name `others`."""
+    if not source.strip():
+        return []
+    if _AND.search(source):
+        from bibtexparser.middlewares.names import split_multiple_persons_names
+
+        found = [_read_name(one.strip()) for one in split_multiple_persons_names(source)]
+    else:
+        found = [_read_name(source.strip())]
+    return [dict(name) for name in found if name]
+
+
+@lru_cache(maxsize=4096)
+def _read_name(source: str) -> CslName:
+    plain = _PLAIN_NAME.fullmatch(source)
+    if plain:
+        return {"family": _text(plain[1]), "given": _text(plain[2])}
+    if "=" in source and _EXTENDED.search(source):
+        return _read_extended(source)
+    if _is_one_group(source):
+        text = _text(source)
+        return {"literal": text} if text else {}
+    if source.lower() == "others":
+        return {"literal": "others"}
+    from bibtexparser.middlewares.names import parse_single_name_into_parts
+
+    parts = parse_single_name_into_parts(_balanced(source), strict=False)
+    name: CslName = {}
+    for key, words in (
+        ("given", parts.first),
+        ("non-dropping-particle", parts.von),
+        ("family", parts.last),
+        ("suffix", parts.jr),
+    ):
+        text = _text(" ".join(words))
+        if text:
+            name[key] = text
+    return _with_family(name)
+
+
+def _with_family(name: CslName) -> CslName:
+    if "family" in name:
+        return name
+    if "non-dropping-particle" in name:
+        name["family"] = name.pop("non-dropping-particle")
+    elif "suffix" in name and "given" in name:
+        name["family"] = name.pop("suffix")
+    return name
+
+
+def _text(source: str) -> str:
+    return decode_latex(source).replace("\u00a0", " ").strip()
+
+
+def _is_one_group(source: str) -> bool:
+    if not (source.startswith("{") and source.endswith("}")) or source.startswith("{\\"):
+        return False
+    depth = 0
+    for position, character in enumerate(source):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return position == len(source) - 1
+    return False
+
+
+def _balanced(source: str) -> str:
+    """Returns a name without braces if they do not balance, which bibtexparser refuses."""
+    depth = 0
+    for character in source:
+        depth += (character == "{") - (character == "}")
+        if depth < 0:
+            break
+    return source if depth == 0 else source.replace("{", "").replace("}", "")
+
+
+def _read_extended(source: str) -> CslName:
+    told: dict[str, str] = {}
+    for part in _split_at_commas(source):
+        match = _PART.fullmatch(part)
+        if match:
+            told[match[1].lower()] = match[2].strip().strip('"')
+    name = {key: _text(told[key]) for key in ("family", "given") if told.get(key)}
+    if told.get("prefix"):
+        dropping = told.get("useprefix", "true").lower() == "false"
+        name["dropping-particle" if dropping else "non-dropping-particle"] = _text(told["prefix"])
+    if told.get("suffix"):
+        name["suffix"] = _text(told["suffix"])
+    if set(name) == {"family"} and _is_one_group(told["family"]):
+        return {"literal": name["family"]}
+    return name
+
+
+def _split_at_commas(source: str) -> list[str]:
+    """Returns the parts between commas that are neither in braces nor in quotes."""
+    parts, depth, start, quoted = [], 0, 0, False
+    for position, character in enumerate(source):
+        depth += (character == "{") - (character == "}")
+        if character == '"' and depth == 0:
+            quoted = not quoted
+        if character == "," and depth <= 0 and not quoted:
+            parts.append(source[start:position])
+            start = position + 1
+    return [*parts, source[start:]]
+
+
+def write_names(item: Item, variable: str, *, biblatex: bool) -> str:
+    """Returns the names of a variable as a list of BibTeX; empty if it has none."""
+    names = names_of(item, variable)
+    written = [_written(one, biblatex=biblatex) for one in names]
+    if written and names[-1] == {"literal": "others"}:
+        written[-1] = "others"
+    return " and ".join(filter(None, written))
+
+
+def _written(name: CslName, *, biblatex: bool) -> str:
+    if name.get("literal") or not name.get("family"):
+        text = escaped(name.get("literal") or name.get("given", ""))
+        return f"{{{text}}}" if text else ""
+    dropping, particle = name.get("dropping-particle", ""), name.get("non-dropping-particle", "")
+    if dropping and not particle and biblatex:
+        return _written_extended(name, dropping)
+    if (particle or dropping) and not _is_lower(f"{dropping} {particle}"):
+        family = _part(" ".join(filter(None, (dropping, particle, name["family"]))), whole=True)
+    else:
+        prefix = " ".join(escaped(one) for one in (dropping, particle) if one)
+        family = " ".join(filter(None, (prefix, _part(name["family"], whole=bool(prefix)))))
+    given, suffix = name.get("given", ""), name.get("suffix", "")
+    if suffix:
+        return (
+            f"{family}, {_part(suffix)}, {_part(given)}" if given else f"{family}, {_part(suffix)},"
+        )
+    if given:
+        return f"{family}, {_part(given)}"
+    return family if not re.search(r"\s", family) or prefix_of(family) else f"{{{family}}}"
+
+
+def prefix_of(family: str) -> bool:
+    """Returns whether a written family name begins with a particle."""
+    return bool(re.match(r"[^\W\d_A-Z]", family))
+
+
+def _written_extended(name: CslName, particle: str) -> str:
+    parts = [("family", name["family"]), ("given", name.get("given", "")), ("prefix", particle)]
+    told = [f"{key}={_quoted(text)}" for key, text in parts if text]
+    if name.get("suffix"):
+        told.append(f"suffix={_quoted(name['suffix'])}")
+    return ", ".join([*told, "useprefix=false"])
+
+
+def _quoted(text: str) -> str:
+    told = escaped(text)
+    return f"{{{told}}}" if re.search(r"[,=\"]|\band\b", told, re.IGNORECASE) else told
+
+
+def _is_lower(text: str) -> bool:
+    words: Sequence[str] = text.split()
+    firsts = [found[0] for word in words if (found := _LOWER_FIRST.search(word))]
+    return bool(firsts) and all(first.islower() for first in firsts)
+
+
+def _part(name: str, *, whole: bool = False) -> str:
+    """Returns part of a name; between braces if it has what separates names or parts."""
+    text = escaped(name)
+    if re.search(r",|\band\b|=", text, re.IGNORECASE):
+        return f"{{{text}}}"
+    lower = whole and any(word[:1].islower() for word in text.split())
+    return f"{{{text}}}" if lower else text
