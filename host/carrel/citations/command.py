@@ -1,0 +1,234 @@
+"""Implements `carrel cite`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from carrel._lazy import import_name
+from carrel.cli.command import command
+from carrel.cli.document import STDIN, document_text, read_document
+from carrel.cli.output import stdout_is_terminal, write_json_text, write_text
+from carrel.cli.report import FAILED, OK, complain, report
+from carrel.errors import ArgumentError, SourceError
+from carrel.text.printable import printable, printable_lines
+
+from .documents import (
+    CitedKey,
+    CitedWork,
+    DocumentCitation,
+    DocumentCitations,
+    document_kind,
+    find_citations,
+)
+from .items import by_id, nearest, read_items
+from .locales import find_locale
+from .manuscript import RenderedManuscript, render_manuscript
+from .request import FORMATS, Item, OutputFormat, RenderRequest
+from .styles import find_style, list_styles
+
+if TYPE_CHECKING:
+    from carrel.cli.session import Session
+    from carrel.config import Config
+
+    from .rendering import Rendering
+
+_STYLES = f"Names: {', '.join(style.name for style in list_styles())}; their short forms, and journals."
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How results are written."""
+
+    output_format: OutputFormat
+    citations: bool
+    jsonl: bool
+
+
+@command("cite", example="cite paper.md --items library.json --style ieee")
+@click.argument("works", metavar="[KEY… | MANUSCRIPT]", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--items",
+    "items_file",
+    metavar="FILE",
+    help="Works in CSL-JSON, BibTeX, RIS…, in place of the library; - is stdin.",
+)
+@click.option(
+    "--style",
+    "style_name",
+    metavar="NAME|FILE",
+    default="apa",
+    help="A style by name, such as ieee, or a .csl file.  [default: apa]",
+)
+@click.option("--locale", metavar="TAG", help="The language, such as de-DE, in place of the style's.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default=FORMATS[0],
+    help="text is the default.",
+)
+@click.option("--citations", is_flag=True, help="Show the citations in the text too.")
+@click.option("--jsonl", is_flag=True, help="One line of JSON for each citation and entry.")
+def cite(  # noqa: PLR0917 - click hands all of them by name
+    session: Session,
+    works: tuple[str, ...],
+    items_file: str | None,
+    style_name: str,
+    locale: str | None,
+    output_format: OutputFormat,
+    citations: bool,
+    jsonl: bool,
+) -> int:
+    """Write the bibliography of works, or of a manuscript, in a citation style.
+
+    KEY is the key of a work, or a citation as in Markdown, such as '[see @doe2020, p. 3; -@roe]'. A
+    MANUSCRIPT is one Markdown (.md, .qmd, .Rmd), LaTeX (.tex) or Typst (.typ) file, whose citations
+    are found; - is Markdown from stdin. Without either, all works of --items are written. Works are
+    those of the library, or of --items.
+
+    One entry a line, in the style's order. With --citations, each citation comes first, with its
+    line and column. With --jsonl: {"id", "text"}. A key that no work has is named on stderr with
+    its place, and the exit code is 1.
+    """
+    style = find_style(style_name, files=True)
+    language = find_locale(locale) if locale is not None else None
+    shown = _Shown(output_format, citations, jsonl)
+    config = session.config()
+    cap = config.limits_for("").response_bytes
+    manuscript = _manuscript(works)
+    if manuscript == STDIN == items_file:
+        raise ArgumentError(["stdin can be the manuscript or the items, not both"])
+    found = _citations(works, manuscript, cap)
+    if found is None and items_file is None:
+        raise ArgumentError(["name keys or a manuscript, or give works with --items FILE"])
+    items = _items(items_file, config, cap)
+    with session.open(config) as host:
+        engine = host.citation_engine()
+        if found is None:
+            request = RenderRequest(list(items.values()), style, language, output_format)
+            rendering = engine.render(request)
+            _warn(rendering)
+            _show_entries(rendering, shown)
+            return OK
+        rendered = render_manuscript(
+            engine, found, items, style, locale=language, output_format=output_format
+        )
+    _warn(rendered.rendering)
+    if citations:
+        _show_citations(rendered, shown, placed=manuscript is not None)
+    _show_entries(rendered.rendering, shown)
+    where = "" if manuscript is None else "stdin" if manuscript == STDIN else manuscript
+    return _tell_unknown(session, rendered.unknown, items, where, jsonl=jsonl)
+
+
+cite.epilog = _STYLES
+
+
+def _manuscript(works: Sequence[str]) -> str | None:
+    """Returns the file among the words; None if they are keys."""
+    files = [word for word in works if word == STDIN or document_kind(word) is not None]
+    if files and len(works) > 1:
+        raise ArgumentError([f"{files[0]} is a manuscript; name one manuscript, or only keys"])
+    return files[0] if files else None
+
+
+def _citations(works: Sequence[str], manuscript: str | None, cap: int) -> DocumentCitations | None:
+    if manuscript is not None:
+        data = read_document(manuscript, cap=cap, plugin="", document_format="cite")
+        text = document_text(data, manuscript, plugin="", document_format="cite").data.decode()
+        return find_citations(text, document_kind(manuscript) or "markdown")
+    if not works:
+        return None
+    citations: list[DocumentCitation] = []
+    for word in works:
+        found = find_citations(word, "markdown").citations if "@" in word else ()
+        citations += found or (DocumentCitation((CitedWork(CitedKey(word, 0, 0)),)),)
+    return DocumentCitations(tuple(citations))
+
+
+def _items(name: str | None, config: Config, cap: int) -> Mapping[str, Item]:
+    """Returns the works of a file, or of the library, by id."""
+    if name is None:
+        library = import_name("carrel.library.opening:open_library")(config)
+        try:
+            items: Iterable[Item] = library.items()
+        finally:
+            library.close()
+        return by_id(items)[0]
+    shown = "stdin" if name == STDIN else name
+    data = read_document(name, cap=cap, plugin="", document_format="cite")
+    read, unread = read_items(data, shown)
+    found, twice = by_id(read)
+    for problem in [*unread, *(f"{shown}: {key}: is there more than once" for key in twice)]:
+        complain(printable(f"carrel: {problem}", 400))
+    return found
+
+
+def _warn(rendering: Rendering) -> None:
+    for warning in rendering.warnings:
+        complain(printable(f"carrel: {warning.message}", 400))
+
+
+def _show_citations(rendered: RenderedManuscript, shown: _Shown, *, placed: bool) -> None:
+    for one in rendered.citations:
+        if shown.jsonl:
+            place = {"line": one.at.line, "column": one.at.column} if placed else {}
+            _write_line({**place, "keys": one.keys, "citation": one.text})
+        else:
+            place_text = f"{one.at.line}:{one.at.column}: " if placed else ""
+            write_text(printable_lines(f"{place_text}{_line(one.text)}\n"))
+    if rendered.citations and not shown.jsonl:
+        write_text("\n")
+
+
+def _show_entries(rendering: Rendering, shown: _Shown) -> None:
+    if shown.jsonl:
+        for entry in rendering.entries:
+            label = {"label": entry.label} if entry.label is not None else {}
+            _write_line({"id": entry.id, "text": entry.text, **label})
+        return
+    texts = [_line(entry.text) for entry in rendering.entries]
+    if stdout_is_terminal() and shown.output_format == "text":
+        from carrel.cli.render import paragraph
+
+        for text in texts:
+            paragraph(text, first=" ", indent=4 if rendering.layout.hanging_indent else 0)
+        return
+    # A blank line ends a paragraph in Markdown and LaTeX.
+    between = "\n\n" if shown.output_format in {"markdown", "latex"} else "\n"
+    if texts:
+        write_text(printable_lines(between.join(texts) + "\n"))
+
+
+def _tell_unknown(
+    session: Session, unknown: Sequence[CitedKey], items: Mapping[str, Item], where: str, *, jsonl: bool
+) -> int:
+    for at in unknown:
+        place = f"{where}:{at.line}:{at.column}: " if where else ""
+        near = nearest(at.key, items)
+        hint = f"; did you mean {near}?" if near else ""
+        error = SourceError(
+            "not_found",
+            f"{place}no work has the key {printable(at.key, 100)}{hint}",
+            plugin="",
+            tool="cite",
+        )
+        if jsonl:
+            _write_line({"key": at.key, "line": at.line, "column": at.column, "error": error.to_dict()})
+        else:
+            report(error, as_json=session.options.json_errors)
+    return FAILED if unknown else OK
+
+
+def _line(text: str) -> str:
+    """Returns a text on one line; a no-break space stays."""
+    return " ".join(line.strip() for line in text.split("\n") if line.strip())
+
+
+def _write_line(value: Mapping[str, Any]) -> None:
+    write_json_text(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))

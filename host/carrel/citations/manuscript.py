@@ -1,0 +1,127 @@
+"""Renders the citations of a manuscript and its bibliography."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .documents import CitedKey, CitedWork, DocumentCitation, DocumentCitations
+from .engine import CitationEngine
+from .rendering import Rendering
+from .request import Citation, CitationItem, Item, OutputFormat, RenderRequest
+from .styles import Style
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedCitation:
+    """A citation at its place.
+
+    Attributes:
+        at: the first key and its place.
+        keys: of the works.
+        text: as the style sets it; empty if no work is known.
+    """
+
+    at: CitedKey
+    keys: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedManuscript:
+    """The citations and the bibliography of a manuscript.
+
+    Attributes:
+        citations: in the order of the text.
+        rendering: with the bibliography.
+        unknown: keys that no item has, each with its first place.
+    """
+
+    citations: tuple[RenderedCitation, ...]
+    rendering: Rendering
+    unknown: tuple[CitedKey, ...]
+
+
+def render_manuscript(
+    engine: CitationEngine,
+    found: DocumentCitations,
+    items: Mapping[str, Item],
+    style: Style,
+    *,
+    locale: str | None = None,
+    output_format: OutputFormat = "text",
+) -> RenderedManuscript:
+    """Renders what a manuscript cites. Raises as `CitationEngine.render`.
+
+    Args:
+        engine: renders.
+        found: see `find_citations`.
+        items: by their ids.
+        style: see `find_style`.
+        locale: as `find_locale` returns it.
+        output_format: of the texts.
+    """
+    known = [_known(citation, items) for citation in found.citations]
+    parts = [_parts(one, number) for number, one in enumerate(known, 1)]
+    cited = {key.key for key in found.keys()}
+    request = RenderRequest(
+        [item for name, item in items.items() if found.everything or name in cited],
+        style,
+        locale,
+        output_format,
+        citations=[part for several in parts for part in several],
+        uncited=_uncited(found, items),
+    )
+    rendering = engine.render(request)
+    texts = iter(rendering.citations)
+    return RenderedManuscript(
+        tuple(
+            RenderedCitation(
+                citation.at,
+                tuple(work.at.key for work in citation.works),
+                " ".join(next(texts, "") for _ in several),
+            )
+            for citation, several in zip(found.citations, parts, strict=True)
+        ),
+        rendering,
+        tuple(key for key in found.keys() if key.key not in items),
+    )
+
+
+def _known(citation: DocumentCitation, items: Mapping[str, Item]) -> DocumentCitation | None:
+    works = tuple(work for work in citation.works if work.at.key in items)
+    if not works:
+        return None
+    in_text = citation.author_in_text and works[0] == citation.works[0]
+    return DocumentCitation(works, in_text)
+
+
+def _parts(citation: DocumentCitation | None, note: int) -> Sequence[Citation]:
+    """Returns the clusters of a citation: two if its author belongs to the sentence."""
+    if citation is None:
+        return ()
+    first, *others = citation.works
+    if not citation.author_in_text:
+        return (Citation(tuple(map(_item, citation.works)), note),)
+    author = CitationItem(first.at.key, author_only=True)
+    rest = CitationItem(
+        first.at.key, first.locator, first.label, "", first.suffix, suppress_author=True
+    )
+    return (Citation((author,), note), Citation((rest, *map(_item, others)), note))
+
+
+def _item(work: CitedWork) -> CitationItem:
+    return CitationItem(
+        work.at.key,
+        work.locator,
+        work.label,
+        work.prefix,
+        work.suffix,
+        work.suppress_author,
+        work.author_only,
+    )
+
+
+def _uncited(found: DocumentCitations, items: Mapping[str, Item]) -> Sequence[str]:
+    wanted: Iterable[str] = items if found.everything else (key.key for key in found.uncited)
+    return [key for key in dict.fromkeys(wanted) if key in items]
