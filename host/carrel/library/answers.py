@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .file.library_text import Item
+from carrel.bibliography.item import Item
+
 from .identity import DuplicateType
 
 

@@ -10,10 +10,12 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from carrel.bibliography.item import Item
+
 from .answers import Addition, Merge
 from .errors import LibraryError
 from .file.json_edit import same
-from .file.library_text import Item, LibraryText
+from .file.library_text import LibraryText
 from .file.merging import MemberConflict, merged_item
 from .identity import Name, contradict, names_of
 from .joining import joined

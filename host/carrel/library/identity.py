@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
+from carrel.bibliography.item import Item
 from carrel.records import IdFault, parse_id
 
-from .file.library_text import Item
 from .names import custom_of, family_of, people_of, plain_text, text_of, year_of
 from .search.folding import folded
 

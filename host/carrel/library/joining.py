@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import copy
 import posixpath
-from typing import Any
+from typing import Any, Final
+
+from carrel.bibliography.item import Item
 
 from .answers import Difference
 from .file.json_edit import same
-from .file.library_text import Item
 from .names import custom_of, text_of, uuid_of, words_of
+
+#: Members that say which entry replaces an entry.
+_SUCCESSION: Final = ("superseded_by", "superseded_reason", "superseded_at")
 
 
 def joined(
@@ -39,27 +43,32 @@ def _custom(kept: Item, other: Item) -> tuple[dict[str, Any], list[Difference]]:
     custom = copy.deepcopy(custom_of(kept))
     differences = []
     for name, value in custom_of(other).items():
+        if name in _SUCCESSION:
+            continue  # what the other said of itself does not hold for the kept entry
         mine = custom.get(name)
-        if name in ("uuid", "timestamp"):
-            custom.setdefault(name, value)
-        elif name in ("superseded_by", "superseded_reason", "superseded_at"):
-            # What the other said of itself does not hold for the kept entry.
-            continue
-        elif mine is None:
-            custom[name] = copy.deepcopy(value)
-        elif name == "created_at" and isinstance(mine, str) and isinstance(value, str):
-            custom[name] = min(mine, value)
-        elif name in ("tags", "additional_urls") and isinstance(mine, list):
-            custom[name] = mine + [one for one in words_or_urls(value) if one not in mine]
-        elif name == "attachments" and isinstance(mine, dict) and isinstance(value, dict):
-            custom[name] = _attachments(mine, value)
+        united = value if mine is None else _united(name, mine, value)
+        if united is not None:
+            custom[name] = copy.deepcopy(united)
         elif not same(mine, value):
             differences.append(Difference(f"custom.{name}", mine, value))
     if custom.get("superseded_by") in (uuid_of(kept), uuid_of(other)):
-        for name in ("superseded_by", "superseded_reason", "superseded_at"):
+        for name in _SUCCESSION:
             custom.pop(name, None)
     _keep_url(custom, text_of(kept, "URL"), text_of(other, "URL"))
     return custom, differences
+
+
+def _united(name: str, mine: Any, value: Any) -> Any:
+    """Returns one value for a member that both have; None if they exclude each other."""
+    if name in ("uuid", "timestamp"):
+        return mine
+    if name == "created_at" and isinstance(mine, str) and isinstance(value, str):
+        return min(mine, value)
+    if name in ("tags", "additional_urls") and isinstance(mine, list):
+        return mine + [one for one in words_or_urls(value) if one not in mine]
+    if name == "attachments" and isinstance(mine, dict) and isinstance(value, dict):
+        return _attachments(mine, value)
+    return None
 
 
 def words_or_urls(value: Any) -> list[str]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Final
 
+from carrel.bibliography.item import Item
+
 from .errors import LibraryError
-from .file.library_text import Item
 from .names import family_of, people_of, text_of, year_of
 
 #: Characters of the longest key that is made.

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
+from carrel.bibliography.item import Item
 from carrel.files.folders import user_dir
 
 from .answers import Addition, Merge, Page
@@ -19,7 +20,7 @@ from .draft import Draft, not_found
 from .errors import LibraryError
 from .file.csl_json import CslJsonText
 from .file.library_file import Content, LibraryFile
-from .file.library_text import Item, LibraryText
+from .file.library_text import LibraryText
 from .identity import Name, names_of
 from .keys import KeyTemplate
 from .names import custom_of, date_of, family_of, key_of, people_of, text_of, uuid_of

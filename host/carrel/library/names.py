@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .file.library_text import Item
+from carrel.bibliography.item import Item
 
 _YEAR = re.compile(r"(?<!\d)(-?\d{4})(?!\d)")
 

@@ -1,4 +1,4 @@
-"""Locks files of papers between processes; a lock that is not released in time is a `PaperError`."""
+"""Locks files of papers between processes; a timeout is a `PaperError`."""
 
 from __future__ import annotations
 

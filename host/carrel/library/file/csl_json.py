@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
+from carrel.bibliography.item import Item
 from carrel.library.errors import LibraryError
 
 from .json_edit import Layout, edited_object
-from .library_text import Item, span_edit
+from .library_text import span_edit
 
 _BETWEEN: Final = re.compile(rb"[ \t\r\n,]*")
 _INDENTATION: Final = re.compile(rb"\r?\n([ \t]*)\Z")
@@ -204,7 +205,7 @@ def _fault(data: bytes) -> LibraryError | None:
     except _NotJson as fault:
         return _constant_fault(data, str(fault))
     if not isinstance(found, list):
-        kind = {dict: "an object", str: "a text"}.get(type(found), "a single value")
+        kind = "an object" if isinstance(found, dict) else "a single value"
         return _read_error(f"expected a list of items but found {kind}", position=_start(data))
     return None
 

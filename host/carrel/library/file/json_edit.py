@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from json.decoder import scanstring
 from typing import Any, Final
 
 from .library_text import span_edit
@@ -116,7 +115,7 @@ def _members(source: str) -> tuple[list[str], list[tuple[int, int]], list[int]]:
     values: list[int] = []
     at = _after_space(source, 1)
     while source[at] == '"':
-        name, end = scanstring(source, at + 1, False)
+        name, end = _DECODER.raw_decode(source, at)
         value = _after_space(source, _after_space(source, end) + 1)
         _, end = _DECODER.raw_decode(source, value)
         names.append(name)

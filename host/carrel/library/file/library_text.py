@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
-#: A CSL-JSON item; members that Carrel does not know are kept.
-Item: TypeAlias = dict[str, Any]
+from carrel.bibliography.item import Item
 
 T = TypeVar("T", str, bytes)
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from carrel.bibliography.item import Item
+
 from .json_edit import same
-from .library_text import Item
 
 _MISSING: Final = object()
 #: Lists of texts in `custom` of which the order does not count.
