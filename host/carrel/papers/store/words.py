@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
-#: Letters that Unicode does not decompose → how they are typed without them.
-_LETTERS: Final = str.maketrans({
-    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
-    "\u0131": "i", "ŋ": "n", "ŧ": "t",
-})  # fmt: skip
+from carrel.text.folding import folded_letters
+
 #: Scripts without spaces between words: Han, kana, Thai, Lao, Khmer, Myanmar.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -23,11 +19,8 @@ _MOST: Final = 32
 
 def folded_text(text: str) -> str:
     """Returns the text without accents and case; characters of unspaced scripts are apart."""
-    if text.isascii():
-        folded = text.lower()
-    else:
-        plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
-        folded = "".join(one for one in plain if not unicodedata.combining(one))
+    folded = folded_letters(text)
+    if not folded.isascii():
         folded = _UNSPACED.sub(r" \g<0> ", folded)
     return folded.replace("\n", " ").replace("\0", " ")
 
