@@ -280,10 +280,10 @@ def test_a_damaged_entry_is_an_error_and_is_not_overwritten(
 def test_a_lock_that_another_process_holds_is_a_lock_timeout(
     store: PaperStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from carrel.papers import locking
+    from carrel.files.locking import PATIENCE
     from carrel.papers.store import paper_store
 
-    assert locking.PATIENCE == 5.0
+    assert PATIENCE == 5.0
     monkeypatch.setattr(paper_store, "locked", lambda path: locked(path, patience=0.05))
     add(store, "10.1234/desks")
     with locked(store.folder / ".metadata" / f"{KEY}.toml.lock"), refused("LOCK_TIMEOUT"):
