@@ -75,7 +75,7 @@ DOIGET: dict[str, str] = {
     "doiget:metadata-sources": "11: it resolves through the configured metadata sources.",
     "doiget:metadata-no-pdf": "11: it never fetches from a publisher, even with an OA URL.",
     "doiget:metadata-posture": "11: no code of the tool reaches a download of a PDF.",
-    "doiget:metadata-oa-url": "11: the OA URL, when known, is told as oa_url.",
+    "doiget:metadata-oa-url": "11: the OA URL, when known, is returned as oa_url.",
     "doiget:metadata-spec": "11: name, description and input schema of doiget_metadata_only.",
     "doiget:metadata-success": "11: a success has the members of MetadataOnlyResult.",
     "doiget:metadata-written": "11: it writes the metadata to the store and a provenance row.",

@@ -25,7 +25,7 @@ class Behaviour:
 
     Attributes:
         name: the behaviour; the test's id.
-        body: WAT; `$i` is a spare local. `@NAME@` stands for the address of one of `texts`.
+        body: WAT; `$i` is a spare local. `@NAME@` is the address of one of `texts`.
         code: the code of the error that each call ends with.
         facts: members of the error object.
         texts: the texts that the body refers to.

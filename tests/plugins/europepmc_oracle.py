@@ -141,7 +141,7 @@ def _issued(item: dict[str, Any], info: dict[str, Any]) -> str | None:
     first = item.get("firstPublicationDate")
     electronic = item.get("electronicPublicationDate")
     if first and first == info.get("printPublicationDate") and first != electronic:
-        # The first day of a month stands for the month: only the month counts.
+        # The first day of a month means the whole month: only the month counts.
         year, month = info["dateOfPublication"].split()[:2]
         return f"{year}-{_MONTHS.index(month.lower()) + 1:02}"
     return first or electronic or (str(item["pubYear"]) if item.get("pubYear") else None)

@@ -333,7 +333,7 @@ CASES = {
         _unchecked_source_links,
     ),
     "tool-of-a-plugin-that-failed": Case(
-        "A tool of a plugin that could not be loaded is told with the reason",
+        "A tool of a plugin that could not be loaded is listed with the reason",
         "Both calls ended with 'unknown tool'.",
         _tool_of_a_plugin_that_failed,
     ),

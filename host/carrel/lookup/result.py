@@ -127,7 +127,7 @@ class LookupItem:
     def to_json(self) -> dict[str, Any]:
         """Returns the item as one JSON object.
 
-        What to set so that a further source can be asked is told of works that were not found: a
+        What to set so that a further source can be asked is stated for works that were not found: a
         result of a hundred works would repeat it a hundred times.
         """
         told: dict[str, Any] = {"given": self.given, "outcome": self.outcome}

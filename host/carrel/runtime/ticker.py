@@ -79,7 +79,7 @@ class Ticker:
             for ticking in list(self._active.values()):
                 try:
                     ticking.tick(crowded=crowded)
-                except Exception:  # noqa: BLE001 - the clocks of all others must go on
+                except Exception:  # noqa: BLE001 - the clocks of all other calls must continue
                     _log.exception("a tick failed")
                 last_seen = now
             if now - last_seen > _LINGER:
@@ -96,5 +96,5 @@ class Ticker:
         for callback in self._when_idle:
             try:
                 callback()
-            except Exception:  # noqa: BLE001 - the clocks of all others must go on
+            except Exception:  # noqa: BLE001 - the clocks of all other calls must continue
                 _log.exception("an idle callback failed")

@@ -26,7 +26,7 @@ MANIFEST = {
     "name": "demo",
     "title": "Demo",
     "version": "1.2.3",
-    "description": "Says what it is told",
+    "description": "Echoes its argument",
     "licence": "Apache-2.0",
     "homepage": "https://example.org/demo",
 }

@@ -158,7 +158,7 @@ class CitationGraph:
         return self.nodes[0]
 
     def summary(self) -> dict[str, Any]:
-        """Returns what is told of a graph in every format."""
+        """Returns the members that every format has of a graph."""
         told: dict[str, Any] = {
             "root": self.root.id,
             "total_visited": len(self.nodes),

@@ -1,8 +1,8 @@
 """Appends rows to the provenance log, from any number of processes.
 
 The log fails closed: a row is on the disk when `append` returns, and an event whose row cannot be
-written must not go on. Beside the log are `NAME.lock`, which is held while a row is appended, and
-`NAME.head`, which says how far the log went, so that a removed end is found.
+written must not continue. Beside the log are `NAME.lock`, which is held while a row is appended,
+and `NAME.head`, which says how far the log went, so that a removed end is found.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ProvenanceLog:
 
         Raises:
             PaperError: `LOG_ERROR`; the row could not be written, or the log's end is damaged. The
-                caller must not go on. `LOCK_TIMEOUT`: another process held the log.
+                caller must not continue. `LOCK_TIMEOUT`: another process held the log.
         """
         with self._mutex, _explained(self.path):
             self._make_folder()

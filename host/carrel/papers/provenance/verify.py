@@ -25,7 +25,7 @@ from .row import GENESIS, SCHEMA, row_hash
 
 FaultKind = Literal["changed", "removed", "reordered", "added", "damaged"]
 
-#: Faults of one file that are told.
+#: Faults of one file that are reported.
 _MOST: Final = 1000
 #: Bytes of the longest line that is read.
 _LINE: Final = 2**21
@@ -240,7 +240,7 @@ def _breaks(rows: list[_Row], name: str) -> Iterator[LogFault]:
             continue
         later = following.get(expected, -1)
         if later > index:
-            # The chain goes on behind this row and those after it.
+            # The chain continues after this row and those that follow.
             skip = later
             yield from _added(rows[index:later], name)
             continue

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WALL_SECONDS: Final = 60.0
 #: Words of the shortest text that is taken for a citation.
 _CITATION_WORDS: Final = 4
-#: Works that a citation is compared with, and of them those that an ambiguous one is told.
+#: Works that a citation is compared with, and those that the error of an ambiguous one lists.
 _COMPARED: Final = 20
 _CANDIDATES: Final = 3
 

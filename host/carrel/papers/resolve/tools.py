@@ -126,7 +126,7 @@ class ResolvingTools:
         }
 
     def metadata(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
-        """Answers `paper_metadata`. It follows no address: that of a copy is told and no more."""
+        """Answers `paper_metadata`. It returns the URL of a copy and never fetches it."""
         if arguments.get("dry_run", False):
             return self._plan(arguments["ref"])
         found = self._resolver.resolve(arguments["ref"], call)

@@ -1,7 +1,7 @@
 """Receives a file piece by piece into the paper store, hashed on the way and never whole in memory.
 
 The bytes go to a partial file in the store's own file system, so that keeping the file is a rename.
-Beside it are the validators of the server's answer, so that a later process can go on where a
+Beside it are the validators of the server's answer, so that a later process can resume where a
 broken connection or a killed process ended. A partial file has one writer at a time.
 """
 

@@ -409,7 +409,7 @@ class PaperIndex:
             return
         number, folded = row
         if folded is not None:
-            # A table without content is told what the row had.
+            # A table without content needs the old values to remove a row.
             connection.execute(
                 "INSERT INTO words (words, rowid, title, authors, venue, publisher) "
                 "VALUES ('delete', ?, ?, ?, ?, ?)",
