@@ -1,9 +1,22 @@
 //! Arguments of commands without text of their own, and the commands that the reader knows.
 
+use std::sync::LazyLock;
+
 /// A command's arguments: `*` a star, `o` one in brackets and `m` one in braces that are skipped,
 /// `t` one that is read as text. `None` for a command that is not in the list.
 pub(crate) fn arguments(name: &str) -> Option<&'static str> {
-    TAKES.iter().find(|(_, names)| names.split(' ').any(|own| own == name)).map(|(takes, _)| *takes)
+    // Sorted once: a document has thousands of commands, and the list about a thousand names.
+    static SORTED: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+        let named = |&(takes, names): &(&'static str, &'static str)| {
+            names.split(' ').filter(|name| !name.is_empty()).map(move |name| (name, takes))
+        };
+        let mut all: Vec<_> = TAKES.iter().flat_map(named).collect();
+        all.sort_by_key(|&(name, _)| name); // stable, so that the first entry of a name is kept
+        all.dedup_by_key(|&mut (name, _)| name);
+        all
+    });
+    let at = SORTED.binary_search_by_key(&name, |&(own, _)| own).ok()?;
+    SORTED.get(at).map(|&(_, takes)| takes)
 }
 
 /// Commands that a document cannot redefine for this reader, because they make the structure.
