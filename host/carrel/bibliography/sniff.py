@@ -17,6 +17,7 @@ _BIBLATEX = re.compile(
 )
 _RIS = re.compile(r"^\s*TY {0,2}- ?", re.MULTILINE)
 _NBIB = re.compile(r"^(?:PMID|PMC |OWN |OID |STAT|DCOM)\s?- ", re.MULTILINE)
+_WEB_OF_SCIENCE = re.compile(r"^FN .*\n(?:VR .*\n)?|^PT [JBSP]\s*$", re.MULTILINE)
 _ENDNOTE = re.compile(r"<\s*(?:xml|records?|ref-type)\b", re.IGNORECASE)
 #: Characters that are looked at first.
 _BEGINNING = 2**20
@@ -36,6 +37,8 @@ def detect_format(text: str) -> str:
     if _NBIB.search(text) and not _RIS.search(text[:_BEGINNING]):
         return "nbib"
     if _RIS.search(text):
+        return "ris"
+    if _WEB_OF_SCIENCE.match(text):
         return "ris"
     if _BIBTEX.search(text):
         return "biblatex" if _BIBLATEX.search(text) else "bibtex"
