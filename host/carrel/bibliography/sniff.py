@@ -41,9 +41,14 @@ def detect_format(text: str) -> str:
     if _WEB_OF_SCIENCE.match(text):
         return "ris"
     if _BIBTEX.search(text):
-        return "biblatex" if _BIBLATEX.search(text) else "bibtex"
+        return "biblatex" if is_biblatex(text) else "bibtex"
     raise BibliographyError(
         "UNKNOWN_FORMAT",
         "the text is no bibliography that Carrel knows: no CSL-JSON, BibTeX, RIS, nbib or EndNote "
         "XML was found in it; if it is one, name the format",
     )
+
+
+def is_biblatex(text: str) -> bool:
+    """Returns whether a BibTeX text has entries or fields that only BibLaTeX knows."""
+    return _BIBLATEX.search(text) is not None
