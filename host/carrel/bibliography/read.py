@@ -10,7 +10,10 @@ from .bibliography import Bibliography, Unread
 from .bibtex.reader import read_biblatex, read_bibtex
 from .csl_json import read_csl_json
 from .decoding import decode
+from .endnote.reader import read_endnote
 from .errors import BibliographyError
+from .ris.nbib import read_nbib
+from .ris.reader import read_ris
 from .sniff import detect_format
 
 #: Format → what reads a text of it.
@@ -18,6 +21,9 @@ _READERS: Final[Mapping[str, Callable[[str], Bibliography]]] = {
     "csl-json": read_csl_json,
     "bibtex": read_bibtex,
     "biblatex": read_biblatex,
+    "ris": read_ris,
+    "nbib": read_nbib,
+    "endnote": read_endnote,
 }
 
 

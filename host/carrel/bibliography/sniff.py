@@ -17,6 +17,7 @@ _BIBLATEX = re.compile(
 )
 _RIS = re.compile(r"^\s*TY {0,2}- ?", re.MULTILINE)
 _NBIB = re.compile(r"^(?:PMID|PMC |OWN |OID |STAT|DCOM)\s?- ", re.MULTILINE)
+_WEB_OF_SCIENCE = re.compile(r"^FN .*\n(?:VR .*\n)?|^PT [JBSP]\s*$", re.MULTILINE)
 _ENDNOTE = re.compile(r"<\s*(?:xml|records?|ref-type)\b", re.IGNORECASE)
 #: Characters that are looked at first.
 _BEGINNING = 2**20
@@ -37,10 +38,17 @@ def detect_format(text: str) -> str:
         return "nbib"
     if _RIS.search(text):
         return "ris"
+    if _WEB_OF_SCIENCE.match(text):
+        return "ris"
     if _BIBTEX.search(text):
-        return "biblatex" if _BIBLATEX.search(text) else "bibtex"
+        return "biblatex" if is_biblatex(text) else "bibtex"
     raise BibliographyError(
         "UNKNOWN_FORMAT",
         "the text is no bibliography that Carrel knows: no CSL-JSON, BibTeX, RIS, nbib or EndNote "
         "XML was found in it; if it is one, name the format",
     )
+
+
+def is_biblatex(text: str) -> bool:
+    """Returns whether a BibTeX text has entries or fields that only BibLaTeX knows."""
+    return _BIBLATEX.search(text) is not None

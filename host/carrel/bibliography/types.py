@@ -14,7 +14,7 @@ def csl_type(format_name: str, name: str) -> str | None:
     """Returns CSL's type of a format's name for it; None for an unknown one.
 
     Args:
-        format_name: `bibtex` (also for BibLaTeX), `ris` or `endnote`.
+        format_name: `bibtex` (also for BibLaTeX), `ris`, `endnote` or `names`.
         name: as it is written, in the format's case.
     """
     found: str | None = _table()["read"][format_name].get(name)

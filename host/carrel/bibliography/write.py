@@ -7,13 +7,19 @@ from typing import Final
 
 from .bibtex.writer import write_biblatex, write_bibtex
 from .csl_json import write_csl_json
+from .endnote.writer import write_endnote
 from .errors import BibliographyError
 from .item import Item
+from .ris.writer import write_ris
+from .word import write_word
 
 _WRITERS: Final[Mapping[str, Callable[[Sequence[Item]], str]]] = {
     "csl-json": write_csl_json,
     "bibtex": write_bibtex,
     "biblatex": write_biblatex,
+    "ris": write_ris,
+    "endnote": write_endnote,
+    "word": write_word,
 }
 
 

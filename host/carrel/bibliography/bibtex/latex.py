@@ -55,13 +55,19 @@ _IGNORED: Final = frozenset({
     "bibstring", "leavevmode", "null", "-", "!", "selectlanguage", "cyr", "discretionary", "hyphen",
 })  # fmt: skip
 _SPACES: Final = frozenset({" ", "\n", "\t", "quad", "qquad", "space", "enspace", "newline", "par",
-                            "\\", "enskip", "hfill", "\r"})  # fmt: skip
-_THIN: Final = frozenset({",", ";", ":", ">", "thinspace"})
-_MATH_PLAIN = re.compile(r"[\d\s.,:;+\-*/=<>()\[\]|%!'°·×±–≤≥≈]*")
+                            "\\", "enskip", "hfill", "\r", ";", ":", ">"})  # fmt: skip
+_THIN: Final = frozenset({",", "thinspace"})
+#: Commands whose argument is no text.
+_WITHOUT_TEXT: Final = frozenset({"hspace", "vspace", "label", "phantom", "hphantom", "vphantom",
+                                  "kern", "foreignlanguage", "textcolor", "color"})  # fmt: skip
+_MATH_PLAIN = re.compile(r"[\d\s.,:;+\-*/=<>()\[\]|%!'°·×±–≤≥≈\u0302-\u0307]*")
 _MATH_TOKEN = re.compile(
     r"\\([A-Za-z]+)\s*|\\(.)|([_^])\s*(?:\{([^{}]*)\}|\\([A-Za-z]+)\s*|(\S))|([{}])|([^\\_^{}]+)",
     re.DOTALL,
 )
+_MATH_ROMAN = re.compile(r"\{\\(?:rm|it|bf|sf)\s+([^{}\\]*)\}")
+#: An accent over a digit: a direction in a crystal, not a variable.
+_MATH_ACCENT = re.compile(r"\\(bar|overline|hat|tilde|dot)\s*\{?\s*(\d)\s*\}?")
 _MATH_TEXT = re.compile(
     r"\\(?:mathrm|mathit|mathbf|mathsf|text|textrm|mbox|ensuremath|rm|hbox)\s*\{([^{}]*)\}"
 )
@@ -208,7 +214,7 @@ def _space_of(name: str) -> str | None:
     if name in _SPACES:
         return " "
     if name in _THIN:
-        return "\u2009" if name in {",", "thinspace"} else ""
+        return "\u2009"
     return "" if name in _IGNORED else None
 
 
@@ -219,9 +225,9 @@ def _with_arguments(tokens: _Tokens, name: str, depth: int) -> str:
         return _argument(tokens, depth) if name == "href" else target
     if name in {"symbol", "char"}:
         return _symbol(tokens, depth)
-    if name == "textcolor":
+    if name in _WITHOUT_TEXT:
         _argument(tokens, depth)
-        return _argument(tokens, depth)
+        return _arguments(tokens, depth)
     if name in {"begin", "end"}:
         before, after = _TAGS.get(_argument(tokens, depth), ("", ""))
         return before if name == "begin" else after
@@ -307,6 +313,8 @@ def _formula(tokens: _Tokens, opening: str) -> str:
 
 def _formula_as_text(source: str) -> str | None:
     """Returns a formula without variables as text; None for others."""
+    source = _MATH_ACCENT.sub(lambda found: found[2] + ACCENTS[found[1]], source)
+    source = _MATH_ROMAN.sub(r"\\text{\1}", source)
     source = _MATH_TEXT.sub(lambda found: f"\\text{{{found[1]}}}", source)
     pieces: list[str] = []
     position = 0

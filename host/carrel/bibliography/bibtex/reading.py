@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from carrel.bibliography.dates import CslDate, parse_edtf, parse_year
 from carrel.bibliography.item import NAME_VARIABLES, Item
@@ -39,6 +39,13 @@ _DASHES = re.compile(r"\s*(?:--+|\u2013|\u2014|\\textendash(?:\{\}|\s)?)\s*")
 _ARXIV = re.compile(
     r"(?:arxiv:)?\s*([a-z-]+(?:\.[A-Z]{2})?/\d{7}|\d{4}\.\d{4,5})(v\d+)?", re.IGNORECASE
 )
+
+
+#: Entries that are no part of a book; `booktitle` is a title of theirs.
+_WHOLE: Final = frozenset({
+    "book", "collection", "proceedings", "reference", "mvbook", "mvcollection", "mvproceedings",
+    "mvreference",
+})  # fmt: skip
 
 
 def item_of(key: str, entry: RawEntry) -> Item:
@@ -112,8 +119,8 @@ def _read_titles(item: Item, kind: str, fields: Mapping[str, str]) -> None:
     book = joined("booktitle", "booksubtitle")
     main = joined("maintitle", "mainsubtitle")
     title = joined("title", "subtitle")
-    if not title and kind not in {"inbook", "incollection", "inproceedings", "conference"}:
-        title, book = (book, "") if book else (title, book)
+    if kind in _WHOLE and book and title in {"", book}:
+        title, book = book, ""
     _put(item, "title", title or main if kind.startswith("mv") else title)
     container = journal or book
     if not container and main and main != item.get("title"):

@@ -58,16 +58,18 @@ def write_biblatex(items: Sequence[Item]) -> str:
 
 def bibtex_entries(items: Sequence[Item], *, biblatex: bool = False) -> list[str]:
     """Returns the record of each item; their keys differ."""
-    return [write_entry(item, key, biblatex=biblatex) for item, key in with_keys(items, _safe_key)]
+    return [write_entry(item, key, biblatex=biblatex) for item, key in with_keys(items, safe_key)]
 
 
-def write_entry(item: Item, key: str, *, biblatex: bool) -> str:
-    """Returns the record of an item under a key."""
-    lines = [f"  {name} = {{{value}}}" for name, value in fields_of(item, biblatex=biblatex)]
+def write_entry(item: Item, key: str, *, biblatex: bool, library: bool = False) -> str:
+    """Returns the record of an item under a key; `library` is that of `fields_of`."""
+    fields = fields_of(item, biblatex=biblatex, library=library)
+    lines = [f"  {name} = {{{value}}}" for name, value in fields]
     return f"@{entry_type(item, biblatex=biblatex)}{{{key},\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _safe_key(key: str) -> str:
+def safe_key(key: str) -> str:
+    """Returns a key without the characters that would end it."""
     return _KEY.sub("", key)
 
 
@@ -107,7 +109,7 @@ def _all_fields(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
     yield "author", write_names(item, "author", biblatex=biblatex)
     yield "editor", write_names(item, "editor", biblatex=biblatex)
     yield from _containers(item)
-    yield from _issued(date_of(item.get("issued")), biblatex=biblatex)
+    yield from issued_fields(date_of(item.get("issued")), biblatex=biblatex)
     yield "volume", escaped(text_of(item, "volume"))
     yield from _numbers(item)
     yield "pages", _pages(text_of(item, "page"))
@@ -152,11 +154,13 @@ def _containers(item: Item) -> Iterator[tuple[str, str]]:
     if kind in _IN_JOURNALS or (kind == "periodical" and container):
         yield "journaltitle", escaped(container)
     elif container:
-        yield "booktitle", escaped(container, title=True)
+        name = "maintitle" if kind in {"book", "collection"} else "booktitle"
+        yield name, escaped(container, title=True)
     yield "series", series
 
 
-def _issued(date: CslDate | None, *, biblatex: bool) -> Iterator[tuple[str, str]]:
+def issued_fields(date: CslDate | None, *, biblatex: bool) -> Iterator[tuple[str, str]]:
+    """Yields the fields of a date: `date` for BibLaTeX, else year, month and day."""
     if date is None:
         return
     if "literal" in date:

@@ -1,0 +1,115 @@
+"""Reads MEDLINE records, which PubMed exports as `.nbib`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from carrel.bibliography.bibliography import Bibliography, Entry, Unread
+from carrel.bibliography.dates import parse_any
+from carrel.bibliography.identifiers import put_standard_numbers
+from carrel.bibliography.item import Item
+from carrel.bibliography.languages import language_tag
+from carrel.bibliography.texts import joined_keywords
+
+from .names import read_name
+from .tagged import TaggedRecord, records
+
+_TAG = re.compile(r"([A-Z]{2,4}) {0,2}- ?(.*)$")
+_BEGIN = frozenset({"PMID"})
+_TEXTS: Final = {
+    "JT": "container-title", "TA": "container-title-short", "VI": "volume", "IP": "issue",
+    "PG": "page", "AB": "abstract", "PB": "publisher", "EN": "edition", "CTI": "collection-title",
+}  # fmt: skip
+#: Publication type → CSL's, the first that fits is taken.
+_TYPES: Final = {
+    "book chapter": "chapter", "books": "book", "book": "book", "dataset": "dataset",
+    "preprint": "article", "newspaper article": "article-newspaper",
+    "legal case": "legal_case", "academic dissertation": "thesis",
+}  # fmt: skip
+
+
+def read_nbib(text: str) -> Bibliography:
+    """Returns the records of a MEDLINE text."""
+    entries, unread = [], []
+    for number, record in enumerate(records(text, _TAG, _BEGIN, frozenset()), 1):
+        item = _item(record)
+        label = f"PMID {item['PMID']}" if "PMID" in item else f"record {number}"
+        if "title" in item or "author" in item:
+            entries.append(Entry(item, label, record.line))
+        else:
+            unread.append(Unread(label, record.line, "it has neither a title nor authors"))
+    return Bibliography("nbib", tuple(entries), tuple(unread))
+
+
+def _item(record: TaggedRecord) -> Item:
+    kinds = [one.lower() for one in record.all("PT")]
+    kind = next((found for name, found in _TYPES.items() if name in kinds), "")
+    if not kind and record.first("BTI"):
+        kind = "chapter" if record.first("TI") else "book"
+    item: Item = {"id": "", "type": kind or "article-journal"}
+    title = record.first("TI", "BTI", "TT")
+    if title:
+        item["title"] = _without_stop(title)
+    if kind in {"chapter", "book"} and record.first("TI") and record.first("BTI"):
+        item["container-title"] = _without_stop(record.first("BTI"))
+    for tag, variable in _TEXTS.items():
+        value = record.first(tag)
+        if value and variable not in item:
+            item[variable] = value
+    if record.first("PL") and kind in {"chapter", "book"}:
+        item["publisher-place"] = record.first("PL")
+    _read_names(item, record)
+    issued = parse_any(record.first("DP")) or parse_any(record.first("DEP"))
+    if issued:
+        item["issued"] = issued
+    _read_identifiers(item, record)
+    words = record.all("OT") or [one.replace("*", "") for one in record.all("MH")]
+    if joined_keywords(words):
+        item["keyword"] = joined_keywords(words)
+    if record.first("LA"):
+        item["language"] = language_tag(record.first("LA"))
+    return item
+
+
+def _without_stop(title: str) -> str:
+    title = title[1:-2] if title.startswith("[") and title.endswith("].") else title
+    return title[:-1] if title.endswith(".") and not title.endswith("..") else title
+
+
+def _read_names(item: Item, record: TaggedRecord) -> None:
+    full = bool(record.all("FAU"))
+    authors = []
+    for tag, value in record.values:
+        if tag == "CN" and value:
+            authors.append({"literal": value})
+        elif tag == ("FAU" if full else "AU") and value:
+            name = read_name(value) if full or "," in value else _short_name(value)
+            authors += [name] if name else []
+    if authors:
+        item["author"] = authors
+    editors = [name for one in record.all("FED", "ED") if (name := read_name(one))]
+    if editors:
+        item["editor"] = editors
+
+
+def _short_name(text: str) -> dict[str, str]:
+    """Returns `McGarrigle ML` as family name and initials."""
+    family, _, initials = text.rpartition(" ")
+    if family and re.fullmatch(r"[A-Z]{1,4}", initials):
+        return {"family": family, "given": " ".join(f"{one}." for one in initials)}
+    return {"literal": text}
+
+
+def _read_identifiers(item: Item, record: TaggedRecord) -> None:
+    for value in (*record.all("LID"), *record.all("AID")):
+        doi = re.fullmatch(r"(10\.\S+) \[doi\]", value)
+        if doi:
+            item.setdefault("DOI", doi[1])
+        article = re.fullmatch(r"(e\d\S*|\d{3,8}) \[pii\]", value)
+        if article and "page" not in item:
+            item.setdefault("number", article[1])
+    for tag, variable in (("PMID", "PMID"), ("PMC", "PMCID")):
+        if record.first(tag):
+            item[variable] = record.first(tag)
+    put_standard_numbers(item, [*record.all("IS"), *record.all("ISBN")])

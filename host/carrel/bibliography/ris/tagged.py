@@ -1,0 +1,105 @@
+"""Splits a text into records of tags and values.
+
+rispy is not used: it loses values of tags that it does not list, refuses records without `ER`, and
+raises for odd lines. Lines without a tag continue the value before them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from carrel.bibliography.errors import BibliographyError
+from carrel.bibliography.limits import MAX_ENTRIES
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(slots=True)
+class TaggedRecord:
+    """The tags of one record.
+
+    Attributes:
+        line: on which it begins, from 1.
+        values: tag and value, in their order.
+    """
+
+    line: int
+    values: list[tuple[str, str]] = field(default_factory=list)
+    _pieces: list[str] = field(default_factory=list)
+
+    def begin(self, tag: str, value: str) -> None:
+        """Begins a value, which ends the one before."""
+        self.finished()
+        self.values.append((tag, ""))
+        self._pieces = [value]
+
+    def carry_on(self, line: str) -> None:
+        """Adds a line to the value."""
+        if line.strip():
+            self._pieces.append(line)
+
+    def finished(self) -> TaggedRecord:
+        """Returns the record with its last value complete."""
+        if self._pieces and self.values:
+            tag, before = self.values[-1]
+            self.values[-1] = (tag, before + " ".join(" ".join(self._pieces).split()))
+            self._pieces = []
+        return self
+
+    def all(self, *tags: str) -> list[str]:
+        """Returns the values of tags that are not empty, in their order."""
+        return [value for tag, value in self.values if tag in tags and value]
+
+    def first(self, *tags: str) -> str:
+        """Returns the value of the first of the tags that has one; empty if none has."""
+        for tag in tags:
+            for name, value in self.values:
+                if name == tag and value:
+                    return value
+        return ""
+
+
+def lines_of(text: str) -> list[str]:
+    """Returns the lines of a text; only line feeds and carriage returns separate them."""
+    return _BREAK.split(text)
+
+
+def records(
+    text: str, tag: re.Pattern[str], begin: frozenset[str], end: frozenset[str]
+) -> Iterator[TaggedRecord]:
+    """Yields the records of a text.
+
+    Args:
+        text: to split.
+        tag: matches a line with a tag: its name, then its value.
+        begin: tags that begin a record, also where the one before was not ended.
+        end: tags that end one.
+
+    Raises:
+        BibliographyError: `TOO_LARGE`; it has too many records.
+    """
+    record: TaggedRecord | None = None
+    count = 0
+    for number, line in enumerate(lines_of(text), 1):
+        match = tag.match(line)
+        found = match[1].upper() if match else ""
+        if match is None:
+            if record is not None:
+                record.carry_on(line)
+        elif found in end or found in begin:
+            if record is not None and (found in end or record.values):
+                yield record.finished()
+            count += found in begin
+            if count > MAX_ENTRIES:
+                raise BibliographyError(
+                    "TOO_LARGE", f"the bibliography has more than {MAX_ENTRIES:,} entries; split it"
+                )
+            record = TaggedRecord(number) if found in begin else None
+            if record is not None:
+                record.begin(found, match[2])
+        elif record is not None:
+            record.begin(found, match[2])
+    if record is not None:
+        yield record.finished()

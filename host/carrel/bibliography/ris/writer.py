@@ -1,0 +1,138 @@
+"""Writes RIS. Every value is one line, so that none can hold a tag."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from carrel.bibliography.dates import CslDate, date_of, edtf
+from carrel.bibliography.item import Item, names_of, text_of
+from carrel.bibliography.keys import with_keys
+from carrel.bibliography.texts import keywords_of, one_line, page_range
+from carrel.bibliography.types import format_type
+
+from .names import written_name
+
+#: Variable → tag, for those that mean the same in all types.
+_TEXTS: Final = (
+    ("title-short", "ST"), ("container-title-short", "J2"), ("edition", "ET"),
+    ("publisher-place", "CY"), ("number-of-volumes", "NV"), ("genre", "M3"), ("note", "N1"),
+    ("call-number", "CN"), ("source", "DP"), ("collection-number", "SV"), ("status", "C6"),
+)  # fmt: skip
+_TAG = re.compile(r"[A-Z][A-Z0-9]")
+_BOOKS: Final = frozenset({"book", "collection", "thesis", "report", "pamphlet", "classic"})
+
+
+def write_ris(items: Sequence[Item]) -> str:
+    """Returns the items as a RIS file; empty for none."""
+    return "\n".join(ris_records(items))
+
+
+def ris_records(items: Sequence[Item]) -> list[str]:
+    """Returns the record of each item; their keys differ."""
+    return [_record(item, key) for item, key in with_keys(items, one_line)]
+
+
+def _record(item: Item, key: str) -> str:
+    lines = [f"TY  - {format_type('ris', item)}"]
+    for tag, value in _fields(item, key):
+        line = one_line(value or "")
+        if line:
+            lines.append(f"{tag}  - {line}")
+    return "\n".join(lines) + "\nER  - \n"
+
+
+def _fields(item: Item, key: str) -> Iterator[tuple[str, str | None]]:
+    yield "ID", key
+    yield "TI", text_of(item, "title")
+    for variable, tag in (("author", "AU"), ("editor", "ED")):
+        for name in names_of(item, variable):
+            yield tag, written_name(name)
+    yield from _issued(date_of(item.get("issued")))
+    kind = item.get("type")
+    container = "JO" if kind == "article-journal" else "JF" if kind in _BOOKS else "T2"
+    yield container, text_of(item, "container-title")
+    yield "T3", text_of(item, "collection-title")
+    yield "VL", text_of(item, "volume")
+    yield "IS", text_of(item, "issue")
+    yield from _pages(item)
+    yield "M1", text_of(item, "number")
+    yield "PB", text_of(item, "publisher")
+    for variable in ("ISSN", "ISBN"):
+        for number in re.split(r"[,;]\s*", text_of(item, variable)):
+            yield "SN", number
+    yield "DO", text_of(item, "DOI")
+    yield from _archive(item)
+    yield "C2", text_of(item, "PMCID")
+    yield "UR", text_of(item, "URL")
+    yield "LA", text_of(item, "language")
+    for word in keywords_of(text_of(item, "keyword")):
+        yield "KW", word
+    yield "AB", text_of(item, "abstract")
+    yield from _rest(item)
+
+
+def _issued(date: CslDate | None) -> Iterator[tuple[str, str]]:
+    if date is None:
+        return
+    if "literal" in date:
+        yield "PY", date["literal"]
+        return
+    first = date["date-parts"][0]
+    if len(date["date-parts"]) == 1 and "season" not in date and first[0] > 0:
+        yield "PY", f"{first[0]:04d}"
+        yield "DA", _slashed(first)
+    else:
+        yield "PY", edtf(date)
+
+
+def _slashed(parts: list[int]) -> str:
+    return "/".join([f"{parts[0]:04d}", *(f"{one:02d}" for one in parts[1:])]) + "/" * (
+        4 - len(parts)
+    )
+
+
+def _pages(item: Item) -> Iterator[tuple[str, str | None]]:
+    pages = text_of(item, "page")
+    if pages:
+        first, last = page_range(pages) if "," not in pages else (pages, None)
+        yield "SP", first
+        yield "EP", last
+    elif item.get("type") in _BOOKS:
+        yield "SP", text_of(item, "number-of-pages")
+
+
+def _archive(item: Item) -> Iterator[tuple[str, str]]:
+    archive, location = text_of(item, "archive"), text_of(item, "archive_location")
+    if archive.lower() == "arxiv" and location:
+        yield "AN", f"arXiv:{location}"
+        return
+    pmid = text_of(item, "PMID")
+    if pmid:
+        yield "AN", pmid
+        return
+    yield "DB", archive
+    yield "AN", location
+
+
+def _rest(item: Item) -> Iterator[tuple[str, str]]:
+    for variable, tag in (("collection-editor", "A3"), ("translator", "A4")):
+        for name in names_of(item, variable):
+            yield tag, written_name(name)
+    accessed = date_of(item.get("accessed"))
+    if accessed:
+        parts = accessed.get("date-parts")
+        yield "Y2", _slashed(parts[0]) if parts else accessed["literal"]
+    for variable, tag in _TEXTS:
+        yield tag, text_of(item, variable)
+    if item.get("type") == "paper-conference":
+        yield "C3", text_of(item, "event-title")
+        yield "C1", text_of(item, "event-place")
+    custom = item.get("custom")
+    kept = custom.get("ris") if isinstance(custom, dict) else None
+    for tag, values in kept.items() if isinstance(kept, dict) else ():
+        if _TAG.fullmatch(str(tag)) and tag not in {"TY", "ER"} and isinstance(values, list):
+            for value in values:
+                if isinstance(value, str):
+                    yield str(tag), value
