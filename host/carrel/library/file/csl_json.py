@@ -34,6 +34,8 @@ class CslJsonText:
         LibraryError: `READ_ERROR`, with line and column; it is not a list in JSON.
     """
 
+    context: Final = b""
+
     def __init__(self, data: bytes) -> None:
         self._bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         self._data = data[len(self._bom) :]

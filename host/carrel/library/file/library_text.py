@@ -14,6 +14,10 @@ class LibraryText(Protocol):
     """The text of a library file, parsed as far as finding its entries."""
 
     @property
+    def context(self) -> bytes:
+        """At most 64 bytes that are others if an entry with the same bytes means something else."""
+
+    @property
     def sources(self) -> Sequence[bytes]:
         """The bytes of each entry; equal bytes are equal entries."""
 
