@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import threading
 import time
@@ -17,12 +18,13 @@ from typing import Any, Final, TypeVar
 from carrel.bibliography.item import Item
 from carrel.files.folders import user_dir
 
-from .answers import Addition, Merge, Page
+from .answers import Addition, Changes, Merge, Page
 from .draft import Draft, not_found
 from .errors import LibraryError
 from .file.csl_json import CslJsonText
 from .file.library_file import Content, LibraryFile
-from .file.library_text import LibraryText
+from .file.library_text import LibraryText, entry_digest
+from .file.watching import LibraryWatcher, OwnWrites
 from .keys import KeyTemplate
 from .names import key_of, uuid_of
 from .search.asking import (
@@ -38,8 +40,10 @@ from .search.index import LibraryIndex
 from .search.query import parse_query
 from .search.sources import decoded_item, encoded_item
 
+_log = logging.getLogger("carrel.library")
+
 #: Entries of which the library remembers what it last returned.
-_REMEMBERED: Final = 5000
+_REMEMBERED: Final = 1000
 #: Times that a write starts again because another program changed the file.
 _ATTEMPTS: Final = 100
 
@@ -75,6 +79,9 @@ class Library:
         self._lock = threading.RLock()
         #: Key or UUID → the entry as this object last returned it, as JSON.
         self._seen: OrderedDict[str, bytes] = OrderedDict()
+        self._own = OwnWrites(self._lock)
+        self._subscribers: dict[object, Callable[[Changes], None]] = {}
+        self._watcher: LibraryWatcher | None = None
 
     @classmethod
     def open(
@@ -99,7 +106,51 @@ class Library:
 
     def close(self) -> None:
         """Ends watching and closes the index."""
+        with self._lock:
+            watcher, self._watcher = self._watcher, None
+            self._subscribers.clear()
+        if watcher is not None:
+            watcher.stop()
         self._index.close()
+
+    def subscribe(self, changed: Callable[[Changes], None]) -> Callable[[], None]:
+        """Calls `changed`, from a thread of its own, when other programs changed entries.
+
+        Writes of this object are not reported: their callers know them. The file is watched from
+        the first subscription until `close`, or until the last subscription ends.
+
+        Returns:
+            What ends the subscription.
+
+        Raises:
+            LibraryError: `READ_ERROR`.
+        """
+        with self._lock:
+            if self._watcher is None:
+                watcher = LibraryWatcher(self._file, self._parsed, self._own, self._publish)
+                watcher.start()
+                self._watcher = watcher
+            token = object()
+            self._subscribers[token] = changed
+        return partial(self._unsubscribe, token)
+
+    def _unsubscribe(self, token: object) -> None:
+        watcher = None
+        with self._lock:
+            self._subscribers.pop(token, None)
+            if not self._subscribers:
+                watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    def _publish(self, changes: Changes) -> None:
+        with self._lock:
+            subscribers = [*self._subscribers.values()]
+        for changed in subscribers:
+            try:
+                changed(changes)
+            except Exception:  # noqa: BLE001 - logged; other subscribers are still called
+                _log.exception("a subscriber of %s failed", self.path)
 
     # Reading
 
@@ -194,10 +245,11 @@ class Library:
 
     def _ask(self, work: Callable[[Connection], T]) -> T:
         """Answers a question from the index, which is brought up to date first."""
-        if self._index.is_fresh(self._file.stamp()):
-            return self._index.ask(work)
+        return self._index.ask(work, self._file.stamp(), self._now_read)
+
+    def _now_read(self) -> tuple[Content, Callable[[], LibraryText]]:
         content = self._file.read()
-        return self._index.ask(work, content, lambda: self._parsed(content))
+        return content, partial(self._parsed, content)
 
     # Writing
 
@@ -260,20 +312,23 @@ class Library:
             for _ in range(_ATTEMPTS):
                 content = self._file.read()
                 text = self._parsed(content)
-                result, data = self._index.ask(
-                    partial(self._drafted, work, text),
-                    content,
-                    lambda: text,  # noqa: B023
+                result, draft, data = self._index.ask_about(
+                    partial(self._drafted, work, text), content, partial(_same, text)
                 )
                 if data is None:
                     return result
-                if self._file.replace(content, data) is not None:
+                written = self._file.replace(content, data)
+                if written is not None:
+                    new = self._parsed(written)
+                    if self._watcher is not None:
+                        self._own.add(_written_entries(draft, text, new))
+                    self._index.written(content, written, draft.changed, draft.added, new)
                     return copy.deepcopy(result)
         raise LibraryError("WRITE_ERROR", f"{self.path}: another program changes it all the time")
 
     def _drafted(
         self, work: Callable[[Draft], T], text: LibraryText, connection: Connection
-    ) -> tuple[T, bytes | None]:
+    ) -> tuple[T, Draft, bytes | None]:
         """Returns the outcome of changes to one state, and the new file, if it is another."""
         draft = Draft(
             text,
@@ -288,7 +343,7 @@ class Library:
             if error.library_code == "CONFLICT":
                 self._forget(error)
             raise
-        return result, None if draft.is_empty else self._data(draft)
+        return result, draft, None if draft.is_empty else self._data(draft)
 
     @staticmethod
     def _data(draft: Draft) -> bytes:
@@ -337,6 +392,30 @@ class Library:
     def _time(self) -> str:
         moment = datetime.fromtimestamp(self._now(), UTC)
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _written_entries(
+    draft: Draft, before: LibraryText, after: LibraryText
+) -> dict[str, bytes | None]:
+    """Returns key → digest of the entries that a draft added, changed, or removed (None)."""
+    found: dict[str, bytes | None] = {}
+    gone = 0
+    for place, item in sorted(draft.changed.items()):
+        old = before.item(place)
+        if old is not None:
+            found[key_of(old)] = None
+        if item is None:
+            gone += 1
+        else:
+            found[key_of(item)] = entry_digest(after, place - gone)
+    whole = len(after.sources)
+    for place, item in enumerate(draft.added, start=whole - len(draft.added)):
+        found[key_of(item)] = entry_digest(after, place)
+    return found
+
+
+def _same(text: LibraryText) -> LibraryText:
+    return text
 
 
 def _check(sort: str, order: str, limit: int, offset: int) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from carrel.library.identity import Name
 
 from .fields import COLUMNS, ExactName, duplicate_name, exact_name, text_question
-from .index import sources_of
+from .index import COLUMN_END, sources_of
 from .query import EXACT_FIELDS, Term
 
 Sort = Literal["created", "updated", "published", "author", "title", "relevance"]
@@ -22,12 +22,18 @@ _RANKED: Final = 1000
 _ANY_EXACT: Final = tuple(field for field in EXACT_FIELDS if field != "type")
 _AT_ONCE: Final = 500
 _MATCHES: Final = "id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+_SHORT: Final = "id IN (SELECT id FROM texts WHERE instr(body, ?))"
+_SHORT_IN_COLUMN: Final = (
+    "id IN (SELECT id FROM texts WHERE instr(body, ?) AND column_has(body, ?, ?))"
+)
 _NAMED: Final = "id IN (SELECT entry FROM names WHERE text = ? AND kind = ?)"
-#: The plus keeps SQLite from looking each of the numbers up in the index.
-_RANK: Final = (
-    "SELECT id FROM (SELECT rowid AS hit, bm25(words, 10.0, 8.0, 2.0, 1.0, 4.0, 4.0, 1.0) AS score "
-    "FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))) "
-    "JOIN entries ON id = hit ORDER BY score, published DESC, place DESC"
+#: How much it counts in which column a term is found first, in the order of `COLUMNS`.
+_WEIGHTS: Final = dict(
+    zip(
+        ("title", "author", "keyword", "tag", "venue", "publisher", "abstract"),
+        (32, 16, 8, 8, 4, 2, 1),
+        strict=True,
+    )
 )
 
 
@@ -102,7 +108,8 @@ def listed(
     superseded: bool,
 ) -> Found:
     """Returns entries in an order."""
-    where = "1" if superseded else "NOT superseded"
+    # Only the order by the time of the change has an index; the plus keeps others from it.
+    where = "1" if superseded else "superseded = 0" if sort == "updated" else "+superseded = 0"
     [total] = connection.execute(f"SELECT count(*) FROM entries WHERE {where}").fetchone()  # noqa: S608
     numbers = _ordered(connection, where, (), sort=sort, order=order, limit=limit, offset=offset)
     return Found(_sources(connection, numbers), total)
@@ -151,6 +158,7 @@ class _Condition:
         values: for their question marks.
         expressions: of the trigram index, which must all match.
         exact: names that a term is as a whole, by which matches come first.
+        phrases: of each term for texts, by which the others are ranked.
     """
 
     def __init__(self) -> None:
@@ -158,6 +166,7 @@ class _Condition:
         self.values: list[str] = []
         self.expressions: list[str] = []
         self.exact: list[ExactName] = []
+        self.phrases: list[tuple[str, ...]] = []
 
     def add(self, connection: sqlite3.Connection, term: Term) -> None:
         """Adds a term."""
@@ -165,13 +174,12 @@ class _Condition:
             self._add_any([(_NAMED, [*reversed(exact_name(term.field, term.text))])])
             return
         phrases, part = text_question(term.text)
+        self.phrases.append((part,) if part else phrases)
         columns = [term.field] if term.field else [*COLUMNS]
         if part:
-            either = " OR ".join(f"instr({column}, ?)" for column in columns)
-            question = (
-                f"id IN (SELECT id FROM texts WHERE {either})",  # noqa: S608 - names of columns
-                [part] * len(columns),
-            )
+            question = (_SHORT, [part])
+            if term.field:
+                question = (_SHORT_IN_COLUMN, [part, part, str(COLUMNS.index(term.field))])
         elif phrases:
             question = (_MATCHES, [_expression(phrases, columns)])
         else:
@@ -192,12 +200,8 @@ class _Condition:
         """The whole condition and its values."""
         if not self.expressions:
             return " AND ".join(self.parts) or "1", self.values
-        return " AND ".join([_MATCHES, *self.parts]), [self.expression, *self.values]
-
-    @property
-    def expression(self) -> str:
-        """The expression by which matches are ranked; empty if there is none."""
-        return " AND ".join(f"({one})" for one in self.expressions)
+        expression = " AND ".join(f"({one})" for one in self.expressions)
+        return " AND ".join([_MATCHES, *self.parts]), [expression, *self.values]
 
 
 def _expression(phrases: Sequence[str], columns: Sequence[str]) -> str:
@@ -232,10 +236,43 @@ def _by_relevance(
             (name.text, name.kind),
         )
         first |= {number: None for (number,) in rows if number in there}
-    if condition.expression:
-        rows = connection.execute(_RANK, (condition.expression, str(numbers[:_RANKED])))
-        first |= {number: None for (number,) in rows}
-    return [*first, *(number for number in numbers if number not in first)]
+    latest = [number for number in numbers[:_RANKED] if number not in first]
+    scored = sorted(
+        (-_score(body, condition.phrases), published, number)
+        for number, published, body in _bodies(connection, latest)
+    )
+    ranked = [number for _, _, number in scored]
+    return [*first, *ranked, *(number for number in numbers[_RANKED:] if number not in first)]
+
+
+def _bodies(
+    connection: sqlite3.Connection, numbers: Sequence[int]
+) -> Iterator[tuple[int, int, str]]:
+    """Yields number, publication date, later ones lower, and texts of entries."""
+    rows = connection.execute(
+        "SELECT entries.id, published, body FROM json_each(?) "
+        "CROSS JOIN entries ON entries.id = value JOIN texts ON texts.id = value",
+        (str([*numbers]),),
+    )
+    for number, published, body in rows:
+        date = published.replace("-", "")
+        yield number, -int(date) if date.isdigit() else 0, body
+
+
+def _score(body: str, terms: Sequence[tuple[str, ...]]) -> int:
+    """Returns how well an entry matches: for each term, where it is found first."""
+    columns = dict(zip(COLUMNS, body.split(COLUMN_END), strict=True))
+    return sum(
+        next(
+            (
+                weight
+                for name, weight in _WEIGHTS.items()
+                if all(phrase in columns[name] for phrase in phrases)
+            ),
+            0,
+        )
+        for phrases in terms
+    )
 
 
 def _ordered(

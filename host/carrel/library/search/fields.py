@@ -72,15 +72,16 @@ def texts_of(item: Item) -> tuple[list[str], ...]:
 def exact_names_of(item: Item) -> set[ExactName]:
     """Returns all names of an entry; those of duplicates are of the kinds `same-…`."""
     custom = custom_of(item)
-    found = {ExactName(f"same-{name.type}", _short(name.text)) for name in names_of(item)}
+    found = {duplicate_name(*name) for name in names_of(item)}
     found.add(ExactName("id", key_of(item)))
     found.add(ExactName("year", year_of(item)))
     found.add(ExactName("type", text_of(item, "type").lower()))
     found.add(ExactName("superseded", plain_text(custom.get("superseded_by"))))
     for member in ("DOI", "PMID", "PMCID"):
-        kind = member.lower()
-        found.add(ExactName(kind, _identifier(kind, text_of(item, member))))
-    found |= {ExactName("isbn", one) for one in isbns_in(text_of(item, "ISBN"))}
+        if text := text_of(item, member):
+            found.add(exact_name(member.lower(), text))
+    if text := text_of(item, "ISBN"):
+        found |= {ExactName("isbn", one) for one in isbns_in(text)}
     more: Any = custom.get("additional_urls")
     for url in (text_of(item, "URL"), *(more if isinstance(more, list) else ())):
         found.add(ExactName("url", _short(plain_text(url))))
@@ -100,7 +101,9 @@ def exact_name(field: str, text: str) -> ExactName:
 
 def duplicate_name(kind: str, text: str) -> ExactName:
     """Returns the index's form of a name by which duplicates are found."""
-    return ExactName(f"same-{kind}", _short(text))
+    # An identifier is the same text, whether it is searched or compared.
+    same = kind in ("doi", "pmid", "pmcid")
+    return ExactName(kind if same else f"same-{kind}", _short(text))
 
 
 class TextQuestion(NamedTuple):

@@ -18,14 +18,15 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from carrel.bibliography.item import Item
 from carrel.library.errors import LibraryError
 from carrel.library.file.library_file import Content, Stamp
-from carrel.library.file.library_text import LibraryText
+from carrel.library.file.library_text import LibraryText, entry_digest
 from carrel.library.names import custom_of, date_of, family_of, key_of, people_of, text_of, uuid_of
 from carrel.text.folding import folded_letters
 
@@ -40,10 +41,15 @@ T = TypeVar("T")
 _VERSION: Final = 1
 #: Nanoseconds within which a change may leave a file's modification time as it is.
 _GRANULARITY: Final = 100_000_000
+#: What the index has for the stamp of a missing file.
+_NO_FILE: Final = (0, 0, 0)
 #: Seconds to wait for another process that builds the same index.
 _BUSY_SECONDS: Final = 60.0
 #: Primary result codes of SQLite, https://sqlite.org/rescode.html: damaged, and not a database.
 _DAMAGED: Final = frozenset({11, 26})
+
+#: Separates the columns in `texts`; no folded text has it.
+COLUMN_END: Final = "\x1e"
 
 _TABLES: Final = ("state", "entries", "sources", "names", "texts", "words")
 _COLUMNS: Final = ", ".join(COLUMNS)
@@ -58,11 +64,12 @@ CREATE TABLE IF NOT EXISTS entries (
 CREATE INDEX IF NOT EXISTS entries_key ON entries (key);
 CREATE INDEX IF NOT EXISTS entries_folded ON entries (folded);
 CREATE INDEX IF NOT EXISTS entries_uuid ON entries (uuid);
+CREATE INDEX IF NOT EXISTS entries_updated ON entries (superseded, updated, place);
 CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, source BLOB);
-CREATE TABLE IF NOT EXISTS names (text TEXT, kind TEXT, entry INTEGER);
-CREATE INDEX IF NOT EXISTS names_text ON names (text, kind);
+CREATE TABLE IF NOT EXISTS names (
+    text TEXT, kind TEXT, entry INTEGER, PRIMARY KEY (text, kind, entry)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS names_entry ON names (entry);
-CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, {_COLUMNS});
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, body TEXT);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5
     ({_COLUMNS}, content = '', tokenize = 'trigram case_sensitive 1');
 """
@@ -84,48 +91,83 @@ class LibraryIndex:
         self._identity: tuple[int, int] | None = None
         self._in_memory = False
 
-    def is_fresh(self, stamp: Stamp) -> bool:
-        """Returns whether the index has the entries of the file with this stamp."""
-
-        def work(connection: sqlite3.Connection) -> bool:
-            row = connection.execute(
-                "SELECT mtime, size, inode, looked FROM state WHERE digest IS NOT NULL"
-            ).fetchone()
-            if row is None:
-                return False
-            if stamp is None:
-                return bool(row[0] == 0)
-            # A file that was read right after it was written may have been written once more.
-            return bool(row[:3] == stamp and row[3] - row[0] > _GRANULARITY)
-
-        return self._run(work)
-
     def ask(
         self,
         work: Callable[[sqlite3.Connection], T],
-        content: Content | None = None,
-        text: Callable[[], LibraryText] | None = None,
+        stamp: Stamp,
+        read: Callable[[], tuple[Content, Callable[[], LibraryText]]],
     ) -> T:
-        """Runs a question, on one state of the index.
+        """Runs a question, on the state of the library that the stamp is of, or a later one.
 
         Args:
             work: the question.
-            content: the state of the library that it is about; None for the one that is there.
-            text: parses the content.
+            stamp: of the library file.
+            read: reads the file, and returns its content and what parses it; called if the index
+                is not of this state.
         """
 
         def checked(connection: sqlite3.Connection) -> T:
-            if content is None or text is None:
-                with _transaction(connection, write=False):
-                    return work(connection)
             with _transaction(connection, write=False):
-                if _digest(connection) == content.digest and self._stamped(connection, content):
+                if _is_fresh(connection, stamp):
                     return work(connection)
-            with _transaction(connection, write=True):
-                self._update(connection, content, text)
-                return work(connection)
+            return self._about(connection, work, *read())
 
         return self._run(checked)
+
+    def ask_about(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        content: Content,
+        text: Callable[[], LibraryText],
+    ) -> T:
+        """Runs a question on one state of the library.
+
+        Args:
+            work: the question.
+            content: the state.
+            text: parses it.
+        """
+        return self._run(lambda connection: self._about(connection, work, content, text))
+
+    def _about(
+        self,
+        connection: sqlite3.Connection,
+        work: Callable[[sqlite3.Connection], T],
+        content: Content,
+        text: Callable[[], LibraryText],
+    ) -> T:
+        with _transaction(connection, write=False):
+            if _digest(connection) == content.digest and _is_fresh(connection, content.stamp):
+                return work(connection)
+        with _transaction(connection, write=True):
+            if _digest(connection) != content.digest:
+                self._put_all(connection, text())
+            _set_state(connection, content)
+            return work(connection)
+
+    def written(
+        self,
+        before: Content,
+        after: Content,
+        changed: Mapping[int, Item | None],
+        added: Sequence[Item],
+        text: LibraryText,
+    ) -> None:
+        """Puts the entries of a write of this process in, without comparing all others.
+
+        A failure costs a comparison before the next question, and never the write.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            with _transaction(connection, write=True):
+                if _digest(connection) == before.digest:
+                    _apply(connection, changed, added, text)
+                    _set_state(connection, after)
+
+        try:
+            self._run(work)
+        except LibraryError as error:
+            _log.debug("%s: %s", self.path, error)
 
     def close(self) -> None:
         """Closes the file."""
@@ -137,32 +179,6 @@ class LibraryIndex:
 
     # Keeping up
 
-    @staticmethod
-    def _stamped(connection: sqlite3.Connection, content: Content) -> bool:
-        row = connection.execute("SELECT mtime, size, inode, looked FROM state").fetchone()
-        if content.stamp is None:
-            return bool(row[0] == 0)
-        settled = row[3] - row[0] > _GRANULARITY
-        return bool(
-            row[:3] == content.stamp and (settled or time.time_ns() - row[0] <= _GRANULARITY)
-        )
-
-    def _update(
-        self,
-        connection: sqlite3.Connection,
-        content: Content,
-        text: Callable[[], LibraryText],
-    ) -> None:
-        """Makes the index one of this content."""
-        digest = content.digest
-        if _digest(connection) != digest:
-            self._put_all(connection, text())
-        connection.execute("DELETE FROM state")
-        connection.execute(
-            "INSERT INTO state VALUES (1, ?, ?, ?, ?, ?)",
-            (digest, *(content.stamp or (0, 0, 0)), time.time_ns()),
-        )
-
     def _put_all(self, connection: sqlite3.Connection, text: LibraryText) -> None:
         """Puts in entries with a new source, and removes those whose source is gone."""
         known: dict[bytes, list[tuple[int, int]]] = {}
@@ -171,8 +187,8 @@ class LibraryIndex:
         ):
             known.setdefault(digest, []).append((number, place))
         moved, new = [], []
-        for place, source in enumerate(text.sources):
-            digest = hashlib.blake2b(source, digest_size=16, key=text.context).digest()
+        for place in range(len(text.sources)):
+            digest = entry_digest(text, place)
             same = known.get(digest)
             if same:
                 number, before = same.pop()
@@ -267,28 +283,66 @@ def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Ite
     ).lastrowid
     columns = columns_of(item)
     connection.execute("INSERT INTO sources VALUES (?, ?)", (number, encoded_item(item)))
-    for table, identifier in (("texts", "id"), ("words", "rowid")):
-        connection.execute(
-            f"INSERT INTO {table} ({identifier}, {_COLUMNS}) VALUES (?{_MARKS})",  # noqa: S608
-            (number, *columns),
-        )
+    connection.execute("INSERT INTO texts VALUES (?, ?)", (number, COLUMN_END.join(columns)))
+    connection.execute(
+        f"INSERT INTO words (rowid, {_COLUMNS}) VALUES (?{_MARKS})",  # noqa: S608
+        (number, *columns),
+    )
     connection.executemany(
-        "INSERT INTO names (kind, text, entry) VALUES (?, ?, ?)",
+        "INSERT OR IGNORE INTO names (kind, text, entry) VALUES (?, ?, ?)",
         [(*name, number) for name in exact_names_of(item)],
     )
 
 
 def _remove(connection: sqlite3.Connection, number: int) -> None:
-    row = connection.execute(f"SELECT {_COLUMNS} FROM texts WHERE id = ?", (number,))  # noqa: S608
+    [body] = connection.execute("SELECT body FROM texts WHERE id = ?", (number,)).fetchone()
     # A table without content needs the values of the row that is deleted.
     connection.execute(
         f"INSERT INTO words (words, rowid, {_COLUMNS}) VALUES ('delete', ?{_MARKS})",  # noqa: S608
-        (number, *row.fetchone()),
+        (number, *body.split(COLUMN_END)),
     )
     for table, column in (
         ("names", "entry"), ("texts", "id"), ("sources", "id"), ("entries", "id"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608
+
+
+def _apply(
+    connection: sqlite3.Connection,
+    changed: Mapping[int, Item | None],
+    added: Sequence[Item],
+    text: LibraryText,
+) -> None:
+    """Changes the index as the file was changed; `text` is the new one."""
+    for place in sorted(changed, reverse=True):
+        for (number,) in connection.execute("SELECT id FROM entries WHERE place = ?", (place,)):
+            _remove(connection, number)
+    gone = sorted(place for place, item in changed.items() if item is None)
+    for place in reversed(gone):
+        connection.execute("UPDATE entries SET place = place - 1 WHERE place > ?", (place,))
+    moved = (place - bisect(gone, place) for place, item in changed.items() if item is not None)
+    whole = len(text.sources)
+    for place in (*moved, *range(whole - len(added), whole)):
+        item = text.item(place)
+        if item is not None:
+            _insert(connection, place, entry_digest(text, place), item)
+
+
+def _is_fresh(connection: sqlite3.Connection, stamp: Stamp) -> bool:
+    """Returns whether the index is of the file with this stamp."""
+    row = connection.execute("SELECT mtime, size, inode, looked FROM state").fetchone()
+    if row is None or stamp is None:
+        return row is not None and row[:3] == _NO_FILE
+    # A file that was read right after it was written may have been written once more.
+    return bool(row[:3] == stamp and row[3] - row[0] > _GRANULARITY)
+
+
+def _set_state(connection: sqlite3.Connection, content: Content) -> None:
+    connection.execute("DELETE FROM state")
+    connection.execute(
+        "INSERT INTO state VALUES (1, ?, ?, ?, ?, ?)",
+        (content.digest, *(content.stamp or _NO_FILE), time.time_ns()),
+    )
 
 
 def _digest(connection: sqlite3.Connection) -> str | None:
@@ -301,6 +355,7 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         # A killed process loses nothing; after a power cut the file is built again.
         connection.execute("PRAGMA synchronous = OFF")
+        connection.create_function("column_has", 3, _column_has, deterministic=True)
         connection.execute("PRAGMA cache_size = -65536")
         connection.execute("PRAGMA mmap_size = 1073741824")
         [version] = connection.execute("PRAGMA user_version").fetchone()
@@ -327,6 +382,11 @@ def _transaction(connection: sqlite3.Connection, *, write: bool) -> Iterator[Non
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def _column_has(body: str, part: str, column: str) -> bool:
+    """Returns whether one column of a row of `texts` contains a part, as an SQL function."""
+    return part in body.split(COLUMN_END)[int(column)]
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
