@@ -369,7 +369,8 @@ class Library:
 
     def _remember(self, items: Iterable[tuple[Item, bytes]]) -> None:
         with self._lock:
-            for item, source in items:
+            # Of entries with one key, the first is the one that a key names.
+            for item, source in reversed([*items]):
                 for name in (key_of(item), uuid_of(item)):
                     if name:
                         self._seen[name] = source

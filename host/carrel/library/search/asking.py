@@ -71,6 +71,11 @@ class IndexFinder:
         ).fetchone()
         return row is not None
 
+    def is_unique(self, key: str) -> bool:
+        """Returns whether at most one entry has this key."""
+        rows = self._connection.execute("SELECT 1 FROM entries WHERE key = ? LIMIT 2", (key,))
+        return len(rows.fetchall()) < 2
+
     def places_named(self, name: Name) -> list[int]:
         """Returns the places of the entries with a name of a work."""
         return self._places(*duplicate_name(name.type, name.text))

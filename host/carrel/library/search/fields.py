@@ -14,7 +14,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from carrel.bibliography.item import Item
-from carrel.library.identity import isbns_in, names_of
+from carrel.library.identity import identifier_in, isbns_in, names_of
 from carrel.library.names import (
     custom_of,
     family_of,
@@ -25,7 +25,6 @@ from carrel.library.names import (
     words_of,
     year_of,
 )
-from carrel.records import IdFault, parse_id
 
 from .folding import capitals, folded
 
@@ -149,15 +148,8 @@ def _column(values: list[str]) -> str:
 
 
 def _identifier(kind: str, text: str) -> str:
-    text = text.strip()
-    for form in (text, f"{kind}:{text}"):
-        try:
-            found = parse_id(form)
-        except IdFault:
-            continue
-        if found.type == kind:
-            return found.folded
-    return _short(text.lower())
+    found = identifier_in(kind, text.strip())
+    return found.folded if found and found.type == kind else _short(text.strip().lower())
 
 
 def _short(text: str) -> str:
