@@ -35,6 +35,9 @@ class Finder(Protocol):
     def has_key(self, key: str) -> bool:
         """Returns whether an entry has this key, in any case."""
 
+    def is_unique(self, key: str) -> bool:
+        """Returns whether at most one entry has this key."""
+
     def places_named(self, name: Name) -> Sequence[int]:
         """Returns the places of the entries with a name."""
 
@@ -112,7 +115,7 @@ class Draft:
     def update(self, key: str, changes: Mapping[str, Any]) -> Item:
         """Changes members of an entry; see `Library.update`."""
         place, theirs = self.item(key)
-        base = self._seen(key) or theirs
+        base = self._last_seen(key, theirs) or theirs
         mine = _changed(base, changes)
         if key_of(mine) != key_of(base) and self._is_taken(key_of(mine), but=theirs):
             raise LibraryError(
@@ -120,8 +123,8 @@ class Draft:
             )
         if same(base, mine):
             return theirs
-        custom = {**custom_of(mine), "timestamp": self._now}
-        mine["custom"] = custom
+        own = uuid_of(theirs) or uuid_of(mine) or str(uuid.uuid4())
+        mine["custom"] = {**custom_of(mine), "uuid": own, "timestamp": self._now}
         merged, conflicts = merged_item(base, mine, theirs)
         if conflicts:
             raise _conflict(key, conflicts)
@@ -131,7 +134,7 @@ class Draft:
     def remove(self, key: str) -> Item:
         """Removes an entry that is as the caller saw it."""
         place, theirs = self.item(key)
-        seen = self._seen(key)
+        seen = self._last_seen(key, theirs)
         if seen is not None and not same(seen, theirs):
             members = [
                 MemberConflict(name, seen.get(name), None, theirs.get(name))
@@ -154,6 +157,13 @@ class Draft:
             self.changed[other_place] = None
             self._redirect(uuid_of(dropped), uuid_of(item), besides={place, other_place})
         return Merge(item, dropped, taken, differences, dry_run)
+
+    def _last_seen(self, key: str, theirs: Item) -> Item | None:
+        """Returns the entry as the caller last saw it, unless that was another one of this key."""
+        seen = self._seen(key)
+        if seen is None or uuid_of(seen) != uuid_of(theirs):
+            return None
+        return seen if uuid_of(seen) or self._finder.is_unique(key_of(theirs)) else None
 
     def _redirect(self, old: str, new: str, *, besides: set[int]) -> None:
         """Names the kept entry in those that named the other as their successor."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from carrel.bibliography.item import Item
-from carrel.records import IdFault, parse_id
+from carrel.records import Id, IdFault, parse_id
 
 from .names import custom_of, family_of, people_of, plain_text, text_of, year_of
 from .search.folding import folded
@@ -19,8 +19,12 @@ ORDER: Final[tuple[DuplicateType, ...]] = ("doi", "pmid", "pmcid", "arxiv", "isb
 #: Types of which an ISBN names the whole work.
 _BOOKS: Final = frozenset({"book", "classic", "collection"})
 _ISBN = re.compile(r"(?<![0-9Xx])(?:97[89][- ]?(?:[0-9][- ]?){9}[0-9]|(?:[0-9][- ]?){9}[0-9Xx])(?![0-9Xx])")  # fmt: skip  # noqa: E501
-#: Prefix of an identifier in a member → kind.
-_MEMBERS: Final = (("DOI", "doi:"), ("PMID", "pmid:"), ("PMCID", "pmcid:"))
+#: Member → kind of its identifier.
+_MEMBERS: Final[tuple[tuple[str, DuplicateType], ...]] = (
+    ("DOI", "doi"),
+    ("PMID", "pmid"),
+    ("PMCID", "pmcid"),
+)
 
 
 class Name(NamedTuple):
@@ -70,16 +74,16 @@ def isbn13(isbn: str) -> str:
 
 def _identifiers(item: Item) -> list[Name]:
     found = []
-    for member, prefix in _MEMBERS:
+    for member, kind in _MEMBERS:
         text = text_of(item, member).strip()
         if text:
-            found.append(_parsed(prefix, text))
+            found.append(_parsed(kind, text))
     arxiv = plain_text(custom_of(item).get("arxiv_id")).strip()
     if arxiv:
-        found.append(_parsed("arxiv:", arxiv))
+        found.append(_parsed("arxiv", arxiv))
     number = text_of(item, "number").strip()
     if number.lower().startswith("arxiv:"):
-        found.append(_parsed("arxiv:", number))
+        found.append(_parsed("arxiv", number))
     if not found and (url := text_of(item, "URL").strip()):
         try:
             identifier = parse_id(url)
@@ -90,17 +94,26 @@ def _identifiers(item: Item) -> list[Name]:
     return found
 
 
-def _parsed(prefix: str, text: str) -> Name:
-    """Returns the name by an identifier; a text that is none is a name of its own."""
-    for form in (text, prefix + text):
+def identifier_in(kind: str, text: str) -> Id | None:
+    """Returns the identifier in a member for one kind, which may be of another kind: an arXiv DOI.
+
+    Digits alone are of the member's kind.
+    """
+    forms = [f"PMC{text}"] if kind == "pmcid" and text.isdigit() else [text, f"{kind}:{text}"]
+    for form in forms:
         try:
-            identifier = parse_id(form)
+            found = parse_id(form)
         except IdFault:
             continue
-        # Digits alone are a PMID, except in the member of another kind.
-        if identifier.type != "pmid" or prefix == "pmid:":
-            return Name(*identifier.work)  # type: ignore[arg-type]
-    return Name(prefix[:-1], text.lower())  # type: ignore[arg-type]
+        if found.type != "pmid" or kind == "pmid":
+            return found
+    return None
+
+
+def _parsed(kind: DuplicateType, text: str) -> Name:
+    """Returns the name by an identifier; a text that is none is a name of its own."""
+    found = identifier_in(kind, text)
+    return Name(kind, text.lower()) if found is None else Name(*found.work)  # type: ignore[arg-type]
 
 
 def _isbn_names(item: Item) -> list[Name]:

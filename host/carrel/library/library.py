@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from sqlite3 import Connection
+from typing import Any, Final, TypeVar
 
 from carrel.bibliography.item import Item
 from carrel.files.folders import user_dir
 
-from .answers import Addition, Merge, Page
+from .answers import Addition, Changes, Merge, Page
 from .draft import Draft, not_found
 from .errors import LibraryError
 from .file.csl_json import CslJsonText
 from .file.library_file import Content, LibraryFile
-from .file.library_text import LibraryText
-from .identity import Name, names_of
+from .file.library_text import LibraryText, entry_digest
+from .file.watching import LibraryWatcher, OwnWrites
 from .keys import KeyTemplate
-from .names import custom_of, date_of, family_of, key_of, people_of, text_of, uuid_of
+from .names import key_of, uuid_of
+from .search.asking import (
+    SORTS,
+    IndexFinder,
+    Order,
+    Sort,
+    listed,
+    searched,
+    source_of,
+)
+from .search.index import LibraryIndex
+from .search.query import parse_query
+from .search.sources import decoded_item, encoded_item
 
-Sort = Literal["created", "updated", "published", "author", "title", "relevance"]
-Order = Literal["asc", "desc"]
+_log = logging.getLogger("carrel.library")
 
 #: Entries of which the library remembers what it last returned.
-_REMEMBERED: Final = 5000
+_REMEMBERED: Final = 1000
 #: Times that a write starts again because another program changed the file.
 _ATTEMPTS: Final = 100
 
@@ -60,11 +74,14 @@ class Library:
         self._template = KeyTemplate(key_template) if key_template else None
         folder = backup_folder or user_dir("data", os.environ) / "library-backups"
         self._file = LibraryFile(path, folder)
-        self._cache_folder = cache_folder
+        self._index = LibraryIndex(path, cache_folder)
         self._now = now
         self._lock = threading.RLock()
-        self._seen: OrderedDict[str, Item] = OrderedDict()
-        self._read: tuple[Content, LibraryText] | None = None
+        #: Key or UUID → the entry as this object last returned it, as JSON.
+        self._seen: OrderedDict[str, bytes] = OrderedDict()
+        self._own = OwnWrites(self._lock)
+        self._subscribers: dict[object, Callable[[Changes], None]] = {}
+        self._watcher: LibraryWatcher | None = None
 
     @classmethod
     def open(
@@ -84,11 +101,56 @@ class Library:
         library = cls(
             path, cache_folder=cache_folder, key_template=key_template, backup_folder=backup_folder
         )
-        library._state()
+        library._ask(lambda _: None)
         return library
 
     def close(self) -> None:
         """Ends watching and closes the index."""
+        with self._lock:
+            watcher, self._watcher = self._watcher, None
+            self._subscribers.clear()
+        if watcher is not None:
+            watcher.stop()
+        self._index.close()
+
+    def subscribe(self, changed: Callable[[Changes], None]) -> Callable[[], None]:
+        """Calls `changed`, from a thread of its own, when other programs changed entries.
+
+        Writes of this object are not reported: their callers know them. The file is watched from
+        the first subscription until `close`, or until the last subscription ends.
+
+        Returns:
+            What ends the subscription.
+
+        Raises:
+            LibraryError: `READ_ERROR`.
+        """
+        with self._lock:
+            if self._watcher is None:
+                watcher = LibraryWatcher(self._file, self._parsed, self._own, self._publish)
+                watcher.start()
+                self._watcher = watcher
+            token = object()
+            self._subscribers[token] = changed
+        return partial(self._unsubscribe, token)
+
+    def _unsubscribe(self, token: object) -> None:
+        watcher = None
+        with self._lock:
+            self._subscribers.pop(token, None)
+            if not self._subscribers:
+                watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    def _publish(self, changes: Changes) -> None:
+        with self._lock:
+            subscribers = [*self._subscribers.values()]
+        for changed in subscribers:
+            try:
+                changed(changes)
+            except Exception:  # noqa: BLE001 - logged; other subscribers are still called
+                _log.exception("a subscriber of %s failed", self.path)
 
     # Reading
 
@@ -98,11 +160,11 @@ class Library:
         Raises:
             LibraryError: `READ_ERROR`.
         """
-        with self._lock:
-            _, text = self._state()
-            found = (text.item(place) for place in range(len(text.sources)))
-            items = [item for item in found if item is not None]
-            return self._returned(items)
+        text = self._parsed(self._file.read())
+        found = (text.item(place) for place in range(len(text.sources)))
+        items = [item for item in found if item is not None]
+        self._remember((item, encoded_item(item)) for item in items[-_REMEMBERED:])
+        return items
 
     def get(self, key: str) -> Item:
         """Returns the entry with a key or UUID.
@@ -110,13 +172,10 @@ class Library:
         Raises:
             LibraryError: `NOT_FOUND`, `READ_ERROR`.
         """
-        with self._lock:
-            _, text = self._state()
-            place = _MemoryFinder(text).place_of(key)
-            item = None if place is None else text.item(place)
-            if item is None:
-                raise not_found(key)
-            return self._returned([item])[0]
+        source = self._ask(lambda connection: source_of(connection, key))
+        if source is None:
+            raise not_found(key)
+        return self._returned([source])[0]
 
     def list(
         self,
@@ -130,22 +189,67 @@ class Library:
         """Returns a page of the entries, in an order.
 
         Args:
-            sort: by which member; `created` and `updated` are those of `custom`.
+            sort: by which member; `created` and `updated` are those of `custom`; `relevance` is
+                the order of the file.
             order: `asc` or `desc`.
             limit: the most entries of a page; 0 for all.
             offset: entries before the page.
             superseded: whether to include entries that name a successor.
 
         Raises:
-            LibraryError: `INVALID`: limit or offset is negative. `READ_ERROR`.
+            LibraryError: `INVALID`: an argument cannot be used. `READ_ERROR`.
         """
-        _check(limit, offset)
-        items = [
-            one for one in self.items() if superseded or not custom_of(one).get("superseded_by")
-        ]
-        items.sort(key=lambda one: _sort_value(one, sort), reverse=order == "desc")
-        end = offset + limit if limit else None
-        return Page(tuple(items[offset:end]), len(items), limit, offset)
+        _check(sort, order, limit, offset)
+        found = self._ask(
+            lambda connection: listed(
+                connection,
+                sort=sort,
+                order=order,
+                limit=limit,
+                offset=offset,
+                superseded=superseded,
+            )
+        )
+        return Page(tuple(self._returned(found.sources)), found.total, limit, offset)
+
+    def search(
+        self,
+        query: str,
+        *,
+        sort: Sort = "relevance",
+        order: Order = "desc",
+        limit: int = 20,
+        offset: int = 0,
+    ) -> Page:
+        """Returns a page of the entries that a query matches, superseded ones too.
+
+        Args:
+            query: in the language of docs/reference/library.md; one of blanks matches nothing.
+            sort: as `list`; `relevance` has the best match first.
+            order: `asc` or `desc`.
+            limit: the most entries of a page; 0 for all.
+            offset: entries before the page.
+
+        Raises:
+            LibraryError: `INVALID`: the query cannot be parsed, with its offset, or another
+                argument cannot be used. `READ_ERROR`.
+        """
+        _check(sort, order, limit, offset)
+        terms = parse_query(query)
+        found = self._ask(
+            lambda connection: searched(
+                connection, terms, sort=sort, order=order, limit=limit, offset=offset
+            )
+        )
+        return Page(tuple(self._returned(found.sources)), found.total, limit, offset)
+
+    def _ask(self, work: Callable[[Connection], T]) -> T:
+        """Answers a question from the index, which is brought up to date first."""
+        return self._index.ask(work, self._file.stamp(), self._now_read)
+
+    def _now_read(self) -> tuple[Content, Callable[[], LibraryText]]:
+        content = self._file.read()
+        return content, partial(self._parsed, content)
 
     # Writing
 
@@ -176,7 +280,9 @@ class Library:
                 this object last returned the entry; `DUPLICATE`: another entry has the new key;
                 `READ_ERROR`, `WRITE_ERROR`, `LOCK_TIMEOUT`. Nothing was written.
         """
-        return self._returned([self._write(lambda draft: draft.update(key, changes))])[0]
+        item = self._write(lambda draft: draft.update(key, changes))
+        self._remember([(item, encoded_item(item))])
+        return item
 
     def remove(self, key: str) -> Item:
         """Removes an entry, and returns it.
@@ -204,27 +310,40 @@ class Library:
     def _write(self, work: Callable[[Draft], T]) -> T:
         with self._lock, self._file.lock():
             for _ in range(_ATTEMPTS):
-                content, text = self._state()
-                draft = Draft(
-                    text,
-                    _MemoryFinder(text),
-                    seen=self._seen.get,
-                    template=self._template,
-                    now=self._time(),
+                content = self._file.read()
+                text = self._parsed(content)
+                result, draft, data = self._index.ask_about(
+                    partial(self._drafted, work, text), content, partial(_same, text)
                 )
-                try:
-                    result = work(draft)
-                except LibraryError as error:
-                    if error.library_code == "CONFLICT":
-                        self._forget(error)
-                    raise
-                if draft.is_empty:
+                if data is None:
                     return result
-                written = self._file.replace(content, self._data(draft))
+                written = self._file.replace(content, data)
                 if written is not None:
-                    self._read = written, self._parsed(written)
+                    new = self._parsed(written)
+                    if self._watcher is not None:
+                        self._own.add(_written_entries(draft, text, new))
+                    self._index.written(content, written, draft.changed, draft.added, new)
                     return copy.deepcopy(result)
         raise LibraryError("WRITE_ERROR", f"{self.path}: another program changes it all the time")
+
+    def _drafted(
+        self, work: Callable[[Draft], T], text: LibraryText, connection: Connection
+    ) -> tuple[T, Draft, bytes | None]:
+        """Returns the outcome of changes to one state, and the new file, if it is another."""
+        draft = Draft(
+            text,
+            IndexFinder(connection),
+            seen=self._last_seen,
+            template=self._template,
+            now=self._time(),
+        )
+        try:
+            result = work(draft)
+        except LibraryError as error:
+            if error.library_code == "CONFLICT":
+                self._forget(error)
+            raise
+        return result, draft, None if draft.is_empty else self._data(draft)
 
     @staticmethod
     def _data(draft: Draft) -> bytes:
@@ -232,17 +351,6 @@ class Library:
             return draft.data()
         except (TypeError, ValueError, RecursionError) as error:
             raise LibraryError("INVALID", f"the entry cannot be written as JSON: {error}") from None
-
-    # The file
-
-    def _state(self) -> tuple[Content, LibraryText]:
-        """Returns the present content, parsed."""
-        stamp = self._file.stamp()
-        if self._read is not None and self._read[0].stamp == stamp:
-            return self._read
-        content = self._file.read()
-        self._read = content, self._parsed(content)
-        return self._read
 
     def _parsed(self, content: Content) -> LibraryText:
         try:
@@ -253,23 +361,33 @@ class Library:
 
     # What the caller saw
 
-    def _returned(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Remembers items as their caller sees them."""
-        for item in items[:_REMEMBERED]:
-            kept = copy.deepcopy(item)
-            for name in (key_of(item), uuid_of(item)):
-                if name:
-                    self._seen[name] = kept
-                    self._seen.move_to_end(name)
-        while len(self._seen) > 2 * _REMEMBERED:
-            self._seen.popitem(last=False)
+    def _returned(self, sources: Sequence[bytes]) -> Sequence[Item]:
+        """Returns the items, and remembers them as their caller sees them."""
+        items = [decoded_item(source) for source in sources]
+        self._remember(zip(items[-_REMEMBERED:], sources[-_REMEMBERED:], strict=True))
         return items
+
+    def _remember(self, items: Iterable[tuple[Item, bytes]]) -> None:
+        with self._lock:
+            # Of entries with one key, the first is the one that a key names.
+            for item, source in reversed([*items]):
+                for name in (key_of(item), uuid_of(item)):
+                    if name:
+                        self._seen[name] = source
+                        self._seen.move_to_end(name)
+            while len(self._seen) > 2 * _REMEMBERED:
+                self._seen.popitem(last=False)
+
+    def _last_seen(self, key: str) -> Item | None:
+        """Returns the entry as this object last returned it."""
+        source = self._seen.get(key)
+        return None if source is None else decoded_item(source)
 
     def _forget(self, error: LibraryError) -> None:
         """Forgets an entry whose change was refused: a caller that repeats it has seen why."""
         for conflict in error.conflicts:
-            seen = self._seen.pop(conflict["id"], None)
-            for name in (key_of(seen), uuid_of(seen)) if seen else ():
+            seen = self._last_seen(conflict["id"]) or {}
+            for name in (conflict["id"], key_of(seen), uuid_of(seen)):
                 self._seen.pop(name, None)
 
     def _time(self) -> str:
@@ -277,43 +395,35 @@ class Library:
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
 
-class _MemoryFinder:
-    def __init__(self, text: LibraryText) -> None:
-        self._items = [text.item(place) or {} for place in range(len(text.sources))]
-
-    def place_of(self, key: str) -> int | None:
-        for of in (key_of, uuid_of):
-            for place, item in enumerate(self._items):
-                if key and of(item) == key:
-                    return place
-        return None
-
-    def has_key(self, key: str) -> bool:
-        return any(key_of(item).casefold() == key.casefold() for item in self._items)
-
-    def places_named(self, name: Name) -> Sequence[int]:
-        return [place for place, item in enumerate(self._items) if name in names_of(item)]
-
-    def superseded_by(self, uuid: str) -> Sequence[int]:
-        return [
-            place
-            for place, item in enumerate(self._items)
-            if custom_of(item).get("superseded_by") == uuid
-        ]
+def _written_entries(
+    draft: Draft, before: LibraryText, after: LibraryText
+) -> dict[str, bytes | None]:
+    """Returns key → digest of the entries that a draft added, changed, or removed (None)."""
+    found: dict[str, bytes | None] = {}
+    gone = 0
+    for place, item in sorted(draft.changed.items()):
+        old = before.item(place)
+        if old is not None:
+            found[key_of(old)] = None
+        if item is None:
+            gone += 1
+        else:
+            found[key_of(item)] = entry_digest(after, place - gone)
+    whole = len(after.sources)
+    for place, item in enumerate(draft.added, start=whole - len(draft.added)):
+        found[key_of(item)] = entry_digest(after, place)
+    return found
 
 
-def _check(limit: int, offset: int) -> None:
+def _same(text: LibraryText) -> LibraryText:
+    return text
+
+
+def _check(sort: str, order: str, limit: int, offset: int) -> None:
     for name, value in (("limit", limit), ("offset", offset)):
         if value < 0:
             raise LibraryError("INVALID", f"{name} is {value}; expected 0 or more")
-
-
-def _sort_value(item: Item, sort: str) -> str:
-    custom = custom_of(item)
-    if sort == "title":
-        return text_of(item, "title").casefold()
-    if sort == "author":
-        return ";".join(family_of(one) for one in people_of(item)).casefold()
-    if sort == "published":
-        return date_of(item)
-    return str(custom.get("created_at" if sort == "created" else "timestamp") or "")
+    if sort not in SORTS:
+        raise LibraryError("INVALID", f"sort is {sort!r}; expected one of {', '.join(SORTS)}")
+    if order not in ("asc", "desc"):
+        raise LibraryError("INVALID", f"order is {order!r}; expected asc or desc")

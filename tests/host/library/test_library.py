@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from carrel.library.errors import LibraryError
 from carrel.library.library import Library
 
-Open = Callable[..., Library]
-
-SMITH = {
-    "type": "article-journal",
-    "title": "Desks of the North",
-    "author": [{"family": "Smith", "given": "John"}],
-    "issued": {"date-parts": [[2023]]},
-    "DOI": "10.1234/Desk.1",
-}
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "library.json"
-
-
-@pytest.fixture
-def library(path: Path, tmp_path: Path) -> Library:
-    return Library.open(path, cache_folder=tmp_path / "cache", backup_folder=tmp_path / "backups")
-
-
-def code_of(call: Callable[[], Any]) -> LibraryError:
-    with pytest.raises(LibraryError) as caught:
-        call()
-    return caught.value
+from .conftest import SMITH, Open, code_of
 
 
 def test_opening_a_missing_library_creates_nothing(library: Library, tmp_path: Path) -> None:
@@ -92,3 +66,114 @@ def test_a_taken_key_is_replaced_by_an_own_one(library: Library) -> None:
     library.add([{**SMITH, "id": "desk"}])
     [added] = library.add([{"id": "Desk", "type": "book", "title": "Another"}])
     assert added.id == "anon-nd-another"
+
+
+def test_items_are_added_in_one_write_and_know_each_other(library: Library) -> None:
+    outcomes = library.add([SMITH, {**SMITH, "title": "Again"}, {"title": "A", "type": "book"}])
+    assert [one.status for one in outcomes] == ["added", "skipped", "added"]
+    assert outcomes[1].existing_id == outcomes[0].id
+    assert len(list((library.path.parent / "backups").rglob("*.json"))) == 0
+
+
+def test_a_write_of_an_item_that_is_no_json_adds_nothing(library: Library) -> None:
+    library.add([SMITH])
+    before = library.path.read_bytes()
+    for bad in ({"title": object()}, {"title": {1, 2}}):
+        assert code_of(lambda bad=bad: library.add([bad])).library_code == "INVALID"  # type: ignore[misc]
+    assert code_of(lambda: library.add(["x"])).library_code == "INVALID"  # type: ignore[list-item]
+    assert library.path.read_bytes() == before
+
+
+def test_a_key_changes_only_on_request_and_never_to_a_taken_one(library: Library) -> None:
+    library.add([SMITH, {"title": "Other", "type": "book"}])
+    library.update("smith-2023", {"author": [{"family": "Jones"}]})
+    assert library.get("smith-2023")["author"] == [{"family": "Jones"}]
+    assert code_of(lambda: library.update("smith-2023", {"id": "ANON-nd-other"})).library_code == (
+        "DUPLICATE"
+    )
+    assert library.update("smith-2023", {"id": "jones"})["id"] == "jones"
+    assert library.get("jones")["title"] == SMITH["title"]
+
+
+def test_a_template_makes_the_keys(open_library: Open) -> None:
+    library = open_library(key_template="{author}{year}{title}")
+    assert library.add([SMITH])[0].id == "smith2023desks"
+    library.close()
+    assert code_of(lambda: open_library(key_template="{nobody}")).library_code == "INVALID"
+
+
+def test_a_list_hides_superseded_entries_unless_asked(library: Library) -> None:
+    library.add([SMITH, {"title": "B", "type": "book", "custom": {"superseded_by": "u"}}])
+    assert library.list().total == 1
+    assert library.list(superseded=True).total == 2
+    assert library.search("b").total == 1
+
+
+def test_lists_are_sorted_and_paged(open_library: Open) -> None:
+    clock = iter(range(1_700_000_000, 1_800_000_000))
+    library = open_library(now=lambda: next(clock))
+    for title, family, year in (("B", "Zed", 2001), ("a", "Élan", 1999), ("C", "Dow", 2010)):
+        item = {"title": title, "author": [{"family": family}], "type": "book"}
+        library.add([{**item, "issued": {"date-parts": [[year, 5]]}}])
+    library.update("zed-2001", {"note": "n"})
+
+    def order(sort: Any, order: Any = "asc") -> str:
+        return "".join(one["title"] for one in library.list(sort=sort, order=order).items)
+
+    assert order("created") == "BaC"
+    assert order("updated") == "aCB"
+    assert order("updated", "desc") == "BCa"
+    assert order("published") == "aBC"
+    assert order("title") == "aBC"
+    assert order("author") == "CaB"
+    page = library.list(sort="title", order="asc", limit=2)
+    assert (len(page.items), page.total, page.next_offset) == (2, 3, 2)
+    page = library.list(sort="title", order="asc", limit=2, offset=2)
+    assert ([one["title"] for one in page.items], page.next_offset) == (["C"], None)
+    assert len(library.list(limit=0).items) == 3
+    assert library.list(offset=7).items == ()
+
+
+@pytest.mark.parametrize("bad", [{"limit": -1}, {"offset": -1}, {"sort": "size"}, {"order": "up"}])
+def test_arguments_that_cannot_be_used_are_refused(library: Library, bad: dict[str, Any]) -> None:
+    assert code_of(lambda: library.list(**bad)).library_code == "INVALID"
+    assert code_of(lambda: library.search("x", **bad)).library_code == "INVALID"
+
+
+def test_a_merge_unites_and_its_dry_run_writes_nothing(library: Library) -> None:
+    first = {
+        **SMITH,
+        "keyword": "a; b",
+        "URL": "https://a.example",
+        "custom": {"tags": ["x"], "attachments": {"directory": "A", "files": [
+            {"filename": "f.pdf", "role": "fulltext"}]}},
+    }  # fmt: skip
+    second = {
+        "type": "article-journal", "title": "Desks of the north", "PMID": "123", "keyword": "b; c",
+        "URL": "https://b.example", "custom": {"tags": ["y"], "note": {"kept": 1},
+        "attachments": {"directory": "B", "files": [{"filename": "g.md", "role": "fulltext"}]}},
+    }  # fmt: skip
+    third = {"type": "book", "title": "Third"}
+    added = library.add([first, second, third])
+    library.update(added[2].id, {"custom": {"superseded_by": added[1].uuid}})
+    before = library.path.read_bytes()
+    plan = library.merge(added[0].id, added[1].id, dry_run=True)
+    assert library.path.read_bytes() == before
+    done = library.merge(added[0].id, added[1].id)
+    assert {**done.item, "custom": None} == {**plan.item, "custom": None}
+    assert done.taken == ("PMID",)
+    assert {one.member for one in done.differences} == {"title", "URL"}
+    item = library.get(added[0].id)
+    assert item["title"] == "Desks of the North"
+    assert item["PMID"] == "123"
+    assert item["keyword"] == "a; b; c"
+    assert item["custom"]["tags"] == ["x", "y"]
+    assert item["custom"]["additional_urls"] == ["https://b.example"]
+    assert item["custom"]["note"] == {"kept": 1}
+    assert [one["filename"] for one in item["custom"]["attachments"]["files"]] == [
+        "f.pdf",
+        "../B/g.md",
+    ]
+    assert library.get(added[2].id)["custom"]["superseded_by"] == added[0].uuid
+    assert len(library.items()) == 2
+    assert code_of(lambda: library.merge(added[0].id, added[0].id)).library_code == "INVALID"

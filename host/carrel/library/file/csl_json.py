@@ -20,6 +20,8 @@ from .library_text import span_edit
 
 _BETWEEN: Final = re.compile(rb"[ \t\r\n,]*")
 _INDENTATION: Final = re.compile(rb"\r?\n([ \t]*)\Z")
+#: Bytes that show how lines end.
+_SAMPLE: Final = 2**16
 _LONE = re.compile("[\ud800-\udfff]")
 _RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ANY: Final = msgspec.json.Decoder()
@@ -33,6 +35,8 @@ class CslJsonText:
     Raises:
         LibraryError: `READ_ERROR`, with line and column; it is not a list in JSON.
     """
+
+    context: Final = b""
 
     def __init__(self, data: bytes) -> None:
         self._bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
@@ -61,7 +65,8 @@ class CslJsonText:
         new = [_encoded(layout.written(item, indentation)) for item in added]
         if not self.sources:
             return self._bom + self._filled(new)
-        spans = self._spans
+        # To append, the place of the last two elements is enough.
+        spans = self._spans if texts else self._last_spans
         if len(spans) > 1:
             separator = self._data[spans[-2][1] : spans[-1][0]]
         else:
@@ -90,6 +95,17 @@ class CslJsonText:
         return spans
 
     @cached_property
+    def _last_spans(self) -> list[tuple[int, int]]:
+        end = self._data.rindex(b"]")
+        spans: list[tuple[int, int]] = []
+        for source in self.sources[:-3:-1]:
+            while self._data[end - 1] in b" \t\r\n,":
+                end -= 1
+            spans.insert(0, (end - len(source), end))
+            end -= len(source)
+        return spans
+
+    @cached_property
     def _layout(self) -> Layout:
         if not self.sources:
             return Layout(newline="\r\n" if b"\r\n" in self._data else "\n")
@@ -104,7 +120,7 @@ class CslJsonText:
         return Layout(
             unit=unit,
             ascii_only=self._data.isascii() and b"\\u" in self._data,
-            newline="\r\n" if b"\r\n" in self._data else "\n",
+            newline="\r\n" if b"\r\n" in self._data[:_SAMPLE] else "\n",
             colon=": " if spaced else ":",
             comma=", " if spaced else ",",
         )
@@ -116,7 +132,8 @@ class CslJsonText:
         """
         if not self.sources:
             return "  "
-        found = _INDENTATION.search(self._data[: self._spans[0][0]])
+        start = self._data.index(self.sources[0], self._data.index(b"[") + 1)
+        found = _INDENTATION.search(self._data[:start])
         if found:
             return found[1].decode()
         return "" if b"\n" in self.sources[0] else None

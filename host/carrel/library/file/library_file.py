@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +41,7 @@ _ABANDONED: Final = 3600.0
 Stamp = tuple[int, int, int] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Content:
     """The content of the file at one time.
 
@@ -52,7 +53,7 @@ class Content:
     data: bytes
     stamp: Stamp
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Returns the SHA-256 in hexadecimal digits."""
         return hashlib.sha256(self.data).hexdigest()
@@ -151,7 +152,7 @@ class LibraryFile:
             try:
                 _keep_group(target, temporary)
                 written = _stamp(temporary.stat())
-                if self.read() != expected:
+                if self.stamp() != expected.stamp:
                     return None
                 if not self._swap(target, temporary, expected, written):
                     return None
@@ -177,6 +178,8 @@ class LibraryFile:
                 os.replace(temporary, target)  # noqa: PTH105 - tests make this function fail
             return True
         if not exchange(temporary, target):
+            if self.read() != expected:
+                return False
             replaced = temporary.with_name(f"{temporary.name}.old.tmp")
             with contextlib.suppress(OSError):
                 os.link(target, replaced)

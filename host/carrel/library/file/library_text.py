@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
@@ -12,6 +13,10 @@ T = TypeVar("T", str, bytes)
 
 class LibraryText(Protocol):
     """The text of a library file, parsed as far as finding its entries."""
+
+    @property
+    def context(self) -> bytes:
+        """At most 64 bytes that are others if an entry with the same bytes means something else."""
 
     @property
     def sources(self) -> Sequence[bytes]:
@@ -25,6 +30,11 @@ class LibraryText(Protocol):
 
         All bytes of other entries, and of unchanged members of changed entries, are kept.
         """
+
+
+def entry_digest(text: LibraryText, place: int) -> bytes:
+    """Returns a digest of an entry's source."""
+    return hashlib.blake2b(text.sources[place], digest_size=16, key=text.context).digest()
 
 
 def span_edit(
@@ -43,16 +53,26 @@ def span_edit(
         added: texts of further elements.
         separator: between elements, where `source` shows none.
     """
-    kept = [number for number in range(len(spans)) if changed.get(number, source) is not None]
-    pieces = [source[: spans[0][0]]]
-    for place, number in enumerate(kept):
-        if place:
-            pieces.append(source[spans[number - 1][1] : spans[number][0]])
-        text = changed.get(number)
-        pieces.append(source[slice(*spans[number])] if text is None else text)
-    for text in added:
-        if len(pieces) > 1:
-            pieces.append(separator)
-        pieces.append(text)
+    whole = len(spans)
+    first = next(
+        (number for number in range(whole) if changed.get(number, source) is not None), whole
+    )
+    pieces: list[T] = []
+    at = 0
+    for number in sorted(changed):
+        text = changed[number]
+        start, end = spans[number]
+        if text is None and number > first:
+            start = spans[number - 1][1]
+        elif text is None and number + 1 < whole:
+            end = spans[number + 1][0]
+        pieces += [source[at:start], text or source[:0]]
+        at = end
+    pieces.append(source[at : spans[-1][1]])
+    separators = [separator] * len(added)
+    if first == whole and separators:
+        separators[0] = source[:0]
+    for pair in zip(separators, added, strict=True):
+        pieces += pair
     pieces.append(source[spans[-1][1] :])
     return source[:0].join(pieces)

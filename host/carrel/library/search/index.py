@@ -1,0 +1,406 @@
+"""Holds a library's entries in an SQLite file that is made from the library file.
+
+The file is in the cache folder, and may be deleted at any time: it is made again. Before each
+question, modification time, size and inode of the library file are compared with those in the
+index; if they differ, the entries whose source changed are put in again. Without a usable cache
+folder the index is in memory.
+
+Texts are in a trigram index, so that a term is found inside of words. A term of one or two
+characters, except in scripts without spaces, reads all texts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from carrel.bibliography.item import Item
+from carrel.library.errors import LibraryError
+from carrel.library.file.library_file import Content, Stamp
+from carrel.library.file.library_text import LibraryText, entry_digest
+from carrel.library.names import custom_of, date_of, family_of, key_of, people_of, text_of, uuid_of
+from carrel.text.folding import folded_letters
+
+from .fields import COLUMNS, columns_of, exact_names_of
+from .sources import encoded_item
+
+_log = logging.getLogger("carrel.library")
+
+T = TypeVar("T")
+
+#: Changed with the tables below and with what is in them; a file of another version is replaced.
+_VERSION: Final = 1
+#: Nanoseconds within which a change may leave a file's modification time as it is.
+_GRANULARITY: Final = 100_000_000
+#: What the index has for the stamp of a missing file.
+_NO_FILE: Final = (0, 0, 0)
+#: Seconds to wait for another process that builds the same index.
+_BUSY_SECONDS: Final = 60.0
+#: Primary result codes of SQLite, https://sqlite.org/rescode.html: damaged, and not a database.
+_DAMAGED: Final = frozenset({11, 26})
+
+#: Separates the columns in `texts`; no folded text has it.
+COLUMN_END: Final = "\x1e"
+
+_TABLES: Final = ("state", "entries", "sources", "names", "texts", "words")
+_COLUMNS: Final = ", ".join(COLUMNS)
+_MARKS: Final = ", ?" * len(COLUMNS)
+_SCHEMA: Final = f"""
+CREATE TABLE IF NOT EXISTS state (
+    one INTEGER PRIMARY KEY CHECK (one = 1), digest TEXT, mtime INTEGER, size INTEGER,
+    inode INTEGER, looked INTEGER);
+CREATE TABLE IF NOT EXISTS entries (
+    id INTEGER PRIMARY KEY, place INTEGER, key TEXT, folded TEXT, uuid TEXT, digest BLOB,
+    created TEXT, updated TEXT, published TEXT, author TEXT, title TEXT, superseded INTEGER);
+CREATE INDEX IF NOT EXISTS entries_key ON entries (key);
+CREATE INDEX IF NOT EXISTS entries_folded ON entries (folded);
+CREATE INDEX IF NOT EXISTS entries_uuid ON entries (uuid);
+CREATE INDEX IF NOT EXISTS entries_updated ON entries (superseded, updated, place);
+CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, source BLOB);
+CREATE TABLE IF NOT EXISTS names (
+    text TEXT, kind TEXT, entry INTEGER, PRIMARY KEY (text, kind, entry)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS names_entry ON names (entry);
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, body TEXT);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5
+    ({_COLUMNS}, content = '', tokenize = 'trigram case_sensitive 1');
+"""
+
+
+class LibraryIndex:
+    """The index of one library file. Usable from any thread.
+
+    Args:
+        library: the path of the library.
+        folder: for the index; created if missing.
+    """
+
+    def __init__(self, library: Path, folder: Path) -> None:
+        self._connection: sqlite3.Connection | None = None
+        name = hashlib.sha256(os.fsencode(library.absolute())).hexdigest()[:16]
+        self.path = folder / f"library-{name}.sqlite3"
+        self._lock = threading.RLock()
+        self._identity: tuple[int, int] | None = None
+        self._in_memory = False
+
+    def ask(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        stamp: Stamp,
+        read: Callable[[], tuple[Content, Callable[[], LibraryText]]],
+    ) -> T:
+        """Runs a question, on the state of the library that the stamp is of, or a later one.
+
+        Args:
+            work: the question.
+            stamp: of the library file.
+            read: reads the file, and returns its content and what parses it; called if the index
+                is not of this state.
+        """
+
+        def checked(connection: sqlite3.Connection) -> T:
+            with _transaction(connection, write=False):
+                if _is_fresh(connection, stamp):
+                    return work(connection)
+            return self._about(connection, work, *read())
+
+        return self._run(checked)
+
+    def ask_about(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        content: Content,
+        text: Callable[[], LibraryText],
+    ) -> T:
+        """Runs a question on one state of the library.
+
+        Args:
+            work: the question.
+            content: the state.
+            text: parses it.
+        """
+        return self._run(lambda connection: self._about(connection, work, content, text))
+
+    def _about(
+        self,
+        connection: sqlite3.Connection,
+        work: Callable[[sqlite3.Connection], T],
+        content: Content,
+        text: Callable[[], LibraryText],
+    ) -> T:
+        with _transaction(connection, write=False):
+            if _digest(connection) == content.digest and _is_fresh(connection, content.stamp):
+                return work(connection)
+        with _transaction(connection, write=True):
+            if _digest(connection) != content.digest:
+                self._put_all(connection, text())
+            _set_state(connection, content)
+            return work(connection)
+
+    def written(
+        self,
+        before: Content,
+        after: Content,
+        changed: Mapping[int, Item | None],
+        added: Sequence[Item],
+        text: LibraryText,
+    ) -> None:
+        """Puts the entries of a write of this process in, without comparing all others.
+
+        A failure costs a comparison before the next question, and never the write.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            with _transaction(connection, write=True):
+                if _digest(connection) == before.digest:
+                    _apply(connection, changed, added, text)
+                    _set_state(connection, after)
+
+        try:
+            self._run(work)
+        except LibraryError as error:
+            _log.debug("%s: %s", self.path, error)
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._lock:
+            self._drop()
+
+    def __del__(self) -> None:
+        self._drop()
+
+    # Keeping up
+
+    def _put_all(self, connection: sqlite3.Connection, text: LibraryText) -> None:
+        """Puts in entries with a new source, and removes those whose source is gone."""
+        known: dict[bytes, list[tuple[int, int]]] = {}
+        for number, place, digest in connection.execute(
+            "SELECT id, place, digest FROM entries ORDER BY place DESC"
+        ):
+            known.setdefault(digest, []).append((number, place))
+        moved, new = [], []
+        for place in range(len(text.sources)):
+            digest = entry_digest(text, place)
+            same = known.get(digest)
+            if same:
+                number, before = same.pop()
+                if before != place:
+                    moved.append((place, number))
+            else:
+                new.append((place, digest))
+        gone = [number for left in known.values() for number, _ in left]
+        for number in gone:
+            _remove(connection, number)
+        connection.executemany("UPDATE entries SET place = ? WHERE id = ?", moved)
+        for place, digest in new:
+            item = text.item(place)
+            if item is not None:
+                _insert(connection, place, digest, item)
+
+    # The file
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs a question; with an index in memory if the file cannot be used."""
+        with self._lock:
+            for attempt in range(3):
+                try:
+                    return work(self._connected())
+                except (sqlite3.Error, OSError) as error:
+                    self._recover(error, last=attempt == 1)
+                    if attempt == 2:
+                        raise LibraryError(
+                            "READ_ERROR", f"the search index failed: {error}"
+                        ) from error
+        raise AssertionError("unreachable")
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            if self._in_memory or _identity(self.path) == self._identity:
+                return self._connection
+            self._drop()
+        if self._in_memory:
+            self._connection = _prepared(sqlite3.connect(":memory:", **_OPTIONS))
+            return self._connection
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._connection = _prepared(sqlite3.connect(self.path, **_OPTIONS))
+        self._identity = _identity(self.path)
+        return self._connection
+
+    def _recover(self, error: Exception, *, last: bool) -> None:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        self._drop()
+        if code in _DAMAGED:
+            _log.warning("%s was damaged and is built again", self.path)
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(OSError):
+                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        if last or (code not in _DAMAGED and isinstance(error, OSError)):
+            if not self._in_memory:
+                _log.warning("%s cannot be used (%s); searching in memory", self.path, error)
+            self._in_memory = True
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "timeout": _BUSY_SECONDS,
+    "isolation_level": None,
+    "check_same_thread": False,
+}
+
+
+def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Item) -> None:
+    custom = custom_of(item)
+    key = key_of(item)
+    times = (custom.get(name) for name in ("created_at", "timestamp"))
+    number = connection.execute(
+        "INSERT INTO entries (place, key, folded, uuid, digest, created, updated, published, "
+        "author, title, superseded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            place,
+            key,
+            key.casefold(),
+            uuid_of(item),
+            digest,
+            *(one if isinstance(one, str) else "" for one in times),
+            date_of(item),
+            folded_letters(" ; ".join(family_of(one) for one in people_of(item)))[:200],
+            folded_letters(text_of(item, "title"))[:200],
+            bool(custom.get("superseded_by")),
+        ),
+    ).lastrowid
+    columns = columns_of(item)
+    connection.execute("INSERT INTO sources VALUES (?, ?)", (number, encoded_item(item)))
+    connection.execute("INSERT INTO texts VALUES (?, ?)", (number, COLUMN_END.join(columns)))
+    connection.execute(
+        f"INSERT INTO words (rowid, {_COLUMNS}) VALUES (?{_MARKS})",  # noqa: S608
+        (number, *columns),
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO names (kind, text, entry) VALUES (?, ?, ?)",
+        [(*name, number) for name in exact_names_of(item)],
+    )
+
+
+def _remove(connection: sqlite3.Connection, number: int) -> None:
+    [body] = connection.execute("SELECT body FROM texts WHERE id = ?", (number,)).fetchone()
+    # A table without content needs the values of the row that is deleted.
+    connection.execute(
+        f"INSERT INTO words (words, rowid, {_COLUMNS}) VALUES ('delete', ?{_MARKS})",  # noqa: S608
+        (number, *body.split(COLUMN_END)),
+    )
+    for table, column in (
+        ("names", "entry"), ("texts", "id"), ("sources", "id"), ("entries", "id"),
+    ):  # fmt: skip
+        connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608
+
+
+def _apply(
+    connection: sqlite3.Connection,
+    changed: Mapping[int, Item | None],
+    added: Sequence[Item],
+    text: LibraryText,
+) -> None:
+    """Changes the index as the file was changed; `text` is the new one."""
+    for place in sorted(changed, reverse=True):
+        for (number,) in connection.execute("SELECT id FROM entries WHERE place = ?", (place,)):
+            _remove(connection, number)
+    gone = sorted(place for place, item in changed.items() if item is None)
+    for place in reversed(gone):
+        connection.execute("UPDATE entries SET place = place - 1 WHERE place > ?", (place,))
+    moved = (place - bisect(gone, place) for place, item in changed.items() if item is not None)
+    whole = len(text.sources)
+    for place in (*moved, *range(whole - len(added), whole)):
+        item = text.item(place)
+        if item is not None:
+            _insert(connection, place, entry_digest(text, place), item)
+
+
+def _is_fresh(connection: sqlite3.Connection, stamp: Stamp) -> bool:
+    """Returns whether the index is of the file with this stamp."""
+    row = connection.execute("SELECT mtime, size, inode, looked FROM state").fetchone()
+    if row is None or stamp is None:
+        return row is not None and row[:3] == _NO_FILE
+    # A file that was read right after it was written may have been written once more.
+    return bool(row[:3] == stamp and row[3] - row[0] > _GRANULARITY)
+
+
+def _set_state(connection: sqlite3.Connection, content: Content) -> None:
+    connection.execute("DELETE FROM state")
+    connection.execute(
+        "INSERT INTO state VALUES (1, ?, ?, ?, ?, ?)",
+        (content.digest, *(content.stamp or _NO_FILE), time.time_ns()),
+    )
+
+
+def _digest(connection: sqlite3.Connection) -> str | None:
+    row = connection.execute("SELECT digest FROM state").fetchone()
+    return row[0] if row else None
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A killed process loses nothing; after a power cut the file is built again.
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.create_function("column_has", 3, _column_has, deterministic=True)
+        connection.execute("PRAGMA cache_size = -65536")
+        connection.execute("PRAGMA mmap_size = 1073741824")
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        if version != _VERSION:
+            with _transaction(connection, write=True):
+                for name in _TABLES:
+                    connection.execute(f"DROP TABLE IF EXISTS {name}")
+                for statement in _SCHEMA.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection, *, write: bool) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _column_has(body: str, part: str, column: str) -> bool:
+    """Returns whether one column of a row of `texts` contains a part, as an SQL function."""
+    return part in body.split(COLUMN_END)[int(column)]
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def sources_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[bytes]:
+    """Returns the JSON texts of entries, in the order of their numbers."""
+    marks = ", ".join("?" * len(numbers))
+    found = dict(
+        connection.execute(f"SELECT id, source FROM sources WHERE id IN ({marks})", numbers)  # noqa: S608
+    )
+    return [found[number] for number in numbers]
