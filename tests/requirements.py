@@ -68,6 +68,18 @@ PROMISES: dict[str, str] = {
         "A citation graph has one node a work, each citation once, and the same order whatever "
         "answers first; no source makes it exceed its caps, or its page run code or use a network."
     ),
+    "citations:styles": (
+        "A style, vendored or a file, is rendered in the sandbox as text, HTML, Markdown or LaTeX "
+        "in any locale; the host parses no style, and a client of the server names no file."
+    ),
+    "citations:agreement": (
+        "Of 300 varied works in fifteen styles at least 96 % of the entries are those of "
+        "citeproc-js, character for character."
+    ),
+    "citations:keys": (
+        "The works that a Markdown, LaTeX or Typst text cites are found, and none in code, "
+        "comments or addresses; a key that no work has is named with its line and column."
+    ),
     "serve:alive": (
         "A plugin that traps, loops, eats memory or hangs costs its own call one error; other "
         "calls, other plugins and the listing of tools go on."

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from .awaiting import run_in_thread
 
 if TYPE_CHECKING:
+    from .citations import CitationEngine
     from .config import Config
     from .documents import DocumentReader, ReadDocument
     from .exchange import Call, ProgressHandler
@@ -148,6 +149,16 @@ class Carrel:
         reader = _make_reader(self._toolbox)
         call = reader.new_call(on_progress)
         return _read(reader, document, call, pages=pages, plain=plain)
+
+    def citation_engine(self) -> CitationEngine:
+        """Returns the engine that renders citations and bibliographies in any CSL style.
+
+        >>> engine = api.citation_engine()
+        >>> [entry.text for entry in engine.bibliography(items, "ieee").entries]
+        """
+        from .citations import CitationEngine
+
+        return CitationEngine(self._toolbox.plugin_set)
 
     def takes_bytes(self, plugin: str, document_format: str) -> bool:
         """Whether a plugin reads documents of a format as bytes, and not as text."""

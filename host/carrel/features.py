@@ -16,4 +16,5 @@ FEATURES: Final = (
         "documents", "carrel.documents.tool:make_tools", {"read": "carrel.documents.command:read"}
     ),
     Feature("papers", "carrel.papers.tool:make_tools", {"papers": "carrel.papers.command:papers"}),
+    Feature("citations", None, {"cite": "carrel.citations.command:cite"}),
 )

@@ -17,6 +17,7 @@ from carrel.cli.report import FAILED, OK, complain, report
 from carrel.errors import ArgumentError, SourceError
 from carrel.text.printable import printable, printable_lines
 
+from . import styles
 from .documents import (
     CitedKey,
     CitedWork,
@@ -29,15 +30,12 @@ from .items import by_id, nearest, read_items
 from .locales import find_locale
 from .manuscript import RenderedManuscript, render_manuscript
 from .request import FORMATS, Item, OutputFormat, RenderRequest
-from .styles import find_style, list_styles
 
 if TYPE_CHECKING:
     from carrel.cli.session import Session
     from carrel.config import Config
 
     from .rendering import Rendering
-
-_STYLES = f"Names: {', '.join(style.name for style in list_styles())}; their short forms, and journals."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,9 @@ class _Shown:
     default="apa",
     help="A style by name, such as ieee, or a .csl file.  [default: apa]",
 )
-@click.option("--locale", metavar="TAG", help="The language, such as de-DE, in place of the style's.")
+@click.option(
+    "--locale", metavar="TAG", help="The language, such as de-DE, in place of the style's."
+)
 @click.option(
     "--format",
     "output_format",
@@ -73,6 +73,7 @@ class _Shown:
     help="text is the default.",
 )
 @click.option("--citations", is_flag=True, help="Show the citations in the text too.")
+@click.option("--list-styles", is_flag=True, help="Show the names of the styles.")
 @click.option("--jsonl", is_flag=True, help="One line of JSON for each citation and entry.")
 def cite(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
@@ -82,6 +83,7 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
     locale: str | None,
     output_format: OutputFormat,
     citations: bool,
+    list_styles: bool,
     jsonl: bool,
 ) -> int:
     """Write the bibliography of works, or of a manuscript, in a citation style.
@@ -95,7 +97,9 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
     line and column. With --jsonl: {"id", "text"}. A key that no work has is named on stderr with
     its place, and the exit code is 1.
     """
-    style = find_style(style_name, files=True)
+    if list_styles:
+        return _show_styles(jsonl=jsonl)
+    style = styles.find_style(style_name, files=True)
     language = find_locale(locale) if locale is not None else None
     shown = _Shown(output_format, citations, jsonl)
     config = session.config()
@@ -126,7 +130,14 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
     return _tell_unknown(session, rendered.unknown, items, where, jsonl=jsonl)
 
 
-cite.epilog = _STYLES
+def _show_styles(*, jsonl: bool) -> int:
+    for one in styles.list_styles():
+        if jsonl:
+            told = {"name": one.name, "title": one.title, "citation_format": one.citation_format}
+            _write_line(told)
+        else:
+            write_text(f"{one.name:34}{one.title}\n")
+    return OK
 
 
 def _manuscript(works: Sequence[str]) -> str | None:
@@ -206,7 +217,12 @@ def _show_entries(rendering: Rendering, shown: _Shown) -> None:
 
 
 def _tell_unknown(
-    session: Session, unknown: Sequence[CitedKey], items: Mapping[str, Item], where: str, *, jsonl: bool
+    session: Session,
+    unknown: Sequence[CitedKey],
+    items: Mapping[str, Item],
+    where: str,
+    *,
+    jsonl: bool,
 ) -> int:
     for at in unknown:
         place = f"{where}:{at.line}:{at.column}: " if where else ""
@@ -219,7 +235,9 @@ def _tell_unknown(
             tool="cite",
         )
         if jsonl:
-            _write_line({"key": at.key, "line": at.line, "column": at.column, "error": error.to_dict()})
+            _write_line(
+                {"key": at.key, "line": at.line, "column": at.column, "error": error.to_dict()}
+            )
         else:
             report(error, as_json=session.options.json_errors)
     return FAILED if unknown else OK

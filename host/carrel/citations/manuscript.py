@@ -63,7 +63,7 @@ def render_manuscript(
     """
     known = [_known(citation, items) for citation in found.citations]
     parts = [_parts(one, number) for number, one in enumerate(known, 1)]
-    cited = {key.key for key in found.keys()}
+    cited = {key.key for key in found.first_places()}
     request = RenderRequest(
         [item for name, item in items.items() if found.everything or name in cited],
         style,
@@ -84,7 +84,7 @@ def render_manuscript(
             for citation, several in zip(found.citations, parts, strict=True)
         ),
         rendering,
-        tuple(key for key in found.keys() if key.key not in items),
+        tuple(key for key in found.first_places() if key.key not in items),
     )
 
 

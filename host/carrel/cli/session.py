@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from carrel.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from carrel.citations import CitationEngine
     from carrel.config import Config
     from carrel.documents import ReadDocument
     from carrel.exchange import ProgressHandler
@@ -81,6 +82,10 @@ class Host(Protocol):
         on_progress: ProgressHandler | None = None,
     ) -> ReadDocument:
         """A document as text."""
+        ...
+
+    def citation_engine(self) -> CitationEngine:
+        """The engine that renders citations and bibliographies."""
         ...
 
     def takes_bytes(self, plugin: str, document_format: str) -> bool:

@@ -6,10 +6,6 @@ import bisect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-#: Control sequences and marks of a paragraph's end that may not be in a group of citations.
-_BREAK: Final = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +78,7 @@ class DocumentCitations:
     uncited: tuple[CitedKey, ...] = ()
     everything: bool = False
 
-    def keys(self) -> tuple[CitedKey, ...]:
+    def first_places(self) -> tuple[CitedKey, ...]:
         """Returns every key with its first place, in the order of the text."""
         found = [work.at for citation in self.citations for work in citation.works]
         first: dict[str, CitedKey] = {}
@@ -113,23 +109,28 @@ def blanks(text: str) -> str:
     return re.sub(r"[^\r\n]", " ", text)
 
 
-def closing(text: str, start: int, pair: str) -> int | None:
-    """Returns the offset of the bracket that closes the one at `start`, in the same paragraph."""
-    depth = 0
-    end = _BREAK.search(text, start)
-    offset = start
-    while offset < (end.start() if end else len(text)):
-        letter = text[offset]
-        if letter == "\\":
-            offset += 1
-        elif letter == pair[0]:
-            depth += 1
-        elif letter == pair[1]:
-            depth -= 1
-            if not depth:
-                return offset
-        offset += 1
-    return None
+class Brackets:
+    """The brackets of a text that belong together, each pair within one paragraph.
+
+    All are found in one pass, so that a text of opening brackets takes no longer than another.
+    """
+
+    def __init__(self, text: str, pair: str) -> None:
+        self._closing: dict[int, int] = {}
+        opened: list[int] = []
+        sign = re.compile(rf"\\.|[{re.escape(pair)}]|\n[ \t\r]*\n", re.DOTALL)
+        for match in sign.finditer(text):
+            if match[0] == pair[0]:
+                opened.append(match.start())
+            elif match[0] == pair[1]:
+                if opened:
+                    self._closing[opened.pop()] = match.start()
+            elif match[0][0] == "\n":
+                opened.clear()
+
+    def closing(self, start: int) -> int | None:
+        """Returns the offset of the bracket that closes the one at `start`."""
+        return self._closing.get(start)
 
 
 def split_top(text: str, separator: str, pairs: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from .cited import (
+    Brackets,
     CitedKey,
     CitedWork,
     DocumentCitation,
@@ -18,7 +19,6 @@ from .cited import (
     Places,
     blanked,
     blanks,
-    closing,
 )
 from .locators import read_locator
 
@@ -66,6 +66,7 @@ class _Reader:
             lambda match: match["slashes"] + blanks(match[0][len(match["slashes"]) :]), text
         )
         self._text = blanked(text, _END)
+        self._brackets = {pair[0]: Brackets(self._text, pair) for pair in ("()", "[]", "{}")}
 
     def read(self) -> DocumentCitations:
         citations: list[DocumentCitation] = []
@@ -95,9 +96,9 @@ class _Reader:
         found: list[CitedWork] = []
         while True:
             (before, behind), start = self._options(at, "[]")
-            if self._text[start : start + 1] != "{":
+            if not self._opens(start):
                 break
-            close = closing(self._text, start, "{}")
+            close = self._closing(start)
             if close is None:
                 break
             found += self._keys(start + 1, close, before, behind)
@@ -113,12 +114,12 @@ class _Reader:
     def _volume(self, at: int) -> Iterator[CitedWork]:
         r"""Yields the works of `\volcite[before]{volume}[pages]{keys}`."""
         (before, behind), at = self._options(at, "[]")
-        close = closing(self._text, at, "{}") if self._text[at : at + 1] == "{" else None
+        close = self._closing(at) if self._opens(at) else None
         if close is None:
             return
         volume = _plain(self._text[at + 1 : close])
         (_, pages), at = self._options(close + 1, "[]")
-        end = closing(self._text, at, "{}") if self._text[at : at + 1] == "{" else None
+        end = self._closing(at) if self._opens(at) else None
         if end is None:
             return
         for work in self._keys(at + 1, end, before or behind, ""):
@@ -136,7 +137,7 @@ class _Reader:
             start = blank.end() if blank else at
             if self._text[start : start + 1] != pair[0]:
                 break
-            close = closing(self._text, start, pair)
+            close = self._closing(start)
             if close is None:
                 break
             found.append(self._text[start + 1 : close])
@@ -144,6 +145,12 @@ class _Reader:
         blank = _BLANK.match(self._text, at)
         [before, behind] = found if len(found) == 2 else ["", *(found or [""])]
         return (before, behind), blank.end() if blank else at
+
+    def _closing(self, start: int) -> int | None:
+        return self._brackets[self._text[start]].closing(start)
+
+    def _opens(self, at: int) -> bool:
+        return self._text[at : at + 1] == "{"
 
     def _keys(self, start: int, end: int, before: str, behind: str) -> list[CitedWork]:
         works = [

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from .cited import (
+    Brackets,
     CitedWork,
     DocumentCitation,
     DocumentCitations,
     Places,
     blanked,
     blanks,
-    closing,
     split_top,
 )
 from .locators import read_locator
@@ -40,7 +40,7 @@ _ADDRESS: Final = re.compile(
     r"(?<!@\{)\b(?:https?|ftp)://[^\s<>)\]]+"  # an address in the text
     r"|<[A-Za-z][A-Za-z0-9.+-]*:[^\s<>]*>"  # <scheme:address>
     r"|</?[A-Za-z][^<>]*>"  # an HTML tag
-    r"|(?<=\])\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)"  # [text](address)
+    r"|(?<=\]\()[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?(?=\))"  # [text](address)
     r"|^[ \t]{0,3}\[[^\]\n]+\]:[ \t]*\S+",  # [text]: address
     re.MULTILINE,
 )
@@ -52,7 +52,8 @@ _NOCITE: Final = re.compile(r"^nocite:.*\n?(?:^(?:[ \t-].*)?\n)*", re.MULTILINE)
 _KEY: Final = re.compile(
     r"(?<![\w\\@])(?P<minus>-?)(?<![^\W_]-)@(?:\{(?P<braced>[^{}\n]+)\}|(?P<plain>\w+(?:[:.#$%&\-+?<>~/]\w+)*)|(?P<all>\*))"
 )
-_EXAMPLE: Final = re.compile(r"\(@[\w-]*\)")
+_EXAMPLE: Final = re.compile(r"^\(@(?P<name>[\w-]+)\)[ \t]", re.MULTILINE)
+_BARE: Final = re.compile(r"[ \t]*(?:\n[ \t]*)?\[(?!\^)")
 _ANCHOR: Final = re.compile(
     r"\{[^{}\n]*#(?P<id>[\w:.-]+)[^{}\n]*\}|^#\|[ \t]*label:[ \t]*(?P<cell>[\w:.-]+)", re.MULTILINE
 )
@@ -66,14 +67,16 @@ def markdown_citations(text: str) -> DocumentCitations:
 class _Reader:
     def __init__(self, text: str) -> None:
         self._places = Places(text)
-        #: Identifiers of figures and tables, which `@fig:lamp` refers to.
+        #: Identifiers of figures, tables and examples, which `@fig:lamp` refers to.
         self._anchors = {match["id"] or match["cell"] for match in _ANCHOR.finditer(text)}
+        self._anchors |= {match["name"] for match in _EXAMPLE.finditer(text)}
         metadata = _METADATA.match(text)
         nocite = _NOCITE.search(text, 0, metadata.end()) if metadata else None
         self._uncited = blanks(text[: nocite.start()]) + nocite[0] if nocite else ""
         if nocite:
             text = text[: nocite.start()] + blanks(nocite[0]) + text[nocite.end() :]
         self._text = _without_code(text, metadata.end() if metadata else 0)
+        self._brackets = Brackets(self._text, "[]")
 
     def read(self) -> DocumentCitations:
         keys = list(_KEY.finditer(self._uncited))
@@ -93,7 +96,7 @@ class _Reader:
             if key is None:
                 return
             if 0 <= bracket < key.start() and not self._escaped(bracket):
-                close = closing(self._text, bracket, "[]")
+                close = self._brackets.closing(bracket)
                 if close is None or close >= end:
                     at = bracket + 1
                     continue
@@ -110,23 +113,23 @@ class _Reader:
                 yield citation
 
     def _key(self, start: int, end: int) -> re.Match[str] | None:
-        """Returns the next key; `(@)` and references to figures of the same text are none."""
+        """Returns the next key; references to figures of the same text are none."""
         for match in _KEY.finditer(self._text, start, end):
-            example = _EXAMPLE.match(self._text, match.start() - 1) if match.start() else None
-            if not (example or match["all"] or _name(match) in self._anchors):
+            if not (match["all"] or _name(match) in self._anchors):
                 return match
         return None
 
     def _group(self, start: int, end: int) -> list[CitedWork] | None:
         """Returns the works between brackets; None if they are not a citation."""
         text = self._text
-        if text[start : start + 1] == "^" or text[end + 1 : end + 2] in {"(", "["}:
+        note = text[start : start + 1] == "^" or text[max(start - 2, 0) : start - 1] == "^"
+        if note or text[end + 1 : end + 2] in {"(", "["}:
             return None
         works = []
         for offset, part in split_top(text[start:end], ";", ("[]", "{}")):
             first = start + offset
             key = self._key(first, first + len(part))
-            if key is None:
+            if key is None or _nested(text[first : key.start()]):
                 return None
             works.append(
                 self._work(key, text[first : key.start()], text[key.end() : first + len(part)])
@@ -136,8 +139,8 @@ class _Reader:
     def _in_text(self, key: re.Match[str], end: int) -> tuple[DocumentCitation, int]:
         """Returns a citation whose author is in the sentence, and its end."""
         suppressed = bool(key["minus"])
-        at = re.compile(r"[ \t]*(?:\n[ \t]*)?\[(?!\^)").match(self._text, key.end(), end)
-        close = closing(self._text, at.end() - 1, "[]") if at else None
+        at = _BARE.match(self._text, key.end(), end)
+        close = self._brackets.closing(at.end() - 1) if at else None
         if at is None or close is None or self._text[close + 1 : close + 2] in {"(", "[", ":"}:
             return DocumentCitation((self._work(key),), not suppressed), key.end()
         [first, *others] = split_top(self._text[at.end() : close], ";", ("[]", "{}"))
@@ -168,6 +171,11 @@ class _Reader:
     def _escaped(self, offset: int) -> bool:
         before = len(self._text[:offset]) - len(self._text[:offset].rstrip("\\"))
         return before % 2 == 1
+
+
+def _nested(before: str) -> bool:
+    """Returns whether a text ends inside of brackets."""
+    return before.count("[") > before.count("]")
 
 
 def _name(match: re.Match[str]) -> str:

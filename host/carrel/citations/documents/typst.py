@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Final
 
 from .cited import (
+    Brackets,
     CitedKey,
     CitedWork,
     DocumentCitation,
     DocumentCitations,
     Places,
     blanked,
-    closing,
 )
 from .locators import read_locator
 
@@ -39,16 +39,17 @@ def typst_citations(text: str) -> DocumentCitations:
     places = Places(text)
     for pattern in (_RAW, _ADDRESS, _COMMENT):
         text = blanked(text, pattern)
+    round_brackets, square_brackets = Brackets(text, "()"), Brackets(text, "[]")
     labels = {match["name"] for match in _LABEL.finditer(text)}
     found = [
-        _reference(text, match, places)
+        _reference(text, match, places, square_brackets)
         for match in _REFERENCE.finditer(text)
         if match["name"] not in labels
     ]
     uncited: list[CitedKey] = []
     for match in _CITE.finditer(text):
         at = places.key(match["name"] or match["label"], match.start(1 if match["name"] else 2))
-        end = closing(text, match.start() + len("cite"), "()") or match.end()
+        end = round_brackets.closing(match.start() + len("cite")) or match.end()
         options = text[match.end() : end]
         form = _FORM.search(options)
         if form and form["none"]:
@@ -63,11 +64,11 @@ def typst_citations(text: str) -> DocumentCitations:
 
 
 def _reference(
-    text: str, match: re.Match[str], places: Places
+    text: str, match: re.Match[str], places: Places, brackets: Brackets
 ) -> tuple[int, int, DocumentCitation]:
     work, end = CitedWork(places.key(match["name"], match.start())), match.end()
     if text[end : end + 1] == "[":
-        close = closing(text, end, "[]")
+        close = brackets.closing(end)
         if close is not None:
             work, end = _supplemented(work, text[end + 1 : close]), close + 1
     return match.start(), end, DocumentCitation((work,))
@@ -77,7 +78,7 @@ def _cite(at: CitedKey, options: str, form: str) -> DocumentCitation:
     work = CitedWork(at, author_only=form == "author", suppress_author=form == "year")
     supplement = _SUPPLEMENT.search(options)
     if supplement and supplement["open"]:
-        close = closing(options, supplement.start("open"), "[]")
+        close = Brackets(options, "[]").closing(supplement.start("open"))
         work = _supplemented(work, options[supplement.end("open") : close])
     elif supplement:
         work = _supplemented(work, supplement["text"])
