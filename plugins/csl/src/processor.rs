@@ -12,8 +12,8 @@ use crate::output::format::{Format, write};
 use crate::output::{Node, plain};
 use crate::render::{Cite, Context, Decided, Place};
 use crate::sort;
-use crate::style::Style;
-use crate::style::elements::{Branch, Condition, Element};
+use crate::style::{KeySource, Style};
+use crate::style::elements::{Branch, Condition, Element, Position, TextSource};
 
 /// A style applied to items.
 pub(crate) struct Processor<'p> {
@@ -47,18 +47,38 @@ impl Processor<'_> {
         for (index, &item) in order.iter().enumerate() {
             self.decided[item].number = index + 1;
             if self.style.uses_label {
-                self.decided[item].label = crate::label::trigraph(&self.items[item]);
+                self.decided[item].label = {
+                    let own = self.items[item].text("citation-label").map(str::to_owned);
+                    own.unwrap_or_else(|| crate::label::trigraph(&self.items[item]))
+                };
             }
         }
         let sorted = self.sorted(order);
-        for (index, &item) in sorted.iter().enumerate() {
-            self.decided[item].number = index + 1;
+        if !self.sorts_by_number() {
+            for (index, &item) in sorted.iter().enumerate() {
+                self.decided[item].number = index + 1;
+            }
         }
         disambiguation::decide(self, &sorted);
         if self.decided.iter().any(|decided| decided.year_suffix.is_some()) {
             return self.sorted(&sorted);
         }
         sorted
+    }
+
+    /// Whether the bibliography is ordered by the numbers, descending.
+    fn sorts_by_number(&self) -> bool {
+        let Some(key) = self.style.bibliography.as_ref().and_then(|layout| layout.sort.first())
+        else {
+            return false;
+        };
+        key.descending
+            && match &key.what {
+                KeySource::Variable(name) => name == "citation-number",
+                KeySource::Macro(name) => {
+                    self.style.macros.get(name).is_some_and(|elements| is_number(elements))
+                }
+            }
     }
 
     fn sorted(&self, order: &[usize]) -> Vec<usize> {
@@ -103,7 +123,7 @@ impl Processor<'_> {
 
     /// A citation of an item without locator and year suffix, for comparing.
     pub(crate) fn bare_citation(&self, item: usize) -> String {
-        let cite = Cite::default();
+        let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
         let layout = &self.style.citation;
         let decided = Decided { year_suffix: None, ..self.decided[item].clone() };
         let mut context = Context::new(
@@ -115,7 +135,7 @@ impl Processor<'_> {
 
     /// The lists of names in an item's citation, with the number of names shown of each.
     pub(crate) fn shown_lists(&self, item: usize) -> Vec<(Vec<Name>, usize)> {
-        let cite = Cite::default();
+        let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
         let layout = &self.style.citation;
         let mut context = Context::new(
             &self.style, &self.locale, &self.items[item], &cite, &self.decided[item],
@@ -158,4 +178,12 @@ fn tests_ambiguity(elements: &[Element], depth: usize) -> bool {
             Element::Names(names) => tests_ambiguity(&names.substitute, depth + 1),
             _ => false,
         })
+}
+
+/// Whether elements show the number of a citation, and nothing else.
+fn is_number(elements: &[Element]) -> bool {
+    matches!(elements, [Element::Text(text)] if matches!(
+        &text.source,
+        TextSource::Variable { name, .. } if name == "citation-number"
+    )) || matches!(elements, [Element::Number(number)] if number.variable == "citation-number")
 }

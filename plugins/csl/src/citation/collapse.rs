@@ -19,7 +19,8 @@ pub(super) fn joined(processor: &Processor<'_>, cites: Vec<RenderedCite<'_>>) ->
             let delimiter = processor.style.citation.delimiter.clone();
             let mut out = Vec::new();
             for cite in cites {
-                push(&mut out, &delimiter, cite.nodes);
+                let joined = cite.source.prefix.starts_with(',');
+                push(&mut out, if joined { "" } else { &delimiter }, cite.nodes);
             }
             out
         }
@@ -92,10 +93,10 @@ fn authors(
         }
     }
     let delimiter = layout.delimiter.as_str();
-    let within = options.cite_group_delimiter.as_deref().unwrap_or(", ");
+    let within = options.cite_group_delimiter.as_deref().unwrap_or(delimiter);
     let after = options.after_collapse_delimiter.as_deref();
     let suffixes = matches!(collapse, Some(Collapse::YearSuffix | Collapse::YearSuffixRanged));
-    let suffix_delimiter = options.year_suffix_delimiter.as_deref().unwrap_or(delimiter);
+    let suffix_delimiter = options.year_suffix_delimiter.as_deref().unwrap_or(within);
     let mut out: Vec<Node> = Vec::new();
     let mut collapsed = false;
     for group in groups {

@@ -41,7 +41,11 @@ impl Processor<'_> {
             })
             .collect();
         if !layout.sort.is_empty() {
-            order.sort_by(|left, right| sort::compare(&layout.sort, &left.1, &right.1));
+            order.sort_by(|left, right| {
+                let number = |cite: &CiteItem| self.decided[cite.item].number;
+                sort::compare(&layout.sort, &left.1, &right.1)
+                    .then_with(|| number(left.0).cmp(&number(right.0)))
+            });
         }
         let rendered: Vec<RenderedCite<'_>> = order
             .into_iter()

@@ -16,9 +16,12 @@ pub(crate) struct Cluster {
 pub(crate) fn assign(clusters: &mut [Cluster], near: u64) {
     let mut first: HashMap<usize, u64> = HashMap::new();
     let mut last: HashMap<usize, u64> = HashMap::new();
-    let mut before: Option<Cluster> = None;
+    // Citations in the text and those in notes follow one another separately.
+    let mut previous_of: [Option<Cluster>; 2] = [None, None];
     for cluster in clusters.iter_mut() {
         let note = cluster.note;
+        let chain = usize::from(note > 0);
+        let before = previous_of[chain].take();
         let mut previous: Option<CiteItem> = None;
         for (index, cite) in cluster.cites.iter_mut().enumerate() {
             let known = first.contains_key(&cite.item);
@@ -58,6 +61,6 @@ pub(crate) fn assign(clusters: &mut [Cluster], near: u64) {
             last.insert(cite.item, note);
             previous = Some(cite.clone());
         }
-        before = Some(cluster.clone());
+        previous_of[chain] = Some(cluster.clone());
     }
 }

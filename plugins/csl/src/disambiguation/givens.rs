@@ -60,7 +60,10 @@ fn needed(
     let Some(with) = with else { return Some(Given::Full) };
     let short = |name: &Name| crate::render::initialize(&name.given, &with, false, true);
     let own = short(person);
-    if others().all(|other| short(other) != own) || initials {
+    if initials {
+        return others().any(|other| short(other) != own).then_some(Given::Initials);
+    }
+    if others().all(|other| short(other) != own) {
         return Some(Given::Initials);
     }
     let alike = others().filter(|other| short(other) == own);

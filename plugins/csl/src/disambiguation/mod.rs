@@ -12,6 +12,9 @@ use crate::style::options::GivenRule;
 /// The most names that are added one by one.
 const MOST_NAMES: usize = 50;
 
+/// The most conditions that are made to hold one after another.
+const MOST_CONDITIONS: usize = 4;
+
 /// Decides for all items, in the order of year suffixes.
 pub(crate) fn decide(processor: &mut Processor<'_>, order: &[usize]) {
     let options = processor.style.citation.options.clone();
@@ -26,9 +29,13 @@ pub(crate) fn decide(processor: &mut Processor<'_>, order: &[usize]) {
         settle(processor, group, options.add_names, by_cite);
     }
     if processor.tests_ambiguity() {
-        for group in groups(processor, order) {
-            for &item in &group {
-                processor.decided[item].condition = true;
+        for _ in 0..MOST_CONDITIONS {
+            let groups = groups(processor, order);
+            if groups.is_empty() {
+                break;
+            }
+            for item in groups.into_iter().flatten() {
+                processor.decided[item].conditions += 1;
             }
         }
     }

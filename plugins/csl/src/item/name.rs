@@ -67,6 +67,7 @@ impl Name {
         }
         name.family = name.family.replace('\'', "’");
         name.given = name.given.replace('\'', "’");
+        name.suffix = name.suffix.replace('\'', "’");
         name.dropping = name.dropping.replace('\'', "’");
         name.non_dropping = name.non_dropping.replace('\'', "’");
         Some(name)

@@ -78,10 +78,8 @@ impl Locale {
             }
             seen.push(name);
         }
-        for wanted in [None, Some(base), Some(language)] {
-            if wanted == Some(base) && base == language {
-                continue;
-            }
+        let dialect = if base == language { primary } else { base };
+        for wanted in [None, Some(dialect), Some(language)] {
             for (name, layer) in style {
                 if name.as_deref().map(str::trim) == wanted {
                     locale.overlay(layer);

@@ -22,7 +22,8 @@ pub(crate) enum Tag {
     Vertical(Vertical),
     Quote,
     Display(Display),
-    Link(String),
+    /// Neither italic nor bold nor small capitals.
+    NoDecoration,
 }
 
 /// Assembled text.
@@ -54,12 +55,20 @@ impl Assembly {
                 if span.quotes == Quotes::Quoted {
                     tags.push(Tag::Quote);
                 }
-                if let Some(Mark::Link(target)) = &span.mark {
-                    tags.push(Tag::Link(target.clone()));
+                if span.mark == Some(Mark::NoDecoration) {
+                    tags.push(Tag::NoDecoration);
                 }
                 tags.extend(formatting_tags(span.formatting));
                 self.pieces.extend(tags.iter().cloned().map(Piece::Open));
-                span.children.iter().for_each(|child| self.push(child));
+                let whole = span.mark == Some(Mark::Value);
+                for (index, child) in span.children.iter().enumerate() {
+                    match child {
+                        Node::Text(text) if whole && index > 0 => {
+                            self.pieces.push(Piece::Text(text.clone()));
+                        }
+                        _ => self.push(child),
+                    }
+                }
                 self.pieces.extend(tags.into_iter().rev().map(Piece::Close));
             }
         }

@@ -1,7 +1,7 @@
 //! Text case: lower, upper, capitals by word, sentence case and the title case of English.
 
-use super::{Mark, Node};
-use crate::style::elements::Case;
+use super::{Mark, Node, Span};
+use crate::style::elements::{Case, Vertical};
 
 /// Words that title case leaves small, but as the first or last word.
 const SMALL: &[&str] = &[
@@ -45,10 +45,17 @@ fn each(nodes: &mut [Node], change: &mut dyn FnMut(&mut String)) {
     for node in nodes {
         match node {
             Node::Text(text) => change(text),
-            Node::Span(span) if span.mark == Some(Mark::NoCase) => {}
+            Node::Span(span) if keeps_case(span) => {}
             Node::Span(span) => each(&mut span.children, change),
         }
     }
+}
+
+/// Whether a span keeps its case: marked so, small capitals, superscripts and subscripts.
+fn keeps_case(span: &Span) -> bool {
+    span.mark == Some(Mark::NoCase)
+        || span.formatting.small_caps == Some(true)
+        || matches!(span.formatting.vertical, Some(Vertical::Superscript | Vertical::Subscript))
 }
 
 /// The text with its first letter in upper case.
@@ -69,6 +76,8 @@ struct Place {
     last: bool,
     /// Behind a colon, question mark or exclamation mark.
     restarts: bool,
+    /// Before a hyphen.
+    hyphen: bool,
 }
 
 fn is_separator(c: char) -> bool {
@@ -81,6 +90,8 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &Place) -> Option<Stri
     each(nodes, &mut |text| {
         total += text.split(is_separator).filter(|word| has_letter(word)).count();
     });
+    // A last word that keeps its case is the last one.
+    total += usize::from(ends_kept(nodes));
     let mut count = 0;
     let mut restarts = false;
     each(nodes, &mut |text| {
@@ -91,7 +102,8 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &Place) -> Option<Stri
             let word = &rest[..end];
             if has_letter(word) {
                 count += 1;
-                let place = Place { first: count == 1, last: count == total, restarts };
+                let hyphen = rest[end..].starts_with('-');
+                let place = Place { first: count == 1, last: count == total, restarts, hyphen };
                 restarts = false;
                 match change(word, &place) {
                     Some(changed) => out.push_str(&changed),
@@ -115,6 +127,17 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &Place) -> Option<Stri
     });
 }
 
+/// Whether the last word is in a span that keeps its case.
+fn ends_kept(nodes: &[Node]) -> bool {
+    let last = nodes.iter().rev().find(|node| {
+        has_letter(&super::plain(std::slice::from_ref(*node)))
+    });
+    match last {
+        Some(Node::Span(span)) => keeps_case(span) || ends_kept(&span.children),
+        _ => false,
+    }
+}
+
 fn has_letter(word: &str) -> bool {
     word.chars().any(char::is_alphanumeric)
 }
@@ -132,18 +155,23 @@ fn title(nodes: &mut [Node]) {
         if bare.chars().any(char::is_uppercase) {
             return None;
         }
-        let mut letters = bare.chars();
+        let head: String = bare.split('.').next().unwrap_or_default().to_owned();
+        let mut letters = head.chars();
         let (first, second) = (letters.next(), letters.next());
         if matches!(second, Some('’' | '\'')) {
             return place.first.then(|| capitalized(word));
         }
         let short = second.is_none();
         let small = SMALL.contains(&bare) || SMALL.contains(&bare.trim_end_matches('.'));
-        if (small && !edge) || (short && !small && !place.first) {
+        if small && !edge && !place.hyphen {
             return None;
         }
-        // A word behind an opening bracket other than a parenthesis keeps its case.
-        if word.starts_with(['[', '{', '¿', '¡']) && !edge {
+        if short && !(place.first || small || place.hyphen) {
+            return None;
+        }
+        // A word behind another sign than a bracket or quotation mark keeps its case.
+        let sign = word.chars().next().filter(|c| !c.is_alphanumeric());
+        if sign.is_some_and(|sign| !"([“‘’\"'".contains(sign)) && !edge {
             return None;
         }
         first.is_some_and(char::is_alphabetic).then(|| capitalized(word))

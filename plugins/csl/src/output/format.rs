@@ -16,7 +16,8 @@ pub(crate) enum Format {
 
 /// Writes pieces in a format.
 pub(crate) fn write(pieces: &[Piece], format: Format, locale: &Locale) -> String {
-    let mut writer = Writer { format, out: String::new(), open: Vec::new(), quotes: 0, locale };
+    let state = State::default();
+    let mut writer = Writer { format, out: String::new(), open: Vec::new(), state, quotes: 0, locale };
     for piece in pieces {
         match piece {
             Piece::Text(text) => writer.text(text),
@@ -30,11 +31,37 @@ pub(crate) fn write(pieces: &[Piece], format: Format, locale: &Locale) -> String
     writer.out
 }
 
+/// How the text is set.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct State {
+    italic: bool,
+    bold: bool,
+    small_caps: bool,
+    underline: bool,
+}
+
+impl State {
+    /// The state inside a tag: what is on already is switched off.
+    fn inside(self, tag: &Tag) -> Self {
+        match tag {
+            Tag::Style(FontStyle::Normal) => Self { italic: false, ..self },
+            Tag::Style(_) => Self { italic: !self.italic, ..self },
+            Tag::Weight(Weight::Bold) => Self { bold: !self.bold, ..self },
+            Tag::Weight(_) => Self { bold: false, ..self },
+            Tag::SmallCaps(on) => Self { small_caps: *on && !self.small_caps, ..self },
+            Tag::Underline(on) => Self { underline: *on, ..self },
+            Tag::NoDecoration => Self::default(),
+            Tag::Vertical(_) | Tag::Quote | Tag::Display(_) => self,
+        }
+    }
+}
+
 struct Writer<'l> {
     format: Format,
     out: String,
-    /// The properties that are open, with the text that closes each.
-    open: Vec<(Tag, String)>,
+    /// The properties that are open, with the text that closes each and the state before.
+    open: Vec<(Tag, String, State)>,
+    state: State,
     quotes: usize,
     locale: &'l Locale,
 }
@@ -63,21 +90,24 @@ impl Writer<'_> {
             };
             let (open, close) = (mark(open, "“"), mark(close, "”"));
             self.text(&open);
-            self.open.push((Tag::Quote, close));
+            self.open.push((Tag::Quote, close, self.state));
             return;
         }
+        let before = self.state;
+        self.state = before.inside(tag);
         let (open, close) = match self.format {
             Format::Text => text_tag(tag),
-            Format::Html => self.html_tag(tag),
-            Format::Markdown => self.markdown_tag(tag),
-            Format::Latex => self.latex_tag(tag),
+            Format::Html => html_tag(tag, before),
+            Format::Markdown => markdown_tag(tag, before, self.state),
+            Format::Latex => latex_tag(tag, before, self.state),
         };
         self.out.push_str(&open);
-        self.open.push((tag.clone(), close));
+        self.open.push((tag.clone(), close, before));
     }
 
     fn close(&mut self) {
-        let Some((tag, close)) = self.open.pop() else { return };
+        let Some((tag, close, state)) = self.open.pop() else { return };
+        self.state = state;
         if tag == Tag::Quote {
             self.quotes = self.quotes.saturating_sub(1);
             self.text(&close);
@@ -85,101 +115,91 @@ impl Writer<'_> {
             self.out.push_str(&close);
         }
     }
+}
 
-    /// Whether the innermost open tag of that kind is this one.
-    fn current(&self, kind: impl Fn(&Tag) -> Option<bool>) -> bool {
-        self.open.iter().rev().find_map(|(tag, _)| kind(tag)).unwrap_or(false)
-    }
-
-    fn italic(&self) -> bool {
-        self.current(|tag| match tag {
-            Tag::Style(style) => Some(*style == FontStyle::Italic),
-            _ => None,
-        })
-    }
-
-    fn bold(&self) -> bool {
-        self.current(|tag| match tag {
-            Tag::Weight(weight) => Some(*weight == Weight::Bold),
-            _ => None,
-        })
-    }
-
-    fn small_caps(&self) -> bool {
-        self.current(|tag| match tag {
-            Tag::SmallCaps(on) => Some(*on),
-            _ => None,
-        })
-    }
-
-    fn html_tag(&self, tag: &Tag) -> (String, String) {
-        let span = |style: &str| (format!("<span style=\"{style};\">"), "</span>".to_owned());
-        let element = |name: &str| (format!("<{name}>"), format!("</{name}>"));
-        match tag {
-            Tag::Style(FontStyle::Italic) if self.italic() => span("font-style:normal"),
-            Tag::Style(FontStyle::Italic) => element("i"),
-            Tag::Style(FontStyle::Oblique) => element("em"),
-            Tag::Style(FontStyle::Normal) => span("font-style:normal"),
-            Tag::SmallCaps(true) if self.small_caps() => span("font-variant:normal"),
-            Tag::SmallCaps(true) => span("font-variant:small-caps"),
-            Tag::SmallCaps(false) => span("font-variant:normal"),
-            Tag::Weight(Weight::Bold) if self.bold() => span("font-weight:normal"),
-            Tag::Weight(Weight::Bold) => element("b"),
-            Tag::Weight(Weight::Light) => span("font-weight:light"),
-            Tag::Weight(Weight::Normal) => span("font-weight:normal"),
-            Tag::Underline(true) => span("text-decoration:underline"),
-            Tag::Underline(false) => span("text-decoration:none"),
-            Tag::Vertical(Vertical::Superscript) => element("sup"),
-            Tag::Vertical(Vertical::Subscript) => element("sub"),
-            Tag::Vertical(Vertical::Baseline) => {
-                ("<span style=\"baseline\">".to_owned(), "</span>".to_owned())
-            }
-            Tag::Display(display) => {
-                let (before, class, after) = match display {
-                    Display::Block => ("\n\n    ", "csl-block", "\n"),
-                    Display::LeftMargin => ("\n    ", "csl-left-margin", ""),
-                    Display::RightInline => ("", "csl-right-inline", "\n  "),
-                    Display::Indent => ("", "csl-indent", "\n  "),
-                };
-                (format!("{before}<div class=\"{class}\">"), format!("</div>{after}"))
-            }
-            Tag::Quote | Tag::Link(_) => Default::default(),
+fn html_tag(tag: &Tag, before: State) -> (String, String) {
+    let span = |style: &str| (format!("<span style=\"{style};\">"), "</span>".to_owned());
+    let element = |name: &str| (format!("<{name}>"), format!("</{name}>"));
+    match tag {
+        Tag::Style(FontStyle::Italic) if before.italic => span("font-style:normal"),
+        Tag::Style(FontStyle::Italic) => element("i"),
+        Tag::Style(FontStyle::Oblique) => element("em"),
+        Tag::Style(FontStyle::Normal) if before.italic => span("font-style:normal"),
+        Tag::SmallCaps(true) if before.small_caps => span("font-variant:normal"),
+        Tag::SmallCaps(true) => span("font-variant:small-caps"),
+        Tag::SmallCaps(false) if before.small_caps => span("font-variant:normal"),
+        Tag::Weight(Weight::Bold) if before.bold => span("font-weight:normal"),
+        Tag::Weight(Weight::Bold) => element("b"),
+        Tag::Weight(Weight::Light) => span("font-weight:light"),
+        Tag::Weight(Weight::Normal) if before.bold => span("font-weight:normal"),
+        Tag::Underline(true) => span("text-decoration:underline"),
+        Tag::Underline(false) if before.underline => span("text-decoration:none"),
+        Tag::Vertical(Vertical::Superscript) => element("sup"),
+        Tag::Vertical(Vertical::Subscript) => element("sub"),
+        Tag::Vertical(Vertical::Baseline) => {
+            ("<span style=\"baseline\">".to_owned(), "</span>".to_owned())
         }
-    }
-
-    fn markdown_tag(&self, tag: &Tag) -> (String, String) {
-        let both = |mark: &str| (mark.to_owned(), mark.to_owned());
-        match tag {
-            Tag::Style(FontStyle::Italic | FontStyle::Oblique) if !self.italic() => both("*"),
-            // Markdown has no way back to upright inside emphasis but closing it.
-            Tag::Style(_) if self.italic() => both("*"),
-            Tag::Weight(Weight::Bold) if !self.bold() => both("**"),
-            Tag::Vertical(Vertical::Superscript) => both("^"),
-            Tag::Vertical(Vertical::Subscript) => both("~"),
-            Tag::SmallCaps(true) if !self.small_caps() => {
-                ("[".to_owned(), "]{.smallcaps}".to_owned())
+        Tag::NoDecoration => {
+            let mut open = String::new();
+            let mut close = String::new();
+            for (on, style) in [
+                (before.italic, "font-style:normal"),
+                (before.bold, "font-weight:normal"),
+                (before.small_caps, "font-variant:normal"),
+            ] {
+                if on {
+                    open.push_str(&span(style).0);
+                    close.push_str("</span>");
+                }
             }
-            Tag::Underline(true) => ("[".to_owned(), "]{.underline}".to_owned()),
-            _ => text_tag(tag),
+            (open, close)
         }
+        Tag::Display(display) => {
+            let (before, class, after) = match display {
+                Display::Block => ("\n\n    ", "csl-block", "\n"),
+                Display::LeftMargin => ("\n    ", "csl-left-margin", ""),
+                Display::RightInline => ("", "csl-right-inline", "\n  "),
+                Display::Indent => ("", "csl-indent", "\n  "),
+            };
+            (format!("{before}<div class=\"{class}\">"), format!("</div>{after}"))
+        }
+        _ => Default::default(),
     }
+}
 
-    fn latex_tag(&self, tag: &Tag) -> (String, String) {
-        let command = |name: &str| (format!("\\{name}{{"), "}".to_owned());
-        match tag {
-            Tag::Style(FontStyle::Italic | FontStyle::Oblique) if !self.italic() => {
-                command("textit")
-            }
-            Tag::Style(_) => command("textup"),
-            Tag::Weight(Weight::Bold) if !self.bold() => command("textbf"),
-            Tag::Weight(_) => command("textmd"),
-            Tag::SmallCaps(true) if !self.small_caps() => command("textsc"),
-            Tag::SmallCaps(_) => command("textnormal"),
-            Tag::Underline(true) => command("underline"),
-            Tag::Vertical(Vertical::Superscript) => command("textsuperscript"),
-            Tag::Vertical(Vertical::Subscript) => command("textsubscript"),
-            _ => text_tag(tag),
+fn markdown_tag(tag: &Tag, before: State, inside: State) -> (String, String) {
+    let both = |mark: &str| (mark.to_owned(), mark.to_owned());
+    match tag {
+        // Upright text inside emphasis: Markdown closes it and opens it again.
+        Tag::Style(_) if before.italic != inside.italic => both("*"),
+        Tag::NoDecoration if before.italic => both("*"),
+        Tag::Weight(_) if before.bold != inside.bold => both("**"),
+        Tag::Vertical(Vertical::Superscript) => both("^"),
+        Tag::Vertical(Vertical::Subscript) => both("~"),
+        Tag::SmallCaps(true) if !before.small_caps => {
+            ("[".to_owned(), "]{.smallcaps}".to_owned())
         }
+        Tag::Underline(true) => ("[".to_owned(), "]{.underline}".to_owned()),
+        _ => text_tag(tag),
+    }
+}
+
+fn latex_tag(tag: &Tag, before: State, inside: State) -> (String, String) {
+    let command = |name: &str| (format!("\\{name}{{"), "}".to_owned());
+    match tag {
+        Tag::Style(_) if before.italic == inside.italic => Default::default(),
+        Tag::Style(_) if inside.italic => command("textit"),
+        Tag::Style(_) => command("textup"),
+        Tag::NoDecoration => command("textnormal"),
+        Tag::Weight(_) if before.bold == inside.bold => Default::default(),
+        Tag::Weight(_) if inside.bold => command("textbf"),
+        Tag::Weight(_) => command("textmd"),
+        Tag::SmallCaps(true) if inside.small_caps => command("textsc"),
+        Tag::SmallCaps(_) if before.small_caps => command("textnormal"),
+        Tag::Underline(true) => command("underline"),
+        Tag::Vertical(Vertical::Superscript) => command("textsuperscript"),
+        Tag::Vertical(Vertical::Subscript) => command("textsubscript"),
+        _ => text_tag(tag),
     }
 }
 

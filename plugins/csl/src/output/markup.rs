@@ -16,6 +16,7 @@ const TAGS: &[(&str, &str)] = &[
     ("<sub>", "</sub>"),
     ("<sc>", "</sc>"),
     ("<span class=\"nocase\">", "</span>"),
+    ("<span class=\"nodecor\">", "</span>"),
     ("<span style=\"font-variant:small-caps;\">", "</span>"),
     ("<span style=\"font-variant: small-caps;\">", "</span>"),
 ];
@@ -33,7 +34,7 @@ enum Token {
 
 /// A prefix or suffix: markup without quotation marks.
 pub(crate) fn affix(text: &str) -> Vec<Node> {
-    if text.contains('<') { value(text) } else { vec![Node::text(text.replace('\'', "’"))] }
+    if text.contains('<') { value(text) } else { vec![Node::text(text)] }
 }
 
 /// Reads a value.
@@ -43,7 +44,8 @@ pub(crate) fn value(text: &str) -> Vec<Node> {
     }
     let tokens = pair(tokens(text));
     let mut at = 0;
-    nodes(&tokens, &mut at, None, 0)
+    let nodes = nodes(&tokens, &mut at, None, 0);
+    if nodes.len() > 1 { vec![Node::marked(Mark::Value, nodes)] } else { nodes }
 }
 
 fn tokens(text: &str) -> Vec<Token> {
@@ -213,8 +215,9 @@ fn opened(index: usize) -> Span {
         1 => Formatting { weight: Some(Weight::Bold), ..PLAIN },
         2 => Formatting { vertical: Some(Vertical::Superscript), ..PLAIN },
         3 => Formatting { vertical: Some(Vertical::Subscript), ..PLAIN },
-        4 | 6 | 7 => Formatting { small_caps: Some(true), ..PLAIN },
-        _ => return Span { mark: Some(Mark::NoCase), ..Span::default() },
+        4 | 7 | 8 => Formatting { small_caps: Some(true), ..PLAIN },
+        5 => return Span { mark: Some(Mark::NoCase), ..Span::default() },
+        _ => return Span { mark: Some(Mark::NoDecoration), ..Span::default() },
     };
     Span { formatting, ..Span::default() }
 }

@@ -37,6 +37,10 @@ pub(crate) enum Quotes {
 /// What a span is, for collapsing, substitution and text case.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mark {
+    /// A value of several pieces, between which punctuation stays as it is.
+    Value,
+    /// Text without decoration.
+    NoDecoration,
     /// Text that keeps its case.
     NoCase,
     /// The names of the first `cs:names`, one text each, and whether they end in "et al".
@@ -51,8 +55,6 @@ pub(crate) enum Mark {
     CitationNumber,
     /// A locator.
     Locator,
-    /// A link.
-    Link(String),
 }
 
 impl Node {

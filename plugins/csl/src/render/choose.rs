@@ -48,8 +48,8 @@ impl<'a> Context<'a> {
                     && self.cite.label.as_deref().unwrap_or("page") == label.replace(' ', "-")
             }
             Condition::Disambiguate(value) => {
-                self.tested = true;
-                self.decided.condition == *value
+                self.tested += 1;
+                (self.tested <= self.decided.conditions) == *value
             }
             Condition::Position(wanted) => self.is_at(*wanted),
             Condition::Unknown => false,

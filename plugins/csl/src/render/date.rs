@@ -3,7 +3,7 @@
 use super::{Context, Place, Rendered};
 use crate::item::date::{Date as Value, Day};
 use crate::output::{Mark, Node, case, decorate};
-use crate::style::elements::{Common, Date, DatePart, Form, PartName, Precision};
+use crate::style::elements::{Date, DatePart, Form, Formatting, PartName, Precision};
 
 /// A day with its season.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl<'a> Context<'a> {
             if let Some(case) = date.common.case {
                 case::apply(&mut nodes, case, self.english());
             }
-            self.append_suffix(&mut nodes);
+            self.append_suffix(&mut nodes, "");
             return Rendered::variable(decorate(nodes, &date.common));
         }
         let (parts, delimiter) = self.parts(date);
@@ -71,12 +71,12 @@ impl<'a> Context<'a> {
             if let Some(own) = date.parts.iter().find(|own| own.name == part.name) {
                 part.form = own.form.clone().or(part.form.take());
                 part.range_delimiter = own.range_delimiter.clone().or(part.range_delimiter.take());
-                let common = Common {
-                    prefix: part.common.prefix.clone(),
-                    suffix: part.common.suffix.clone(),
-                    ..own.common.clone()
-                };
-                part.common = common;
+                let common = &mut part.common;
+                common.case = own.common.case.or(common.case);
+                common.strip_periods |= own.common.strip_periods;
+                if own.common.formatting != Formatting::default() {
+                    common.formatting = own.common.formatting;
+                }
             }
         }
         let delimiter = local.delimiter.clone();
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
             PartName::Year => {
                 let mut nodes = vec![Node::text(self.year(moment.day.year, form)?)];
                 if !bare {
-                    self.append_suffix(&mut nodes);
+                    self.append_suffix(&mut nodes, "");
                 }
                 Some(vec![Node::marked(Mark::Year, nodes)])
             }
@@ -215,31 +215,23 @@ impl<'a> Context<'a> {
     fn year(&self, year: i64, form: Option<&str>) -> Option<String> {
         let term = |name: &str| self.locale.term(name, Form::Long, false).unwrap_or_default();
         Some(match (year, form) {
-            (..0, _) => format!("{}{}", -year, spaced(term("bc"))),
+            (..0, _) => format!("{}{}", -year, term("bc")),
             (0, _) => return None,
             (1000.., Some("short")) => format!("{:02}", year % 100),
-            (1..1000, _) => format!("{year}{}", spaced(term("ad"))),
+            (1..1000, _) => format!("{year}{}", term("ad")),
             _ => year.to_string(),
         })
     }
 
     /// Adds the year suffix where the style does not say its place.
-    fn append_suffix(&mut self, nodes: &mut Vec<Node>) {
+    pub(super) fn append_suffix(&mut self, nodes: &mut Vec<Node>, before: &str) {
         if self.suffixed || self.style.explicit_year_suffix || self.place == Place::SortKey {
             return;
         }
         if let Some(suffix) = self.decided.year_suffix.clone() {
             self.suffixed = true;
+            nodes.push(Node::text(before));
             nodes.push(Node::marked(Mark::YearSuffix, vec![Node::text(suffix)]));
         }
-    }
-}
-
-/// A term behind a year, with its blank.
-fn spaced(term: &str) -> String {
-    if term.is_empty() || term.starts_with(char::is_whitespace) {
-        term.to_owned()
-    } else {
-        format!(" {term}")
     }
 }

@@ -39,8 +39,8 @@ pub(crate) struct Decided {
     pub(crate) number: usize,
     pub(crate) year_suffix: Option<String>,
     pub(crate) label: String,
-    /// The condition `disambiguate` holds.
-    pub(crate) condition: bool,
+    /// How many conditions `disambiguate` hold, from the first one on.
+    pub(crate) conditions: usize,
     /// Names shown beyond those that the style shows, of each rendered list.
     pub(crate) more_names: usize,
     /// How much of the given name is shown, by list and name.
@@ -71,8 +71,8 @@ pub(crate) struct Context<'a> {
     /// The names of each list that was rendered, with the number of those that are shown.
     pub(crate) shown: Vec<(Vec<crate::item::name::Name>, usize)>,
     pub(crate) suffixed: bool,
-    /// The condition `disambiguate` was tested.
-    pub(crate) tested: bool,
+    /// How many conditions `disambiguate` were tested.
+    pub(crate) tested: usize,
     depth: usize,
     /// Variables with a value that were rendered, while a `cs:substitute` is.
     recorded: Option<Vec<String>>,
@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
             lists: 0,
             shown: Vec::new(),
             suffixed: false,
-            tested: false,
+            tested: 0,
             depth: 0,
             recorded: None,
             forced: NameOptions::default(),

@@ -2,7 +2,7 @@
 
 use super::{Context, Place};
 use crate::item::name::Name;
-use crate::output::{Node, case, decorate, markup};
+use crate::output::{Node, case, markup};
 use crate::style::Demote;
 use crate::style::elements::{Common, Names};
 use crate::style::options::{NameForm, NameOptions, SortOrder};
@@ -47,7 +47,7 @@ impl<'n> Styled<'n> {
     /// Renders the name at `index` of its list.
     pub(super) fn person(&self, name: &Name, index: usize, level: Given) -> Vec<Node> {
         if let Some(literal) = &name.literal {
-            return self.part(literal, &self.family);
+            return affixed(self.part(literal, &self.family), &self.family);
         }
         let short = self.options.form == Some(NameForm::Short);
         let given = self.given(name, level);
@@ -57,10 +57,10 @@ impl<'n> Styled<'n> {
                 Some(SortOrder::First) => index == 0,
                 None => false,
             };
-        let family = self.part(&name.family, &self.family);
         if name.is_unspaced() {
-            let given = if short && level == Given::Style { String::new() } else { name.given.clone() };
-            return [family, self.part(&given, &self.given)].concat();
+            let given = if short && level == Given::Style { "" } else { name.given.as_str() };
+            let family = affixed(self.part(&name.family, &self.family), &self.family);
+            return [family, affixed(self.part(given, &self.given), &self.given)].concat();
         }
         let demoted = match self.demote {
             Demote::Never => false,
@@ -71,10 +71,11 @@ impl<'n> Styled<'n> {
             let shown = !demoted || short && !self.sort_key;
             let mut nodes = Vec::new();
             if shown && !name.non_dropping.is_empty() {
-                nodes.extend(self.part(&name.non_dropping, &self.family_particle()));
+                nodes.extend(plain_part(&name.non_dropping, &self.family));
                 nodes.push(Node::text(gap(&name.non_dropping)));
             }
-            nodes.extend(family);
+            nodes.extend(self.part(&name.family, &self.family));
+            nodes = affixed(nodes, &self.family);
             if !shown && !name.non_dropping.is_empty() {
                 nodes.push(Node::text(", "));
                 nodes.push(Node::text(name.non_dropping.clone()));
@@ -85,50 +86,43 @@ impl<'n> Styled<'n> {
             }
             return nodes;
         }
-        let given_nodes = self.part(&given, &self.given);
         if name.static_ordering {
-            return [family, vec![Node::text(" ")], given_nodes].concat();
+            let family = self.part(&name.family, &self.family);
+            return [family, vec![Node::text(" ")], self.part(&given, &self.given)].concat();
         }
-        if inverted { self.inverted(name, family, given_nodes, demoted) }
-        else { self.natural(name, family, given_nodes) }
+        if inverted {
+            self.inverted(name, &given, demoted)
+        } else {
+            self.natural(name, &given)
+        }
     }
 
-    fn family_particle(&self) -> Common {
-        Common { formatting: self.family.formatting, ..Common::default() }
-    }
-
-    fn given_particle(&self) -> Common {
-        Common { formatting: self.given.formatting, ..Common::default() }
-    }
-
-    fn inverted(
-        &self,
-        name: &Name,
-        family: Vec<Node>,
-        given: Vec<Node>,
-        demoted: bool,
-    ) -> Vec<Node> {
+    fn inverted(&self, name: &Name, given: &str, demoted: bool) -> Vec<Node> {
         let separator = match &self.options.sort_separator {
             _ if self.sort_key => " ",
             Some(separator) => separator,
             None => ", ",
         };
-        let mut nodes = Vec::new();
+        let mut first = Vec::new();
         if !demoted && !name.non_dropping.is_empty() {
-            nodes.extend(self.part(&name.non_dropping, &self.family_particle()));
-            nodes.push(Node::text(gap(&name.non_dropping)));
+            first.extend(plain_part(&name.non_dropping, &self.family));
+            first.push(Node::text(gap(&name.non_dropping)));
         }
-        nodes.extend(family);
+        first.extend(self.part(&name.family, &self.family));
+        let mut nodes = affixed(first, &self.family);
         nodes.push(Node::text(separator));
-        nodes.extend(given);
-        let mut particles = vec![&name.dropping];
+        let mut second = self.part(given, &self.given);
+        let mut particles = vec![(&name.dropping, &self.given)];
         if demoted {
-            particles.push(&name.non_dropping);
+            particles.push((&name.non_dropping, &self.family));
         }
-        for particle in particles.into_iter().filter(|particle| !particle.is_empty()) {
-            nodes.push(Node::text(" "));
-            nodes.extend(self.part(particle, &self.given_particle()));
+        for (particle, common) in particles {
+            if !particle.is_empty() {
+                second.push(Node::text(" "));
+                second.extend(plain_part(particle, common));
+            }
         }
+        nodes.extend(affixed(second, &self.given));
         if !name.suffix.is_empty() {
             nodes.push(Node::text(separator));
             nodes.push(Node::text(name.suffix.clone()));
@@ -136,20 +130,27 @@ impl<'n> Styled<'n> {
         nodes
     }
 
-    fn natural(&self, name: &Name, family: Vec<Node>, given: Vec<Node>) -> Vec<Node> {
-        let mut nodes = given;
-        if !nodes.is_empty() {
+    fn natural(&self, name: &Name, given: &str) -> Vec<Node> {
+        let mut first = self.part(given, &self.given);
+        let mut glued = false;
+        if !name.dropping.is_empty() {
+            if !first.is_empty() {
+                first.push(Node::text(" "));
+            }
+            first.extend(plain_part(&name.dropping, &self.given));
+            glued = gap(&name.dropping).is_empty();
+        }
+        let mut nodes = affixed(first, &self.given);
+        if !nodes.is_empty() && !glued {
             nodes.push(Node::text(" "));
         }
-        if !name.dropping.is_empty() {
-            nodes.extend(self.part(&name.dropping, &self.given_particle()));
-            nodes.push(Node::text(gap(&name.dropping)));
-        }
+        let mut second = Vec::new();
         if !name.non_dropping.is_empty() {
-            nodes.extend(self.part(&name.non_dropping, &self.family_particle()));
-            nodes.push(Node::text(gap(&name.non_dropping)));
+            second.extend(plain_part(&name.non_dropping, &self.family));
+            second.push(Node::text(gap(&name.non_dropping)));
         }
-        nodes.extend(family);
+        second.extend(self.part(&name.family, &self.family));
+        nodes.extend(affixed(second, &self.family));
         if !name.suffix.is_empty() {
             nodes.push(Node::text(if name.comma_suffix { ", " } else { " " }));
             nodes.push(Node::text(name.suffix.clone()));
@@ -174,6 +175,7 @@ impl<'n> Styled<'n> {
         }
     }
 
+    /// A part with its formatting and case, without its affixes.
     fn part(&self, text: &str, common: &Common) -> Vec<Node> {
         if text.is_empty() {
             return Vec::new();
@@ -182,8 +184,24 @@ impl<'n> Styled<'n> {
         if let Some(case) = common.case {
             case::apply(&mut nodes, case, true);
         }
-        decorate(nodes, common).into_iter().collect()
+        vec![Node::formatted(common.formatting, nodes)]
     }
+}
+
+/// A particle with the formatting of a part.
+fn plain_part(text: &str, common: &Common) -> Vec<Node> {
+    vec![Node::formatted(common.formatting, vec![Node::text(text)])]
+}
+
+/// Nodes with the affixes of a part.
+fn affixed(nodes: Vec<Node>, common: &Common) -> Vec<Node> {
+    if nodes.is_empty() || (common.prefix.is_empty() && common.suffix.is_empty()) {
+        return nodes;
+    }
+    let mut out = vec![Node::text(common.prefix.clone())];
+    out.extend(nodes);
+    out.push(Node::text(common.suffix.clone()));
+    out
 }
 
 /// A name as text for comparing: its parts in the order of sorting.

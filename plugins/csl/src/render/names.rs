@@ -124,11 +124,11 @@ impl<'a> Context<'a> {
             min = options.et_al_subsequent_min.or(min);
             first = options.et_al_subsequent_use_first.or(first);
         }
-        let (Some(min), Some(first)) = (min, first.or(Some(1))) else { return (count, false) };
+        let (Some(min), Some(first)) = (min, first) else { return (count, false) };
         if min == 0 || count < min {
             return (count, false);
         }
-        let first = first.max(1) + self.decided.more_names;
+        let first = first + self.decided.more_names;
         if first >= count { (count, false) } else { (first, true) }
     }
 
@@ -151,6 +151,7 @@ impl<'a> Context<'a> {
             nodes.iter().map(|node| crate::output::plain(std::slice::from_ref(node))).collect();
         let delimiter = options.delimiter.as_deref().unwrap_or(", ");
         let inverted = |index: usize| match options.name_as_sort_order {
+            _ if people.get(index).is_some_and(|person| person.literal.is_some()) => false,
             Some(SortOrder::All) => true,
             Some(SortOrder::First) => index == 0,
             None => false,
@@ -160,7 +161,9 @@ impl<'a> Context<'a> {
             And::Symbol => self.locale.term("and", Form::Symbol, false).unwrap_or("&"),
         });
         let and = and.filter(|_| self.place != Place::SortKey);
-        let nodes = if truncated {
+        let nodes = if shown == 0 {
+            Vec::new()
+        } else if truncated {
             let last = options.et_al_use_last == Some(true) && people.len() >= shown + 2;
             let precedes = |rule: Option<Precedes>| match rule.unwrap_or(Precedes::Contextual) {
                 Precedes::Always => true,
@@ -195,10 +198,12 @@ impl<'a> Context<'a> {
                 Precedes::AfterInvertedName => inverted(count - 2),
             };
             let separator = match (precedes, delimiter.ends_with(char::is_whitespace)) {
-                (true, true) => format!("{delimiter}{and} "),
-                (true, false) => format!("{delimiter} {and} "),
-                (false, _) => format!(" {and} "),
+                (true, true) => format!("{delimiter}{and}"),
+                (true, false) => format!("{delimiter} {and}"),
+                (false, _) => format!(" {and}"),
             };
+            let gap = if and.ends_with(char::is_whitespace) { "" } else { " " };
+            let separator = format!("{separator}{gap}");
             let mut nodes = nodes;
             let last = nodes.pop();
             let mut nodes = join(nodes, delimiter);

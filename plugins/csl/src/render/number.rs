@@ -3,7 +3,7 @@
 use super::{Context, Place, Rendered};
 use crate::locale::{Gender, Locale};
 use crate::output::{Mark, Node, case, decorate};
-use crate::style::elements::{Number, NumberForm};
+use crate::style::elements::{Form, Number, NumberForm};
 
 impl<'a> Context<'a> {
     pub(super) fn number(&mut self, number: &'a Number) -> Rendered {
@@ -58,7 +58,16 @@ pub(super) fn is_numeric(value: &str) -> bool {
 
 /// Whether a value has several numbers.
 pub(super) fn is_multiple(value: &str) -> bool {
-    parts(value).iter().filter(|part| matches!(part, Part::Number(_))).count() > 1
+    let number = |text: &str| {
+        text.bytes().any(|b| b.is_ascii_digit()) || super::pages::is_roman(text)
+    };
+    let parts = parts(value);
+    let mut numbers = parts.iter().filter_map(|part| match part {
+        Part::Number(text) => Some(number(text)),
+        Part::Separator(_) => None,
+    });
+    let all = numbers.clone().count();
+    all > 1 && numbers.all(|number| number)
 }
 
 enum Part<'v> {
@@ -100,7 +109,7 @@ fn parts(value: &str) -> Vec<Part<'_>> {
 }
 
 /// A value of a number variable in text: ranges with a dash.
-pub(super) fn plain(value: &str) -> String {
+pub(super) fn plain(value: &str, locale: &Locale) -> String {
     let digits = |text: &str| text.chars().next().is_some_and(|c| c.is_ascii_digit());
     if !is_numeric(value) || !digits(value) {
         return value.replace("\\-", "-");
@@ -109,10 +118,20 @@ pub(super) fn plain(value: &str) -> String {
     for part in parts(value) {
         match part {
             Part::Number(text) => out.push_str(&text.replace("\\-", "-")),
-            Part::Separator(text) => out.push_str(text),
+            Part::Separator(text) => push_separator(text, locale, &mut out),
         }
     }
     out
+}
+
+/// Writes the sign between two numbers: an ampersand as the locale has it.
+fn push_separator(text: &str, locale: &Locale, out: &mut String) {
+    if text == " & " {
+        let and = locale.term("and", Form::Symbol, false).unwrap_or("&");
+        out.push_str(&format!(" {and} "));
+    } else {
+        out.push_str(text);
+    }
 }
 
 /// A value in a form: every number of it, if it is numeric.
@@ -123,12 +142,12 @@ fn numerals(
     gender: Option<Gender>,
 ) -> String {
     if form == NumberForm::Numeric || !is_numeric(value) {
-        return plain(value);
+        return plain(value, locale);
     }
     let mut out = String::new();
     for part in parts(value) {
         match part {
-            Part::Separator(text) => out.push_str(text),
+            Part::Separator(text) => push_separator(text, locale, &mut out),
             Part::Number(text) => match text.parse::<u64>() {
                 Ok(number) => out.push_str(&numeral(number, form, locale, gender)),
                 Err(_) => out.push_str(text),

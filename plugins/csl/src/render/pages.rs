@@ -7,7 +7,7 @@ use crate::style::elements::Form;
 /// A locator as it is shown: a range of pages in the style's format, other ranges with a dash.
 pub(super) fn locator(text: &str, context: &Context<'_>) -> String {
     let label = context.cite.label.as_deref().unwrap_or("page");
-    if label == "page" { range(text, context) } else { super::number::plain(text) }
+    if label == "page" { range(text, context) } else { super::number::plain(text, context.locale) }
 }
 
 /// A value of `page` with its ranges in the style's format.
@@ -22,7 +22,8 @@ pub(super) fn range(text: &str, context: &Context<'_>) -> String {
         let mut first = true;
         for piece in part.split('&') {
             if !first {
-                out.push_str(" & ");
+                let and = context.locale.term("and", Form::Symbol, false).unwrap_or("&");
+                out.push_str(&format!(" {and} "));
             }
             first = false;
             out.push_str(&one(piece.trim(), delimiter, context.style.page_range_format));
@@ -69,7 +70,7 @@ fn one(part: &str, delimiter: &str, format: Option<PageRange>) -> String {
     format!("{start}{delimiter}{end}")
 }
 
-fn is_roman(text: &str) -> bool {
+pub(super) fn is_roman(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| "ivxlcdmIVXLCDM".contains(c))
 }
 

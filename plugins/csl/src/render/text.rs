@@ -12,13 +12,21 @@ impl<'a> Context<'a> {
             }
             TextSource::Term { name, form, plural } => {
                 let term = self.locale.term(name, *form, *plural).unwrap_or_default();
-                let nodes = vec![Node::text(term)];
+                let mut nodes = vec![Node::text(term)];
+                if name == "no date" {
+                    // It takes the place of a date, and its year suffix.
+                    self.append_suffix(&mut nodes, "-");
+                    return Rendered::variable(self.finish(nodes, text));
+                }
                 Rendered::constant(self.finish(nodes, text))
             }
             TextSource::Macro(name) => {
                 let style = self.style;
                 let Some(elements) = style.macros.get(name) else { return Rendered::default() };
                 let inner = self.elements(elements);
+                if inner.called && !inner.filled {
+                    return Rendered { nodes: Vec::new(), called: true, filled: false };
+                }
                 let node = self.finish(inner.nodes, text);
                 let (called, filled) = (inner.called, inner.filled);
                 Rendered { nodes: node.into_iter().collect(), called, filled }
@@ -88,7 +96,7 @@ impl<'a> Context<'a> {
             "page" | "page-first" => Some(markup::value(&pages::range(value, self))),
             "DOI" | "URL" | "PMID" | "PMCID" => Some(vec![Node::text(value)]),
             _ if crate::item::NUMBERS.contains(&name) => {
-                Some(markup::value(&super::number::plain(value)))
+                Some(markup::value(&super::number::plain(value, self.locale)))
             }
             _ => Some(markup::value(value)),
         }
