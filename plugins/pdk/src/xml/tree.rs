@@ -187,7 +187,14 @@ impl<'d> Tree<'d> {
         self.value(node, |full| full.contains(':') && local(full) == name)
     }
 
-    fn value(&self, node: Node, wanted: impl Fn(&'d str) -> bool) -> Option<Cow<'d, str>> {
+    /// The value of the attribute `name`, with any prefix, with its blanks: a delimiter such as `", "`.
+    pub fn verbatim_attribute(&self, node: Node, name: &str) -> Option<String> {
+        let raw = self.raw(node, |full| local(full) == name)?;
+        // XML reads a line feed in a value as a blank, and a character reference to it as itself.
+        Some(text::decode_entities(&raw.replace(['\t', '\n', '\r'], " ")).into_owned())
+    }
+
+    fn raw(&self, node: Node, wanted: impl Fn(&'d str) -> bool) -> Option<&'d str> {
         let from = self.entry(node).attributes as usize;
         if !matches!(self.entry(node).piece, Piece::Element(_)) {
             return None;
@@ -195,8 +202,11 @@ impl<'d> Tree<'d> {
         let next = self.entries.get(node.0 as usize + 1);
         let to = next.map_or(self.attributes.len(), |next| next.attributes as usize);
         let mut found = self.attributes[from..to].iter();
-        let found = found.find(|one| wanted(one.name) && !one.name.starts_with("xmlns"))?;
-        match text::decode_entities(found.raw) {
+        found.find(|one| wanted(one.name) && !one.name.starts_with("xmlns")).map(|one| one.raw)
+    }
+
+    fn value(&self, node: Node, wanted: impl Fn(&'d str) -> bool) -> Option<Cow<'d, str>> {
+        match text::decode_entities(self.raw(node, wanted)?) {
             Cow::Borrowed(value) => text::present(value),
             Cow::Owned(value) => text::present(&value).map(|value| Cow::Owned(value.into_owned())),
         }

@@ -1,0 +1,130 @@
+//! Citations: clusters of cites, their order, and how they collapse.
+
+mod collapse;
+pub(crate) mod position;
+
+use crate::output::{Mark, Node, Span, markup};
+use crate::processor::Processor;
+use crate::render::{Cite, Context, Place, Rendered};
+use crate::sort;
+
+/// One item of a citation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CiteItem {
+    /// The index of the item.
+    pub(crate) item: usize,
+    pub(crate) cite: Cite,
+    pub(crate) prefix: String,
+    pub(crate) suffix: String,
+}
+
+/// A cite that is rendered.
+pub(crate) struct RenderedCite<'c> {
+    pub(crate) source: &'c CiteItem,
+    pub(crate) nodes: Vec<Node>,
+    /// The names that it begins with.
+    pub(crate) names: Option<String>,
+}
+
+impl Processor<'_> {
+    /// Renders a citation's cites in their order.
+    pub(crate) fn citation(&self, cites: &[CiteItem]) -> Vec<Node> {
+        let layout = &self.style.citation;
+        let mut order: Vec<(&CiteItem, Vec<sort::KeyValue>)> = cites
+            .iter()
+            .map(|cite| {
+                let (item, decided) = (&self.items[cite.item], &self.decided[cite.item]);
+                let keys = sort::keys(
+                    &self.style, &self.locale, &layout.names, &layout.sort, item, decided, &cite.cite,
+                );
+                (cite, keys)
+            })
+            .collect();
+        if !layout.sort.is_empty() {
+            order.sort_by(|left, right| {
+                let number = |cite: &CiteItem| self.decided[cite.item].number;
+                sort::compare(&layout.sort, &left.1, &right.1)
+                    .then_with(|| number(left.0).cmp(&number(right.0)))
+            });
+        }
+        let rendered: Vec<RenderedCite<'_>> = order
+            .into_iter()
+            .map(|(source, _)| {
+                let nodes = self.cite(source, false);
+                let names = collapse::names_of(&nodes);
+                RenderedCite { source, nodes, names }
+            })
+            .filter(|cite| !cite.nodes.iter().all(Node::is_empty))
+            .collect();
+        let nodes = collapse::joined(self, rendered);
+        if nodes.iter().all(Node::is_empty) {
+            return Vec::new();
+        }
+        if cites.iter().all(|cite| cite.cite.author_only) {
+            return nodes;
+        }
+        let mut children = Vec::new();
+        if !layout.prefix.is_empty() {
+            children.extend(markup::affix(&layout.prefix));
+        }
+        children.extend(nodes);
+        if !layout.suffix.is_empty() {
+            children.extend(markup::affix(&layout.suffix));
+        }
+        vec![Node::Span(Box::new(Span {
+            formatting: layout.formatting,
+            children,
+            ..Span::default()
+        }))]
+    }
+
+    /// Renders one cite with its affixes; `without_names` leaves its first names out.
+    pub(crate) fn cite(&self, source: &CiteItem, without_names: bool) -> Vec<Node> {
+        let mut cite = source.cite.clone();
+        cite.suppress_author |= without_names;
+        let rendered = self.render_cite(source.item, &cite);
+        let mut nodes = rendered.nodes;
+        if source.cite.author_only {
+            nodes = first_names(&nodes).into_iter().collect();
+        }
+        if nodes.iter().all(Node::is_empty) {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        if !source.prefix.is_empty() {
+            let mut prefix = source.prefix.clone();
+            if prefix.chars().next_back().is_some_and(|c| c.is_alphanumeric() || ".,;:".contains(c)) {
+                prefix.push(' ');
+            }
+            out.extend(markup::value(&prefix));
+        }
+        out.extend(nodes);
+        if !source.suffix.is_empty() {
+            let mut suffix = source.suffix.clone();
+            if suffix.chars().next().is_some_and(|c| c.is_alphanumeric() || "([".contains(c)) {
+                suffix.insert(0, ' ');
+            }
+            out.extend(markup::value(&suffix));
+        }
+        out
+    }
+
+    /// Renders an item by the citation's layout, without the layout's affixes.
+    pub(crate) fn render_cite(&self, item: usize, cite: &Cite) -> Rendered {
+        let layout = &self.style.citation;
+        let (item, decided) = (&self.items[item], &self.decided[item]);
+        let mut context = Context::new(
+            &self.style, &self.locale, item, cite, decided, &layout.names, Place::Citation,
+        );
+        context.elements(&layout.elements)
+    }
+}
+
+/// The first names of a cite.
+fn first_names(nodes: &[Node]) -> Option<Node> {
+    nodes.iter().find_map(|node| match node {
+        Node::Span(span) if matches!(span.mark, Some(Mark::Names(_))) => Some(node.clone()),
+        Node::Span(span) => first_names(&span.children),
+        Node::Text(_) => None,
+    })
+}

@@ -1,0 +1,75 @@
+//! Tells persons apart in all citations: rules `all-names` and `primary-name`.
+
+use std::collections::{HashMap, HashSet};
+
+use super::raise;
+use crate::item::name::Name;
+use crate::processor::Processor;
+use crate::render::Given;
+use crate::style::options::GivenRule;
+
+/// Expands the given names of different persons whose names are shown alike.
+pub(super) fn expand_everywhere(processor: &mut Processor<'_>, order: &[usize], rule: GivenRule) {
+    let primary = matches!(rule, GivenRule::PrimaryName | GivenRule::PrimaryNameWithInitials);
+    let initials =
+        matches!(rule, GivenRule::AllNamesWithInitials | GivenRule::PrimaryNameWithInitials);
+    let mut lists: Vec<(usize, Vec<(Vec<Name>, usize)>)> = Vec::new();
+    let mut persons: HashMap<String, HashSet<Name>> = HashMap::new();
+    for &item in order {
+        let shown = processor.shown_lists(item);
+        for (people, _) in &shown {
+            let count = if primary { 1 } else { people.len() };
+            for person in people.iter().take(count).filter(|person| person.literal.is_none()) {
+                persons.entry(family(person)).or_default().insert(person.clone());
+            }
+        }
+        lists.push((item, shown));
+    }
+    for (item, shown) in lists {
+        for (list, (people, _)) in shown.iter().enumerate() {
+            let count = if primary { 1 } else { people.len() };
+            for (index, person) in people.iter().take(count).enumerate() {
+                let Some(same) = persons.get(&family(person)) else { continue };
+                if same.len() < 2 {
+                    continue;
+                }
+                if let Some(level) = needed(processor, person, same, initials) {
+                    raise(&mut processor.decided[item], list, index, level);
+                }
+            }
+        }
+    }
+}
+
+fn family(name: &Name) -> String {
+    format!("{} {} {}", name.dropping, name.non_dropping, name.family)
+}
+
+/// How much of a given name tells a person from the others of that family name.
+fn needed(
+    processor: &Processor<'_>,
+    person: &Name,
+    same: &HashSet<Name>,
+    initials: bool,
+) -> Option<Given> {
+    let with = processor.style.citation_initialize_with();
+    let others = || same.iter().filter(|other| *other != person);
+    if others().all(|other| other.given == person.given) {
+        return None;
+    }
+    let Some(with) = with else { return Some(Given::Full) };
+    let short = |name: &Name| crate::render::initialize(&name.given, &with, false, true);
+    let own = short(person);
+    if initials {
+        return others().any(|other| short(other) != own).then_some(Given::Initials);
+    }
+    if others().all(|other| short(other) != own) {
+        return Some(Given::Initials);
+    }
+    let alike = others().filter(|other| short(other) == own);
+    if alike.into_iter().all(|other| other.given == person.given) {
+        Some(Given::Initials)
+    } else {
+        Some(Given::Full)
+    }
+}

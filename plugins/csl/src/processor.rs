@@ -1,0 +1,189 @@
+//! The processor: a style and a locale applied to items.
+
+use std::collections::HashMap;
+
+use crate::citation::position::{self, Cluster};
+use crate::disambiguation;
+use crate::item::Item;
+use crate::item::name::Name;
+use crate::locale::{Layer, Locale};
+use crate::output::assemble::assemble;
+use crate::output::format::{Format, write};
+use crate::output::{Node, plain};
+use crate::render::{Cite, Context, Decided, Place};
+use crate::sort;
+use crate::style::{KeySource, Style};
+use crate::style::elements::{Branch, Condition, Element, Position, TextSource};
+
+/// A style applied to items.
+pub(crate) struct Processor<'p> {
+    pub(crate) style: Style,
+    pub(crate) locale: Locale,
+    pub(crate) items: Vec<Item>,
+    pub(crate) decided: Vec<Decided>,
+    tests_ambiguity: bool,
+    marker: std::marker::PhantomData<&'p ()>,
+}
+
+impl Processor<'_> {
+    /// A processor for a style, in the locale `language` or that of the style.
+    pub(crate) fn new(
+        style: Style,
+        files: &HashMap<String, Layer>,
+        language: Option<&str>,
+        items: Vec<Item>,
+    ) -> Self {
+        let language = language.or(style.default_locale.as_deref()).unwrap_or("en-US").to_owned();
+        let locale = Locale::new(language.trim(), files, &style.locales);
+        let decided = vec![Decided::default(); items.len()];
+        let tests = |elements: &[Element]| tests_ambiguity(elements, 0);
+        let tests_ambiguity = tests(&style.citation.elements) || style.macros.values().any(|m| tests(m));
+        Self { style, locale, items, decided, tests_ambiguity, marker: std::marker::PhantomData }
+    }
+
+    /// Numbers the items in the order of the bibliography, and tells their citations apart. Returns
+    /// that order.
+    pub(crate) fn register(&mut self, order: &[usize]) -> Vec<usize> {
+        for (index, &item) in order.iter().enumerate() {
+            self.decided[item].number = index + 1;
+            if self.style.uses_label {
+                self.decided[item].label = {
+                    let own = self.items[item].text("citation-label").map(str::to_owned);
+                    own.unwrap_or_else(|| crate::label::trigraph(&self.items[item]))
+                };
+            }
+        }
+        let sorted = self.sorted(order);
+        if !self.sorts_by_number() {
+            for (index, &item) in sorted.iter().enumerate() {
+                self.decided[item].number = index + 1;
+            }
+        }
+        disambiguation::decide(self, &sorted);
+        if self.decided.iter().any(|decided| decided.year_suffix.is_some()) {
+            return self.sorted(&sorted);
+        }
+        sorted
+    }
+
+    /// Whether the bibliography is ordered by the numbers, descending.
+    fn sorts_by_number(&self) -> bool {
+        let Some(key) = self.style.bibliography.as_ref().and_then(|layout| layout.sort.first())
+        else {
+            return false;
+        };
+        key.descending
+            && match &key.what {
+                KeySource::Variable(name) => name == "citation-number",
+                KeySource::Macro(name) => {
+                    self.style.macros.get(name).is_some_and(|elements| is_number(elements))
+                }
+            }
+    }
+
+    fn sorted(&self, order: &[usize]) -> Vec<usize> {
+        let mut sorted = order.to_vec();
+        let Some(layout) = &self.style.bibliography else { return sorted };
+        if layout.sort.is_empty() {
+            return sorted;
+        }
+        let cite = Cite::default();
+        let keys: HashMap<usize, Vec<sort::KeyValue>> = order
+            .iter()
+            .map(|&item| {
+                let keys = sort::keys(
+                    &self.style, &self.locale, &layout.names, &layout.sort, &self.items[item],
+                    &self.decided[item], &cite,
+                );
+                (item, keys)
+            })
+            .collect();
+        sorted.sort_by(|left, right| match (keys.get(left), keys.get(right)) {
+            (Some(left), Some(right)) => sort::compare(&layout.sort, left, right),
+            _ => std::cmp::Ordering::Equal,
+        });
+        sorted
+    }
+
+    /// Sets the positions of cites in a document.
+    pub(crate) fn assign_positions(&self, clusters: &mut [Cluster]) {
+        position::assign(clusters, self.style.citation.options.near_note_distance);
+    }
+
+    /// Writes nodes in a format.
+    pub(crate) fn write(&self, nodes: &[Node], format: Format) -> String {
+        let pieces = assemble(nodes, self.locale.punctuation_in_quote());
+        write(&pieces, format, &self.locale)
+    }
+
+    /// Whether the style asks whether citations are ambiguous.
+    pub(crate) fn tests_ambiguity(&self) -> bool {
+        self.tests_ambiguity
+    }
+
+    /// A citation of an item without locator and year suffix, for comparing.
+    pub(crate) fn bare_citation(&self, item: usize) -> String {
+        let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
+        let layout = &self.style.citation;
+        let decided = Decided { year_suffix: None, ..self.decided[item].clone() };
+        let mut context = Context::new(
+            &self.style, &self.locale, &self.items[item], &cite, &decided, &layout.names,
+            Place::Citation,
+        );
+        plain(&context.elements(&layout.elements).nodes)
+    }
+
+    /// The lists of names in an item's citation, with the number of names shown of each.
+    pub(crate) fn shown_lists(&self, item: usize) -> Vec<(Vec<Name>, usize)> {
+        let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
+        let layout = &self.style.citation;
+        let mut context = Context::new(
+            &self.style, &self.locale, &self.items[item], &cite, &self.decided[item],
+            &layout.names, Place::Citation,
+        );
+        context.elements(&layout.elements);
+        context.shown
+    }
+
+    /// The most names that any item of a group does not show.
+    pub(crate) fn hidden_names(&self, group: &[usize]) -> usize {
+        let lists = group.iter().flat_map(|&item| self.shown_lists(item));
+        lists.map(|(people, shown)| people.len().saturating_sub(shown)).max().unwrap_or(0)
+    }
+
+    /// The most names that items of a group show, by list.
+    pub(crate) fn shown_names(&self, group: &[usize]) -> Vec<usize> {
+        let mut most: Vec<usize> = Vec::new();
+        for &item in group {
+            for (index, (_, shown)) in self.shown_lists(item).into_iter().enumerate() {
+                if most.len() <= index {
+                    most.resize(index + 1, 0);
+                }
+                most[index] = most[index].max(shown);
+            }
+        }
+        most
+    }
+}
+
+fn tests_ambiguity(elements: &[Element], depth: usize) -> bool {
+    let branch = |branch: &Branch| {
+        let own = |test: &Condition| matches!(test, Condition::Disambiguate(_));
+        branch.conditions.iter().any(own) || tests_ambiguity(&branch.elements, depth + 1)
+    };
+    depth < 64
+        && elements.iter().any(|element| match element {
+            Element::Choose(branches) => branches.iter().any(branch),
+            Element::Group(group) => tests_ambiguity(&group.elements, depth + 1),
+            Element::Names(names) => tests_ambiguity(&names.substitute, depth + 1),
+            _ => false,
+        })
+}
+
+/// Whether elements show the number of a citation, and nothing else.
+fn is_number(elements: &[Element]) -> bool {
+    matches!(elements, [Element::Text(text)] if matches!(
+        &text.source,
+        TextSource::Variable { name, .. } if name == "citation-number"
+    )) || matches!(elements, [Element::Number(number)] if number.variable == "citation-number")
+}

@@ -1,0 +1,104 @@
+//! `cs:text`.
+
+use super::{Context, Rendered, pages};
+use crate::output::{Mark, Node, case, decorate, markup};
+use crate::style::elements::{Text, TextSource};
+
+impl<'a> Context<'a> {
+    pub(super) fn text(&mut self, text: &'a Text) -> Rendered {
+        match &text.source {
+            TextSource::Value(value) => {
+                Rendered::constant(self.finish(markup::value(value), text))
+            }
+            TextSource::Term { name, form, plural } => {
+                let term = self.locale.term(name, *form, *plural).unwrap_or_default();
+                let mut nodes = vec![Node::text(term)];
+                if name == "no date" {
+                    // It takes the place of a date, and its year suffix.
+                    self.append_suffix(&mut nodes, "-");
+                    return Rendered::variable(self.finish(nodes, text));
+                }
+                Rendered::constant(self.finish(nodes, text))
+            }
+            TextSource::Macro(name) => {
+                let style = self.style;
+                let Some(elements) = style.macros.get(name) else { return Rendered::default() };
+                let inner = self.elements(elements);
+                if inner.called && !inner.filled {
+                    return Rendered { nodes: Vec::new(), called: true, filled: false };
+                }
+                let node = self.finish(inner.nodes, text);
+                let (called, filled) = (inner.called, inner.filled);
+                Rendered { nodes: node.into_iter().collect(), called, filled }
+            }
+            TextSource::Variable { name, short } => {
+                let nodes = self.variable(name, *short);
+                Rendered::variable(nodes.and_then(|nodes| self.finish(nodes, text)))
+            }
+        }
+    }
+
+    fn finish(&self, mut nodes: Vec<Node>, text: &Text) -> Option<Node> {
+        if let Some(case) = text.common.case {
+            case::apply(&mut nodes, case, self.english());
+        }
+        decorate(nodes, &text.common)
+    }
+
+    /// Whether titles have capitals by the rules of English.
+    pub(super) fn english(&self) -> bool {
+        let style = self.style.default_locale.as_deref().unwrap_or("en-US");
+        self.item.is_english(style.to_ascii_lowercase().starts_with("en"))
+    }
+
+    fn variable(&mut self, name: &str, short: bool) -> Option<Vec<Node>> {
+        if self.suppressed.iter().any(|one| one == name) {
+            return None;
+        }
+        match name {
+            "citation-number" => {
+                let number = self.decided.number;
+                let number = (number > 0).then(|| match self.place {
+                    super::Place::SortKey => format!("{number:08}"),
+                    _ => number.to_string(),
+                })?;
+                return Some(vec![Node::marked(Mark::CitationNumber, vec![Node::text(number)])]);
+            }
+            "year-suffix" => {
+                let suffix = self.decided.year_suffix.clone()?;
+                self.suffixed = true;
+                return Some(vec![Node::marked(Mark::YearSuffix, vec![Node::text(suffix)])]);
+            }
+            "citation-label" => {
+                let label = format!(
+                    "{}{}",
+                    self.decided.label,
+                    self.decided.year_suffix.as_deref().unwrap_or_default()
+                );
+                return (!label.is_empty()).then(|| vec![Node::text(label)]);
+            }
+            "first-reference-note-number" => {
+                let note = self.cite.first_note?;
+                return Some(vec![Node::text(note.to_string())]);
+            }
+            "locator" => {
+                let locator = self.cite.locator.as_deref()?;
+                let text = pages::locator(locator, self);
+                return Some(vec![Node::marked(Mark::Locator, markup::value(&text))]);
+            }
+            _ => {}
+        }
+        let item = self.item;
+        let value = if short { item.short(name) } else { item.text(name) };
+        let value = value.filter(|value| !value.is_empty())?;
+        self.record(name);
+        match name {
+            "page" | "page-first" => Some(markup::value(&pages::range(value, self))),
+            "DOI" | "URL" | "PMID" | "PMCID" => Some(vec![Node::text(value)]),
+            _ if crate::item::NUMBERS.contains(&name) => {
+                Some(markup::value(&super::number::plain(value, self.locale)))
+            }
+            _ => Some(markup::value(value)),
+        }
+    }
+}

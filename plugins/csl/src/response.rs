@@ -1,0 +1,99 @@
+//! The result: citations and a bibliography as text.
+
+use carrel_pdk::json::Writer;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The result of the format `process`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Response {
+    /// The citations of the request, in its order.
+    pub(crate) citations: Vec<Citation>,
+    /// The entries of the bibliography, in its order.
+    pub(crate) bibliography: Vec<Entry>,
+    /// How the bibliography is set.
+    pub(crate) layout: Layout,
+    /// Ids that the request cites and has no item for.
+    pub(crate) unknown: Vec<String>,
+    /// What was not as expected.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// A citation.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Citation {
+    /// The citation in the requested format.
+    pub(crate) text: String,
+}
+
+/// An entry of the bibliography.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Entry {
+    /// The item's id.
+    pub(crate) id: String,
+    /// The entry in the requested format.
+    pub(crate) text: String,
+    /// The first field, where the style aligns the second one; also part of `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<String>,
+}
+
+/// The layout of a bibliography.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Layout {
+    /// Lines after an entry's first one are indented.
+    pub(crate) hanging_indent: bool,
+    /// How the second field is aligned: `flush` or `margin`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) second_field_align: Option<String>,
+    /// Blank lines between entries.
+    pub(crate) entry_spacing: u64,
+    /// The spacing of lines.
+    pub(crate) line_spacing: u64,
+    /// Characters of the longest label.
+    pub(crate) max_offset: u64,
+}
+
+/// A warning.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Warning {
+    /// What kind of problem it is.
+    pub(crate) code: String,
+    /// The problem in words.
+    pub(crate) message: String,
+}
+
+impl Response {
+    /// The result as JSON.
+    pub(crate) fn to_json(&self) -> String {
+        let mut writer = Writer::with_capacity(1024);
+        let mut object = writer.object();
+        object.objects("citations", &self.citations, |citation, out| {
+            out.string("text", &citation.text);
+        });
+        object.objects("bibliography", &self.bibliography, |entry, out| {
+            out.string("id", &entry.id);
+            out.string("text", &entry.text);
+            out.optional("label", entry.label.as_deref());
+        });
+        let mut layout = object.object("layout");
+        layout.boolean("hanging_indent", self.layout.hanging_indent);
+        layout.optional("second_field_align", self.layout.second_field_align.as_deref());
+        layout.number("entry_spacing", self.layout.entry_spacing);
+        layout.number("line_spacing", self.layout.line_spacing);
+        layout.number("max_offset", self.layout.max_offset);
+        layout.end();
+        object.strings("unknown", &self.unknown);
+        object.objects("warnings", &self.warnings, |warning, out| {
+            out.string("code", &warning.code);
+            out.string("message", &warning.message);
+        });
+        object.end();
+        writer.finish()
+    }
+}

@@ -1,0 +1,110 @@
+//! The order of items: the keys of `cs:sort`.
+
+pub(crate) mod collation;
+
+use std::cmp::Ordering;
+
+use crate::item::date::Date;
+use crate::item::{DATES, Item};
+use crate::output::plain;
+use crate::render::{Cite, Context, Decided, Place, render_for_key};
+use crate::style::options::NameOptions;
+use crate::style::{KeySource, SortKey, Style};
+use crate::locale::Locale;
+use collation::CollationKey;
+
+/// The value of a key.
+#[derive(Debug, Clone, PartialEq, PartialOrd)]
+pub(crate) enum KeyValue {
+    /// Behind all others, in both directions.
+    Empty,
+    Number(f64),
+    Text(CollationKey),
+}
+
+/// The values of all keys of an item.
+pub(crate) fn keys(
+    style: &Style,
+    locale: &Locale,
+    names: &NameOptions,
+    sort: &[SortKey],
+    item: &Item,
+    decided: &Decided,
+    cite: &Cite,
+) -> Vec<KeyValue> {
+    sort.iter()
+        .map(|key| match &key.what {
+            KeySource::Variable(name) => variable(style, item, decided, name),
+            KeySource::Macro(name) => {
+                let options = key.names.within(names);
+                let Some(elements) = style.macros.get(name) else { return KeyValue::Empty };
+                let mut context =
+                    Context::new(style, locale, item, cite, decided, &options, Place::SortKey);
+                context.forced = key.names.clone();
+                text(&plain(&context.elements(elements).nodes))
+            }
+        })
+        .collect()
+}
+
+fn variable(style: &Style, item: &Item, decided: &Decided, name: &str) -> KeyValue {
+    if name == "citation-number" {
+        return KeyValue::Number(decided.number as f64);
+    }
+    if let Some(people) = item.names.get(name) {
+        let names: Vec<String> =
+            people.iter().map(|person| render_for_key(person, style.demote)).collect();
+        return text(&names.join(", "));
+    }
+    if DATES.contains(&name) {
+        return item.dates.get(name).map_or(KeyValue::Empty, |value| text(&date(value)));
+    }
+    let Some(value) = item.text(name) else { return KeyValue::Empty };
+    if crate::item::NUMBERS.contains(&name) {
+        let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
+        if let Ok(number) = digits.parse::<f64>() {
+            return KeyValue::Number(number);
+        }
+    }
+    text(&plain(&crate::output::markup::value(value)))
+}
+
+fn text(value: &str) -> KeyValue {
+    if value.trim().is_empty() { KeyValue::Empty } else { KeyValue::Text(CollationKey::new(value)) }
+}
+
+/// A date in digits whose order is that of time.
+pub(crate) fn date(value: &Date) -> String {
+    let Some(start) = value.start else { return value.literal.clone().unwrap_or_default() };
+    let mut out = day(start.year, start.month, start.day);
+    if let Some(end) = value.end {
+        out.push_str(&day(end.year, end.month, end.day));
+    }
+    out
+}
+
+/// A day in digits; years before the common era come first.
+pub(crate) fn day(year: i64, month: Option<u32>, day: Option<u32>) -> String {
+    let era = if year < 0 { 'B' } else { 'C' };
+    let year = if year < 0 { 99_999_999 + year } else { year };
+    format!("{era}{year:08}{:02}{:02}", month.unwrap_or(0), day.unwrap_or(0))
+}
+
+/// Compares the keys of two items.
+pub(crate) fn compare(sort: &[SortKey], left: &[KeyValue], right: &[KeyValue]) -> Ordering {
+    for (key, (left, right)) in sort.iter().zip(left.iter().zip(right)) {
+        let order = match (left, right) {
+            (KeyValue::Empty, KeyValue::Empty) => Ordering::Equal,
+            (KeyValue::Empty, _) => Ordering::Greater,
+            (_, KeyValue::Empty) => Ordering::Less,
+            _ => {
+                let order = left.partial_cmp(right).unwrap_or(Ordering::Equal);
+                if key.descending { order.reverse() } else { order }
+            }
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    Ordering::Equal
+}
