@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from carrel.bibliography.item import Item
+from carrel.bibliography.texts import one_line
 
 from .escapes import balanced
 
@@ -45,7 +46,7 @@ def unknown_fields(item: Item) -> Iterator[tuple[str, str]]:
     kept = custom.get("bibtex") if isinstance(custom, dict) else None
     for name, value in kept.items() if isinstance(kept, dict) else ():
         if isinstance(value, str) and _NAME.fullmatch(str(name)) and value.strip():
-            line = " ".join(value.split())
+            line = one_line(value)
             if balanced(line):
                 yield name, line
 

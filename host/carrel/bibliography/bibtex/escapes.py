@@ -16,9 +16,9 @@ from carrel.bibliography.texts import one_line
 _ESCAPES: Final = {
     "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "%": r"\%",
     "&": r"\&", "#": r"\#", "_": r"\_", "$": r"\$", "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}", "\u00a0": "~", "\u2009": r"\,",
+    "^": r"\textasciicircum{}", "`": r"\textasciigrave{}", "\u00a0": "~", "\u2009": r"\,",
 }  # fmt: skip
-_SPECIAL = re.compile("[\\\\{}%&#_$~^\u00a0\u2009]|``+|''+|--+")
+_SPECIAL = re.compile("[\\\\{}%&#_$~^`\u00a0\u2009]|''+|--+")
 #: A formula: no space behind the first dollar and before the last, no digit behind that.
 _FORMULA = re.compile(r"(?<!\\)\$(?=[^\s$])[^$]*(?<=[^\s\\])\$(?!\d)")
 _PERCENT = re.compile(r"(?<!\\)%")
@@ -121,7 +121,8 @@ def _plain(text: str, protect: re.Pattern[str] | None) -> str:
     for word in protect.finditer(text):
         pieces.append(_SPECIAL.sub(_escape, text[end : word.start()]))
         told = _SPECIAL.sub(_escape, word[0])
-        pieces.append(told if _starts_line(text, word) and word[0][1:].islower() else f"{{{told}}}")
+        kept = word[0].islower() or (_starts_line(text, word) and word[0][1:].islower())
+        pieces.append(told if kept else f"{{{told}}}")
         end = word.end()
     pieces.append(_SPECIAL.sub(_escape, text[end:]))
     return "".join(pieces)

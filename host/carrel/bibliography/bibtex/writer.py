@@ -33,7 +33,10 @@ _BIBTEX_NAMES: Final = {
 }  # fmt: skip
 #: Type → the field of the publisher, where it is another.
 _PUBLISHERS: Final = {"report": "institution", "thesis": "institution", "standard": "publisher"}
-_KEY = re.compile(r"[^\w.:/+*!?|<>\[\]&;$^@`'-]|[@']", re.ASCII)
+#: Characters that no key can have: those that end it, and those that LaTeX or biber refuse.
+_NOT_IN_KEYS = re.compile(
+    "[\\s\\\\{},~%#=\"()'@\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 #: Names that have fields of their own, those of editors and collaborators aside.
 _OTHER_NAMES: Final = (
     "contributor", "collection-editor", "compiler", "curator", "editorial-director",
@@ -70,7 +73,7 @@ def write_entry(item: Item, key: str, *, biblatex: bool, library: bool = False) 
 
 def safe_key(key: str) -> str:
     """Returns a key without the characters that would end it."""
-    return _KEY.sub("", key)
+    return _NOT_IN_KEYS.sub("", key)
 
 
 def entry_type(item: Item, *, biblatex: bool) -> str:

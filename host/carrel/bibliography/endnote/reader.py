@@ -127,7 +127,7 @@ def _read_container(item: Item, record: XmlElement) -> None:
     short = _first(record, "periodical", "abbr-1") or _first(record, "alt-periodical", "abbr-1")
     if item["type"] in BOOKS and "container-title" in item and "collection-title" not in item:
         item["collection-title"] = item.pop("container-title")
-    elif full and "container-title" not in item and item["type"] not in BOOKS:
+    if full and "container-title" not in item and full != item.get("collection-title"):
         item["container-title"] = full
     if short and short != item.get("container-title"):
         item.setdefault("container-title-short", short)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from carrel.bibliography.dates import date_of, edtf
+from carrel.bibliography.dates import date_of, edtf, is_plain
 from carrel.bibliography.item import Item, names_of, text_of
 from carrel.bibliography.keys import with_keys
 from carrel.bibliography.ris.names import written_name
@@ -20,7 +20,7 @@ _TAG = re.compile(r"<(i|b|sup|sub)>((?:(?!</?(?:i|b|sup|sub)>).)*)</\1>")
 _FACES: Final = {"i": "italic", "b": "bold", "sup": "superscript", "sub": "subscript"}
 #: Elements of a record in the order of EndNote's document type.
 _ORDER: Final = (
-    "contributors", "titles", "pages", "volume", "number", "num-vols", "edition", "section",
+    "contributors", "titles", "periodical", "pages", "volume", "number", "num-vols", "edition", "section",
     "keywords", "dates", "pub-location", "publisher", "isbn", "accession-num", "call-num", "label",
     "work-type", "abstract", "notes", "research-notes", "urls", "custom2", "custom7",
     "electronic-resource-num", "remote-database-name", "remote-database-provider", "language",
@@ -57,6 +57,9 @@ def _elements(item: Item, key: str) -> Iterator[tuple[str, str]]:
         if path[0] == "titles"
     ]
     yield "titles", _wrapped("titles", "".join(titles))
+    if item.get("type") in BOOKS:
+        full = _element("full-title", text_of(item, "container-title"))
+        yield "periodical", _wrapped("periodical", full)
     for path, variable in TEXTS:
         if len(path) == 1:
             yield path[0], _element(path[0], values.get(variable, ""))
@@ -75,7 +78,7 @@ def _elements(item: Item, key: str) -> Iterator[tuple[str, str]]:
 def _values(item: Item) -> dict[str, str]:
     values = {variable: text_of(item, variable) for _, variable in TEXTS}
     kind = item.get("type")
-    if kind in BOOKS and values["collection-title"]:
+    if kind in BOOKS:  # whose second title is the series
         values["container-title"] = values.pop("collection-title")
     if kind in NUMBERED and values["number"]:
         values["issue"] = values.pop("number")
@@ -108,7 +111,7 @@ def _dates(item: Item) -> str:
     parts = date.get("date-parts")
     if not parts:
         return _wrapped("dates", _element("year", date.get("literal", "")))
-    if len(parts) > 1 or "season" in date or parts[0][0] < 1:
+    if not is_plain(date) or parts[0][0] < 1:
         return _wrapped("dates", _element("year", edtf(date)))
     day = _element("date", edtf({"date-parts": parts})) if len(parts[0]) > 1 else ""
     year = _element("year", f"{parts[0][0]:04d}")

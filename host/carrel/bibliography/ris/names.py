@@ -13,7 +13,7 @@ _SUFFIX = re.compile(r"(?:jr|sr|[ivx]+|esq|ph\.?\s?d)\.?", re.IGNORECASE)
 #: `Fanning E.`, as some databases write names.
 _INITIALS = re.compile(r"([^\W\d_][\w'’-]+) ((?:[A-Z]\.[ -]?){1,4})")  # noqa: RUF001 - an apostrophe
 _PARTICLE: Final = re.compile(r"((?:(?:van|von|der|den|de|da|di|du|del|della|la|le|ter|ten|zu|zum|"
-                              r"zur|af|av|dos|das|do)\s+)+)(?=[A-Z])")  # fmt: skip
+                              r"zur|af|av|dos|das|do)\s+)+)(?=\S)")  # fmt: skip
 
 
 def read_name(text: str) -> CslName | None:
@@ -42,7 +42,7 @@ def read_name(text: str) -> CslName | None:
     else:
         name |= _given(rest)
     particle = _PARTICLE.match(family)
-    if particle:
+    if particle and family[particle.end()].isupper():
         name = {"non-dropping-particle": particle[1].strip(), **name}
         name["family"] = family[particle.end() :]
     return name

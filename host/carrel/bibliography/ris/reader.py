@@ -53,7 +53,7 @@ def read_ris(text: str) -> Bibliography:
         if _type(kind) is None:
             told = f"the type {kind!r} is not one of RIS; it was read as a document"
             unread.append(Unread(label, record.line, told))
-        if len(item) > 2:
+        if any(tag != "TY" for tag, _ in record.values):
             entries.append(Entry(item, label, record.line))
         else:
             unread.append(Unread(label, record.line, "it has no tags besides its type"))
@@ -77,8 +77,8 @@ def _item(record: TaggedRecord) -> Item:
         value = record.first(tag)
         if value and variable not in item:
             item[variable] = value
-    if item.get("title-short") == item.get("title"):
-        item.pop("title-short", None)
+    if not record.first(*_TITLES, *_JOURNALS):
+        item.pop("title-short", None)  # it was read as the title
     _read_genre(item)
     _read_pages(item, record)
     put_standard_numbers(item, record.all("SN"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from carrel.bibliography.dates import CslDate, date_of, edtf
+from carrel.bibliography.dates import CslDate, date_of, edtf, is_plain
 from carrel.bibliography.item import Item, names_of, text_of
 from carrel.bibliography.keys import with_keys
 from carrel.bibliography.texts import keywords_of, one_line, page_range
@@ -80,7 +80,7 @@ def _issued(date: CslDate | None) -> Iterator[tuple[str, str]]:
         yield "PY", date["literal"]
         return
     first = date["date-parts"][0]
-    if len(date["date-parts"]) == 1 and "season" not in date and first[0] > 0:
+    if is_plain(date) and first[0] > 0:
         yield "PY", f"{first[0]:04d}"
         yield "DA", _slashed(first)
     else:
