@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from typing import Final
 
 from .latex_symbols import ACCENTS, MATH_SYMBOLS, SYMBOLS
@@ -68,6 +67,9 @@ _MATH_TOKEN = re.compile(
 _MATH_ROMAN = re.compile(r"\{\\(?:rm|it|bf|sf)\s+([^{}\\]*)\}")
 #: An accent over a digit: a direction in a crystal, not a variable.
 _MATH_ACCENT = re.compile(r"\\(bar|overline|hat|tilde|dot)\s*\{?\s*(\d)\s*\}?")
+#: A letter that is no script's: a variable.
+_VARIABLE = re.compile(r"(?<![_^{A-Za-z])[A-Za-z]")
+_TEXT_COMMAND = re.compile(r"\\text\{([^{}\\]*)\}")
 _MATH_TEXT = re.compile(
     r"\\(?:mathrm|mathit|mathbf|mathsf|text|textrm|mbox|ensuremath|rm|hbox)\s*\{([^{}]*)\}"
 )
@@ -88,10 +90,11 @@ def decode_latex(source: str, *, title: bool = False) -> str:
     if title:
         source = _without_outer_braces(source)
     tokens = _Tokens(source)
-    text = "".join(_read(tokens, title=title, depth=0))
+    pieces = [_read(tokens, title=title, depth=0)]
     while tokens.peek():  # a closing brace too many
         tokens.next()
-        text += "".join(_read(tokens, title=title, depth=0))
+        pieces.append(_read(tokens, title=title, depth=0))
+    text = "".join(pieces)
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip(" ")
 
 
@@ -139,26 +142,31 @@ class _Tokens:
         return token
 
 
-def _read(tokens: _Tokens, *, title: bool, depth: int) -> Iterator[str]:
-    """Yields the text up to the end of the group, which is not consumed."""
-    closing: list[str] = []
-    while (token := tokens.peek()) and token != "}":
-        tokens.next()
-        if token == "{":
-            yield _group(tokens, title=title, depth=depth)
-        elif token[0] == "\\" and len(token) > 1:
+def _read(tokens: _Tokens, *, title: bool, depth: int) -> str:
+    """Returns the text up to the end of the group, which is not consumed."""
+    found, pieces, closing = tokens.found, [], ""
+    while tokens.at < len(found):
+        token = found[tokens.at]
+        first = token[0]
+        if first == "}":
+            break
+        tokens.at += 1
+        if first == "{":
+            pieces.append(_group(tokens, title=title, depth=depth))
+        elif first == "\\" and len(token) > 1:
             name = token[1:].rstrip(" \t\n\r") or " "
             if name in _SWITCHES:
                 before, after = _TAGS[name]
-                yield before
-                closing.append(after)
+                pieces.append(before)
+                closing = after + closing
             else:
-                yield _command(tokens, name, token, title=title, depth=depth)
-        elif token in {"$", "$$"}:
-            yield _formula(tokens, token)
+                pieces.append(_command(tokens, name, token, title=title, depth=depth))
+        elif first == "$":
+            pieces.append(_formula(tokens, token))
         else:
-            yield _PLAIN.get(token, token)
-    yield "".join(reversed(closing))
+            pieces.append(_PLAIN.get(token, token))
+    pieces.append(closing)
+    return "".join(pieces)
 
 
 _PLAIN: Final = {
@@ -171,7 +179,7 @@ def _group(tokens: _Tokens, *, title: bool, depth: int) -> str:
     if depth > _MAX_DEPTH:
         return ""
     special = tokens.peek().startswith("\\")
-    text = "".join(_read(tokens, title=False, depth=depth + 1))
+    text = _read(tokens, title=False, depth=depth + 1)
     tokens.next()
     if title and not special and depth == 0 and _needs_protection(text):
         return f'<span class="nocase">{text}</span>'
@@ -251,7 +259,7 @@ def _argument(tokens: _Tokens, depth: int, *, title: bool = False) -> str:
         tokens.next()
         if depth > _MAX_DEPTH:
             return ""
-        text = "".join(_read(tokens, title=title, depth=depth + 1))
+        text = _read(tokens, title=title, depth=depth + 1)
         tokens.next()
         return text
     if not token or token == "}":
@@ -300,26 +308,30 @@ def _symbol(tokens: _Tokens, depth: int) -> str:
 
 def _formula(tokens: _Tokens, opening: str) -> str:
     start = tokens.at
-    while (token := tokens.peek()) and token != opening:
-        tokens.next()
-    if not token:  # a lone dollar
-        tokens.at = start
+    try:
+        end = tokens.found.index(opening, start)
+    except ValueError:  # a lone dollar
         return opening
-    source = "".join(tokens.found[start : tokens.at])
-    tokens.next()
+    source = "".join(tokens.found[start:end])
+    tokens.at = end + 1
     text = _formula_as_text(source)
     return f"{opening}{source}{opening}" if text is None else text
 
 
 def _formula_as_text(source: str) -> str | None:
     """Returns a formula without variables as text; None for others."""
+    if "\\" not in source:
+        if _VARIABLE.search(source):
+            return None
+        if _MATH_PLAIN.fullmatch(source):
+            return source.strip()
     source = _MATH_ACCENT.sub(lambda found: found[2] + ACCENTS[found[1]], source)
     source = _MATH_ROMAN.sub(r"\\text{\1}", source)
     source = _MATH_TEXT.sub(lambda found: f"\\text{{{found[1]}}}", source)
     pieces: list[str] = []
     position = 0
     while position < len(source):
-        words = re.compile(r"\\text\{([^{}\\]*)\}").match(source, position)
+        words = _TEXT_COMMAND.match(source, position)
         if words:
             pieces.append(words[1])
             position = words.end()

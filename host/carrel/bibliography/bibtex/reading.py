@@ -48,6 +48,11 @@ _WHOLE: Final = frozenset({
 })  # fmt: skip
 
 
+_KNOWN: Final = frozenset({
+    *CONSUMED, *TEXT_FIELDS, *NAME_FIELDS, *DATE_FIELDS, *OWN_NAMES, *EDITORS, *EDITORS.values(),
+})  # fmt: skip
+
+
 def item_of(key: str, entry: RawEntry) -> Item:
     """Returns the item of an entry."""
     fields = _with_aliases(entry.fields)
@@ -263,15 +268,13 @@ def _read_language(item: Item, fields: Mapping[str, str]) -> None:
 
 def _unknown(item: Item, entry: RawEntry) -> dict[str, Any]:
     """Returns the fields that have no variable, as they are written."""
-    editors = {*EDITORS, *EDITORS.values()}
-    known = {*CONSUMED, *TEXT_FIELDS, *NAME_FIELDS, *DATE_FIELDS, *OWN_NAMES, *editors}
     publishers = [name for name in PUBLISHERS if entry.fields.get(name)]
     found = {}
     for name, value in entry.fields.items():
         field = ALIASES.get(name, name)
         second = field in publishers[1:] and "://" not in value
         if (
-            field not in known and field not in PUBLISHERS[:1] and field not in publishers
+            field not in _KNOWN and field not in PUBLISHERS[:1] and field not in publishers
         ) or second:
             found[name] = " ".join(value.split())
     issued = item.get("issued", {})

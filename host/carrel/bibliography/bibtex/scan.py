@@ -31,6 +31,11 @@ _QUOTE = re.compile(r"[{}\"]")
 #: A value between braces with at most one level of inner ones, which nearly all are.
 _SHALLOW = re.compile(r"\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
 
+#: A field with one such value, which nearly all are.
+_SIMPLE = re.compile(
+    r"([^\s=,{}\"#%()]++)\s*+=\s*+(\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\})(?=\s*+[,}])"
+)
+
 
 @dataclass(slots=True)
 class BibtexField:
@@ -180,9 +185,16 @@ def _read_fields(text: str, block: BibtexBlock, position: int, close: str, limit
             raise _Unbalanced(position, "it is not closed")
         if text[position] in "})":  # some close a brace with a parenthesis
             return position + 1
-        name = _NAME.match(text, position, limit)
-        if name is not None:
-            position = _read_field(text, block, name, limit)
+        simple = _SIMPLE.match(text, position, limit)
+        if simple is not None:
+            name, value_start, position = simple[1], simple.start(2), simple.end(2)
+            pieces = [("{", text[value_start + 1 : position - 1])]
+            told = BibtexField(name.lower(), simple.start(), value_start, position, pieces)
+            block.fields.append(told)
+            continue
+        field_name = _NAME.match(text, position, limit)
+        if field_name is not None:
+            position = _read_field(text, block, field_name, limit)
             continue
         if text[position] == "@":
             raise _Unbalanced(position, "it is not closed")

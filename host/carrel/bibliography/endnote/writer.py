@@ -20,8 +20,8 @@ _TAG = re.compile(r"<(i|b|sup|sub)>((?:(?!</?(?:i|b|sup|sub)>).)*)</\1>")
 _FACES: Final = {"i": "italic", "b": "bold", "sup": "superscript", "sub": "subscript"}
 #: Elements of a record in the order of EndNote's document type.
 _ORDER: Final = (
-    "contributors", "titles", "periodical", "pages", "volume", "number", "num-vols", "edition", "section",
-    "keywords", "dates", "pub-location", "publisher", "isbn", "accession-num", "call-num", "label",
+    "contributors", "titles", "periodical", "pages", "volume", "number", "num-vols", "edition",
+    "section", "keywords", "dates", "pub-location", "publisher", "isbn", "accession-num", "call-num", "label",
     "work-type", "abstract", "notes", "research-notes", "urls", "custom2", "custom7",
     "electronic-resource-num", "remote-database-name", "remote-database-provider", "language",
     "access-date",

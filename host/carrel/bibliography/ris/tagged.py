@@ -28,6 +28,7 @@ class TaggedRecord:
     line: int
     values: list[tuple[str, str]] = field(default_factory=list)
     _pieces: list[str] = field(default_factory=list)
+    _by_tag: dict[str, list[str]] = field(default_factory=dict)
 
     def begin(self, tag: str, value: str) -> None:
         """Begins a value, which ends the one before."""
@@ -46,18 +47,21 @@ class TaggedRecord:
             tag, before = self.values[-1]
             self.values[-1] = (tag, before + " ".join(" ".join(self._pieces).split()))
             self._pieces = []
+            if self.values[-1][1]:
+                self._by_tag.setdefault(tag, []).append(self.values[-1][1])
         return self
 
     def all(self, *tags: str) -> list[str]:
         """Returns the values of tags that are not empty, in their order."""
+        if len(tags) == 1:
+            return self._by_tag.get(tags[0], [])
         return [value for tag, value in self.values if tag in tags and value]
 
     def first(self, *tags: str) -> str:
         """Returns the value of the first of the tags that has one; empty if none has."""
         for tag in tags:
-            for name, value in self.values:
-                if name == tag and value:
-                    return value
+            if tag in self._by_tag:
+                return self._by_tag[tag][0]
         return ""
 
 

@@ -44,23 +44,22 @@ def read_web_of_science(text: str) -> Bibliography:
 def _records(text: str) -> list[TaggedRecord]:
     found: list[TaggedRecord] = []
     record: TaggedRecord | None = None
+    tag = ""
     for number, line in enumerate(lines_of(text), 1):
         match = _TAG.match(line)
         if match and match[1] in {"PT", "ER", "EF", "FN", "VR"}:
-            if match[1] == "PT":
-                record = TaggedRecord(number, [("PT", (match[2] or "").strip())])
+            record = TaggedRecord(number) if match[1] == "PT" else None
+            if record is not None:
                 found.append(record)
-            else:
-                record = None
-        elif record is not None and match:
-            record.values.append((match[1], (match[2] or "").strip()))
-        elif record is not None and line.startswith("   ") and record.values:
-            tag, value = record.values[-1]
+        if record is not None and match:
+            tag = match[1]
+            record.begin(tag, match[2] or "")
+        elif record is not None and line.startswith("   "):
             if tag in _LISTS:
-                record.values.append((tag, line.strip()))
+                record.begin(tag, line)
             else:
-                record.values[-1] = (tag, f"{value} {line.strip()}")
-    return found
+                record.carry_on(line)
+    return [one.finished() for one in found]
 
 
 def _item(record: TaggedRecord) -> Item:
