@@ -175,7 +175,7 @@ def test_other_damage_is_named(data: bytes, words: str) -> None:
 
 
 def test_values_of_wrong_types_are_kept_and_harm_nothing(open_library: Open) -> None:
-    entries = [
+    entries: list[Any] = [
         1, None, "text", [], {}, {"id": 12, "title": ["a"], "author": "Smith"},
         {"id": "x", "author": [1, {"family": 2}, {"family": "Z"}], "issued": [], "custom": "c"},
         {"id": "x", "issued": {"date-parts": [[]]}, "keyword": {"a": 1}, "title": True},
@@ -261,10 +261,15 @@ def test_libraries_of_reference_manager_open_and_stay_as_they_are(
             library.update(entry["id"], {"x-test": None})
             assert {**library.get(entry["id"]), "custom": 0} == {**entry, "custom": 0}
         library.remove(added.id)
-        kept = [{**one, "custom": {**one.get("custom", {}), "timestamp": 0}} for one in entries]
-        assert [
-            {**one, "custom": {**one["custom"], "timestamp": 0}} for one in library.items()
-        ] == kept
+        for now, before in zip(library.items(), entries, strict=True):
+            custom = before.get("custom", {})
+            assert {**now, "custom": 0} == {**before, "custom": 0}
+            assert {**now["custom"], "timestamp": 0, "uuid": 0} == {
+                **custom,
+                "timestamp": 0,
+                "uuid": 0,
+            }
+            assert now["custom"]["uuid"] == custom.get("uuid", now["custom"]["uuid"])
         if all("custom" in one for one in entries):
             times = {
                 one["custom"]["uuid"]: (one["custom"]["timestamp"], old["custom"]["timestamp"])

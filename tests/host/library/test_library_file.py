@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from carrel.files.exchange import exchange
 from carrel.files.locking import locked
 from carrel.library.errors import LibraryError
 from carrel.library.file import library_file
@@ -183,7 +184,7 @@ def test_an_editor_that_saves_at_the_very_moment_of_the_write_loses_nothing(
     library: Library, moments: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add([SMITH])
-    editor = Editor(library.path, library_file.exchange, moments=moments)
+    editor = Editor(library.path, exchange, moments=moments)
     monkeypatch.setattr(library_file, "exchange", editor)
     library.add([{"id": "mine", "title": "Mine"}])
     found = {one["id"] for one in library.items()}

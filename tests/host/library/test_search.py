@@ -71,9 +71,9 @@ def matches(item: dict[str, Any], terms: Sequence[tuple[str | None, str]]) -> bo
 
     def one(field: str | None, text: str) -> bool:
         if field == "doi":
-            return exact["doi"].lower() == text.lower()
+            return bool(exact["doi"].lower() == text.lower())
         if field in exact:
-            return exact[field] == text
+            return bool(exact[field] == text)
         if field:
             return in_field(text, fields(item)[field])
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
@@ -54,10 +55,12 @@ class Backups:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._move(replaced, self._new_path())
-            self._prune()
         except OSError as error:
             _log.warning("no backup of the library in %s: %s", self.folder, error)
-            replaced.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                replaced.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._prune()
 
     def _new_path(self) -> Path:
         moment = datetime.fromtimestamp(self._now(), UTC)

@@ -65,6 +65,9 @@ class CslJsonText:
         new = [_encoded(layout.written(item, indentation)) for item in added]
         if not self.sources:
             return self._bom + self._filled(new)
+        if not new and [*texts.values()].count(None) == len(self.sources):
+            start, end = self._data.index(b"[") + 1, self._data.rindex(b"]")
+            return self._bom + self._data[:start] + self._data[end:]
         # To append, the place of the last two elements is enough.
         spans = self._spans if texts else self._last_spans
         if len(spans) > 1:

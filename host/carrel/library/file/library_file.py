@@ -183,11 +183,20 @@ class LibraryFile:
             replaced = temporary.with_name(f"{temporary.name}.old.tmp")
             with contextlib.suppress(OSError):
                 os.link(target, replaced)
-            os.replace(temporary, target)  # noqa: PTH105
-            if replaced.exists():
-                self.backups.keep(replaced)
+            try:
+                os.replace(temporary, target)  # noqa: PTH105
+                if replaced.exists():
+                    self.backups.keep(replaced)
+            finally:
+                with contextlib.suppress(OSError):
+                    replaced.unlink(missing_ok=True)
             return True
-        if _is(temporary, expected):
+        try:
+            as_expected = _is(temporary, expected)
+        except OSError:
+            exchange(temporary, target)
+            raise
+        if as_expected:
             self.backups.keep(temporary)
             return True
         # Another program replaced the file at this very moment: its content goes back.

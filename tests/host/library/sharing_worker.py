@@ -1,0 +1,89 @@
+"""Works on a library until it is killed or has done its steps, and says what is done.
+
+Arguments: `server` or `editor`, the library, a folder for cache and backups, a name, and the number
+of steps (0 for endlessly). A server adds, changes and removes entries of its own. An editor changes
+the file without Carrel: it reads it, and saves it by a rename if it is still what it read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from carrel.files.exchange import exchange
+from carrel.library.errors import LibraryError
+from carrel.library.library import Library
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def server(path: Path, folder: Path, name: str) -> Any:
+    """Adds an entry at each step, changes every third, and removes every fourth."""
+    library = Library.open(path, cache_folder=folder / "cache", backup_folder=folder / "backups")
+    library.subscribe(lambda _: None)
+    say("ready")
+    for number in count(1):
+        key = f"{name}-{number}"
+        [added] = library.add([{"id": key, "type": "book", "title": f"Desk {key}", "note": "new"}])
+        assert added.status == "added", added
+        say(f"done add {key}")
+        if number % 3 == 0:
+            library.update(key, {"note": "changed"})
+            say(f"done change {key}")
+        if number % 4 == 0:
+            say(f"done removing {key}")
+            library.remove(key)
+            say(f"done remove {key}")
+        while True:  # an entry that all share, each with a member of its own
+            try:
+                library.update("shared", {f"by-{name}": str(number)})
+                break
+            except LibraryError as error:
+                assert error.library_code == "CONFLICT", error
+        say(f"done share {number}")
+        yield
+
+
+def editor(path: Path, folder: Path, name: str) -> Any:
+    """Appends an entry at each step, and writes a file in another style of indentation."""
+    say("ready")
+    new = folder / f"{name}.saving"
+    for number in count(1):
+        time.sleep(0.02)
+        while True:
+            before = path.read_bytes()
+            entries = json.loads(before)
+            entries.append({"id": f"{name}-{number}", "title": "By the editor"})
+            for entry in entries:
+                if entry["id"] == "shared":
+                    entry[f"by-{name}"] = str(number)
+            new.write_bytes(json.dumps(entries, indent=1 + number % 4).encode())
+            if path.read_bytes() != before:
+                continue  # changed on disk: the editor loads it again
+            assert exchange(new, path)
+            if new.read_bytes() == before:
+                break
+            exchange(new, path)
+        say(f"done add {name}-{number}")
+        say(f"done share {number}")
+        yield
+
+
+def main() -> None:
+    kind, path, folder, name, steps = sys.argv[1:]
+    work = {"server": server, "editor": editor}[kind](Path(path), Path(folder), name)
+    for number, _ in enumerate(work, start=1):
+        if number == int(steps):
+            break
+    say("end")
+
+
+if __name__ == "__main__":
+    main()

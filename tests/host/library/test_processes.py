@@ -1,0 +1,103 @@
+"""Several processes on one library, and kills at random points: nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from carrel.library.library import Library
+from support.killing import kill_rounds, rounds
+
+WORKER = Path(__file__).with_name("sharing_worker.py")
+SHARED = [{"id": "shared", "type": "book", "title": "The shared one"}]
+
+
+def check(path: Path, folder: Path, said: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Compares the file with what was acknowledged; returns key → entry."""
+    entries = {one["id"]: one for one in json.loads(path.read_text("utf-8"))}
+    removed, removing = set(), set()
+    for line in said:
+        what, key = line.split()
+        if what == "add":
+            removed.discard(key)
+        elif what == "removing":
+            removing.add(key)
+        elif what == "remove":
+            removed.add(key)
+    for line in said:
+        what, key = line.split()
+        if what == "add" and key not in removing:
+            assert key in entries, line
+        if what == "change" and key in entries:
+            assert entries[key]["note"] == "changed", line
+        if what == "remove":
+            assert key not in entries, line
+    library = Library.open(path, cache_folder=folder / "cache", backup_folder=folder / "backups")
+    try:
+        assert {one["id"] for one in library.items()} == set(entries)
+        assert {one["id"] for one in library.search("desk", limit=0).items} == {
+            key for key, one in entries.items() if "Desk" in one["title"]
+        }
+    finally:
+        library.close()
+    return entries
+
+
+def start(kind: str, path: Path, folder: Path, name: str, steps: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), kind, str(path), str(folder), name, str(steps)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the editor exchanges files")
+def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "library.json"
+    path.write_text(json.dumps(SHARED), "utf-8")
+    workers = [
+        start("server", path, tmp_path, "one", 15),
+        start("server", path, tmp_path, "two", 15),
+        start("editor", path, tmp_path, "ed", 15),
+    ]
+    said: list[str] = []
+    for worker in workers:
+        out, err = worker.communicate(timeout=120)
+        assert out.endswith("end\n"), err
+        said += [line[5:] for line in out.splitlines() if line.startswith("done ")]
+    entries = check(path, tmp_path, [line for line in said if not line.startswith("share")])
+    shared = entries["shared"]
+    assert {shared[f"by-{name}"] for name in ("one", "two", "ed")} == {"15"}
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+@pytest.mark.long("kills")
+def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "library.json"
+    path.write_text(json.dumps(SHARED), "utf-8")
+    acknowledged: list[str] = []
+    shared = {}
+    for number, said in enumerate(
+        kill_rounds(
+            WORKER,
+            lambda number: ["server", str(path), str(tmp_path), f"w{number}", "0"],
+            count=rounds(10),
+            longest=0.4,
+        )
+    ):
+        acknowledged += [line for line in said if not line.startswith("share")]
+        steps = [line for line in said if line.startswith("share")]
+        if steps:
+            shared[f"by-w{number}"] = int(steps[-1].split()[1])
+        entries = check(path, tmp_path, acknowledged)
+        for member, least in shared.items():
+            assert int(entries["shared"][member]) >= least
+    assert acknowledged
