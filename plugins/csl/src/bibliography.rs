@@ -52,6 +52,7 @@ impl Processor<'_> {
             *before = own;
         }
         let aligned = layout.options.second_field_align.is_some() && fields.len() > 1;
+        let numbered = fields.len() == 1 && self.is_numbered();
         let mut label = None;
         let mut nodes = Vec::new();
         let mut fields = fields.into_iter();
@@ -61,6 +62,12 @@ impl Processor<'_> {
             nodes.extend(displayed(first, Display::LeftMargin));
         }
         let mut rest: Vec<Node> = fields.flatten().collect();
+        if numbered && starts_with_number(&rest) {
+            rest.push(Node::text("[CSL STYLE ERROR: reference with no printed form.]"));
+        }
+        if rest.is_empty() && label.is_none() && !self.is_numbered() {
+            return None;
+        }
         if rest.is_empty() {
             rest.push(Node::text("[CSL STYLE ERROR: reference with no printed form.]"));
         }
@@ -89,6 +96,16 @@ impl Processor<'_> {
         }))];
         Some(Entry { item, nodes, label })
     }
+}
+
+/// Whether nodes show nothing but the number of the citation.
+fn starts_with_number(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Span(span) => {
+            span.mark == Some(Mark::CitationNumber) || starts_with_number(&span.children)
+        }
+        Node::Text(_) => false,
+    })
 }
 
 fn displayed(nodes: Vec<Node>, display: Display) -> Option<Node> {

@@ -112,8 +112,15 @@ impl Processor<'_> {
 
     /// Writes nodes in a format.
     pub(crate) fn write(&self, nodes: &[Node], format: Format) -> String {
-        let pieces = assemble(nodes, self.locale.punctuation_in_quote());
+        let pieces = assemble(nodes, &self.locale);
         write(&pieces, format, &self.locale)
+    }
+
+    /// Whether entries of the bibliography are numbered.
+    pub(crate) fn is_numbered(&self) -> bool {
+        self.style.bibliography.as_ref().is_some_and(|layout| {
+            layout.elements.first().is_some_and(|one| is_number(std::slice::from_ref(one)))
+        })
     }
 
     /// Whether the style asks whether citations are ambiguous.

@@ -24,6 +24,10 @@ impl<'a> Context<'a> {
             return Rendered::variable(Some(Node::text(self.sortable(date, value))));
         }
         if let Some(literal) = &value.literal {
+            let (parts, _) = self.parts(date);
+            if !parts.iter().any(|part| part.name == PartName::Year) {
+                return Rendered { nodes: Vec::new(), called: true, filled: true };
+            }
             let mut nodes = crate::output::markup::value(literal);
             if let Some(case) = date.common.case {
                 case::apply(&mut nodes, case, self.english());

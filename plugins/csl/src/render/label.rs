@@ -28,12 +28,19 @@ impl<'a> Context<'a> {
             }
             Plural::Contextual => number::is_multiple(&value),
         };
-        let Some(text) = self.locale.term(&term, label.form, plural) else {
+        let counted = match term.as_str() {
+            "number-of-volumes" => "volume",
+            "number-of-pages" => "page",
+            other => other,
+        };
+        let text = self.locale.term(&term, label.form, plural);
+        let text = text.or_else(|| self.locale.term(counted, label.form, plural));
+        let Some(text) = text else {
             return Rendered::default();
         };
         let mut nodes = vec![Node::text(text)];
         if let Some(case) = label.common.case {
-            case::apply(&mut nodes, case, self.english());
+            case::apply(&mut nodes, case, true);
         }
         Rendered::constant(decorate(nodes, &label.common))
     }

@@ -19,7 +19,7 @@ use crate::style::options::NameOptions;
 pub(crate) use name::{Given, initialize, render_for_key};
 
 /// The deepest nesting of elements and macros. A macro that calls itself ends there.
-const DEEPEST: usize = 48;
+const DEEPEST: usize = 160;
 
 /// What a citation says about one of its items.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +41,8 @@ pub(crate) struct Decided {
     pub(crate) label: String,
     /// How many conditions `disambiguate` hold, from the first one on.
     pub(crate) conditions: usize,
-    /// Names shown beyond those that the style shows, of each rendered list.
-    pub(crate) more_names: usize,
+    /// The least number of names that are shown, by list.
+    pub(crate) least_names: Vec<usize>,
     /// How much of the given name is shown, by list and name.
     pub(crate) givens: Vec<Vec<Given>>,
 }

@@ -40,7 +40,8 @@ impl<'a> Context<'a> {
 
     fn finish(&self, mut nodes: Vec<Node>, text: &Text) -> Option<Node> {
         if let Some(case) = text.common.case {
-            case::apply(&mut nodes, case, self.english());
+            let term = matches!(text.source, TextSource::Term { .. });
+            case::apply(&mut nodes, case, term || self.english());
         }
         decorate(nodes, &text.common)
     }
