@@ -45,6 +45,8 @@ pub(crate) enum Mark {
     NoDecoration,
     /// Text that keeps its case.
     NoCase,
+    /// A term or a label, which begins with a capital where an entry begins with it.
+    Term,
     /// The names of the first `cs:names`, one text each, and whether they end in "et al".
     Names(Vec<String>),
     /// One of the names of a `Names`.

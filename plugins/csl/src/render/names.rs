@@ -140,7 +140,10 @@ impl<'a> Context<'a> {
         let styled = Styled::new(self, shape, options);
         let level = |index: usize| -> Given {
             let levels = self.decided.givens.get(list);
-            levels.and_then(|levels| levels.get(index)).copied().unwrap_or_default()
+            let own = levels.and_then(|levels| levels.get(index)).copied().unwrap_or_default();
+            let persons = self.persons.filter(|persons| index == 0 || !persons.primary);
+            let everywhere = persons.and_then(|persons| persons.levels.get(&people[index]));
+            own.max(everywhere.copied().unwrap_or_default())
         };
         let one = |index: usize| -> Node {
             let nodes = styled.person(&people[index], index, level(index));

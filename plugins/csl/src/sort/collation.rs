@@ -40,9 +40,7 @@ impl CollationKey {
                 continue;
             }
             if c.is_whitespace() {
-                if key.primary.last() != Some(&BLANK) {
-                    key.primary.push(BLANK);
-                }
+                key.primary.push(BLANK);
                 continue;
             }
             if !c.is_alphanumeric() {
