@@ -1,8 +1,8 @@
 //! The bibliography: its entries, the substitute of repeated authors, and its layout.
 
-use crate::output::{Mark, Node, Span, decorate, markup, plain};
+use crate::output::{Mark, Node, Span, case, decorate, markup, plain};
 use crate::processor::Processor;
-use crate::render::{Cite, Context, Place};
+use crate::render::{Cite, Place};
 use crate::style::elements::{Common, Display};
 use crate::style::options::SubstituteRule;
 
@@ -24,15 +24,7 @@ impl Processor<'_> {
     fn entry(&self, item: usize, before: &mut Option<Vec<String>>) -> Option<Entry> {
         let layout = self.style.bibliography.as_ref()?;
         let cite = Cite::default();
-        let mut context = Context::new(
-            &self.style,
-            &self.locale,
-            &self.items[item],
-            &cite,
-            &self.decided[item],
-            &layout.names,
-            Place::Bibliography,
-        );
+        let mut context = self.context(item, &cite, &self.decided[item], Place::Bibliography);
         let mut fields: Vec<Vec<Node>> = Vec::new();
         for element in &layout.elements {
             let nodes = context.element(element).nodes;
@@ -52,6 +44,7 @@ impl Processor<'_> {
             *before = own;
         }
         let aligned = layout.options.second_field_align.is_some() && fields.len() > 1;
+        let numbered = fields.len() == 1 && self.is_numbered();
         let mut label = None;
         let mut nodes = Vec::new();
         let mut fields = fields.into_iter();
@@ -61,6 +54,13 @@ impl Processor<'_> {
             nodes.extend(displayed(first, Display::LeftMargin));
         }
         let mut rest: Vec<Node> = fields.flatten().collect();
+        case::capitalize_leading_term(&mut rest);
+        if numbered && starts_with_number(&rest) {
+            rest.push(Node::text("[CSL STYLE ERROR: reference with no printed form.]"));
+        }
+        if rest.is_empty() && label.is_none() && !self.is_numbered() {
+            return None;
+        }
         if rest.is_empty() {
             rest.push(Node::text("[CSL STYLE ERROR: reference with no printed form.]"));
         }
@@ -89,6 +89,16 @@ impl Processor<'_> {
         }))];
         Some(Entry { item, nodes, label })
     }
+}
+
+/// Whether nodes show nothing but the number of the citation.
+fn starts_with_number(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Span(span) => {
+            span.mark == Some(Mark::CitationNumber) || starts_with_number(&span.children)
+        }
+        Node::Text(_) => false,
+    })
 }
 
 fn displayed(nodes: Vec<Node>, display: Display) -> Option<Node> {

@@ -10,7 +10,7 @@ use crate::locale::{Layer, Locale};
 use crate::output::assemble::assemble;
 use crate::output::format::{Format, write};
 use crate::output::{Node, plain};
-use crate::render::{Cite, Context, Decided, Place};
+use crate::render::{Cite, Context, Decided, Persons, Place};
 use crate::sort;
 use crate::style::{KeySource, Style};
 use crate::style::elements::{Branch, Condition, Element, Position, TextSource};
@@ -21,6 +21,8 @@ pub(crate) struct Processor<'p> {
     pub(crate) locale: Locale,
     pub(crate) items: Vec<Item>,
     pub(crate) decided: Vec<Decided>,
+    /// Persons whose given names tell them apart everywhere.
+    pub(crate) persons: Persons,
     tests_ambiguity: bool,
     marker: std::marker::PhantomData<&'p ()>,
 }
@@ -38,7 +40,8 @@ impl Processor<'_> {
         let decided = vec![Decided::default(); items.len()];
         let tests = |elements: &[Element]| tests_ambiguity(elements, 0);
         let tests_ambiguity = tests(&style.citation.elements) || style.macros.values().any(|m| tests(m));
-        Self { style, locale, items, decided, tests_ambiguity, marker: std::marker::PhantomData }
+        let persons = Persons::default();
+        Self { style, locale, items, decided, persons, tests_ambiguity, marker: std::marker::PhantomData }
     }
 
     /// Numbers the items in the order of the bibliography, and tells their citations apart. Returns
@@ -112,8 +115,15 @@ impl Processor<'_> {
 
     /// Writes nodes in a format.
     pub(crate) fn write(&self, nodes: &[Node], format: Format) -> String {
-        let pieces = assemble(nodes, self.locale.punctuation_in_quote());
+        let pieces = assemble(nodes, &self.locale);
         write(&pieces, format, &self.locale)
+    }
+
+    /// Whether entries of the bibliography are numbered.
+    pub(crate) fn is_numbered(&self) -> bool {
+        self.style.bibliography.as_ref().is_some_and(|layout| {
+            layout.elements.first().is_some_and(|one| is_number(std::slice::from_ref(one)))
+        })
     }
 
     /// Whether the style asks whether citations are ambiguous.
@@ -124,25 +134,45 @@ impl Processor<'_> {
     /// A citation of an item without locator and year suffix, for comparing.
     pub(crate) fn bare_citation(&self, item: usize) -> String {
         let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
-        let layout = &self.style.citation;
         let decided = Decided { year_suffix: None, ..self.decided[item].clone() };
-        let mut context = Context::new(
-            &self.style, &self.locale, &self.items[item], &cite, &decided, &layout.names,
-            Place::Citation,
-        );
-        plain(&context.elements(&layout.elements).nodes)
+        let mut context = self.context(item, &cite, &decided, Place::Citation);
+        plain(&context.elements(&self.style.citation.elements).nodes)
     }
 
     /// The lists of names in an item's citation, with the number of names shown of each.
     pub(crate) fn shown_lists(&self, item: usize) -> Vec<(Vec<Name>, usize)> {
         let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
-        let layout = &self.style.citation;
-        let mut context = Context::new(
-            &self.style, &self.locale, &self.items[item], &cite, &self.decided[item],
-            &layout.names, Place::Citation,
-        );
+        let mut context = self.context(item, &cite, &self.decided[item], Place::Citation);
+        context.elements(&self.style.citation.elements);
+        context.shown
+    }
+
+    /// The lists of names in an item's entry.
+    pub(crate) fn entry_lists(&self, item: usize) -> Vec<(Vec<Name>, usize)> {
+        let Some(layout) = &self.style.bibliography else { return Vec::new() };
+        let cite = Cite::default();
+        let mut context = self.context(item, &cite, &self.decided[item], Place::Bibliography);
         context.elements(&layout.elements);
         context.shown
+    }
+
+    /// A context for rendering an item.
+    pub(crate) fn context<'c>(
+        &'c self,
+        item: usize,
+        cite: &'c Cite,
+        decided: &'c Decided,
+        place: Place,
+    ) -> Context<'c> {
+        let names = match (&self.style.bibliography, place) {
+            (Some(layout), Place::Bibliography) => &layout.names,
+            _ => &self.style.citation.names,
+        };
+        let item = &self.items[item];
+        let mut context =
+            Context::new(&self.style, &self.locale, item, cite, decided, names, place);
+        context.persons = Some(&self.persons);
+        context
     }
 
     /// The most names that any item of a group does not show.

@@ -93,7 +93,8 @@ fn authors(
         }
     }
     let delimiter = layout.delimiter.as_str();
-    let within = options.cite_group_delimiter.as_deref().unwrap_or(delimiter);
+    let default = if collapse == Some(Collapse::Year) { ", " } else { delimiter };
+    let within = options.cite_group_delimiter.as_deref().unwrap_or(default);
     let after = options.after_collapse_delimiter.as_deref();
     let suffixes = matches!(collapse, Some(Collapse::YearSuffix | Collapse::YearSuffixRanged));
     let suffix_delimiter = options.year_suffix_delimiter.as_deref().unwrap_or(within);

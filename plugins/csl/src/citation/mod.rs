@@ -3,9 +3,9 @@
 mod collapse;
 pub(crate) mod position;
 
-use crate::output::{Mark, Node, Span, markup};
+use crate::output::{Mark, Node, Span, case, markup};
 use crate::processor::Processor;
-use crate::render::{Cite, Context, Place, Rendered};
+use crate::render::{Cite, Place, Rendered};
 use crate::sort;
 
 /// One item of a citation.
@@ -90,6 +90,11 @@ impl Processor<'_> {
         if nodes.iter().all(Node::is_empty) {
             return Vec::new();
         }
+        let sentence = source.prefix.trim_end();
+        let note = self.style.note || self.style.citation.prefix.is_empty();
+        if note && (sentence.is_empty() || sentence.ends_with(['.', '!', '?'])) {
+            case::capitalize_leading_term(&mut nodes);
+        }
         let mut out = Vec::new();
         if !source.prefix.is_empty() {
             let mut prefix = source.prefix.clone();
@@ -111,12 +116,8 @@ impl Processor<'_> {
 
     /// Renders an item by the citation's layout, without the layout's affixes.
     pub(crate) fn render_cite(&self, item: usize, cite: &Cite) -> Rendered {
-        let layout = &self.style.citation;
-        let (item, decided) = (&self.items[item], &self.decided[item]);
-        let mut context = Context::new(
-            &self.style, &self.locale, item, cite, decided, &layout.names, Place::Citation,
-        );
-        context.elements(&layout.elements)
+        let mut context = self.context(item, cite, &self.decided[item], Place::Citation);
+        context.elements(&self.style.citation.elements)
     }
 }
 

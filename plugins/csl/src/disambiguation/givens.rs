@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::raise;
 use crate::item::name::Name;
 use crate::processor::Processor;
-use crate::render::Given;
+use crate::render::{Given, Persons};
 use crate::style::options::GivenRule;
 
 /// Expands the given names of different persons whose names are shown alike.
@@ -13,32 +12,25 @@ pub(super) fn expand_everywhere(processor: &mut Processor<'_>, order: &[usize], 
     let primary = matches!(rule, GivenRule::PrimaryName | GivenRule::PrimaryNameWithInitials);
     let initials =
         matches!(rule, GivenRule::AllNamesWithInitials | GivenRule::PrimaryNameWithInitials);
-    let mut lists: Vec<(usize, Vec<(Vec<Name>, usize)>)> = Vec::new();
     let mut persons: HashMap<String, HashSet<Name>> = HashMap::new();
     for &item in order {
-        let shown = processor.shown_lists(item);
-        for (people, _) in &shown {
-            let count = if primary { 1 } else { people.len() };
-            for person in people.iter().take(count).filter(|person| person.literal.is_none()) {
-                persons.entry(family(person)).or_default().insert(person.clone());
-            }
-        }
-        lists.push((item, shown));
-    }
-    for (item, shown) in lists {
-        for (list, (people, _)) in shown.iter().enumerate() {
-            let count = if primary { 1 } else { people.len() };
-            for (index, person) in people.iter().take(count).enumerate() {
-                let Some(same) = persons.get(&family(person)) else { continue };
-                if same.len() < 2 {
-                    continue;
-                }
-                if let Some(level) = needed(processor, person, same, initials) {
-                    raise(&mut processor.decided[item], list, index, level);
-                }
+        let lists = processor.shown_lists(item).into_iter().chain(processor.entry_lists(item));
+        for (people, shown) in lists {
+            let count = if primary { 1 } else { shown };
+            for person in people.into_iter().take(count).filter(|person| person.literal.is_none()) {
+                persons.entry(family(&person)).or_default().insert(person);
             }
         }
     }
+    let mut levels = HashMap::new();
+    for same in persons.values().filter(|same| same.len() > 1) {
+        for person in same {
+            if let Some(level) = needed(processor, person, same, initials) {
+                levels.insert(person.clone(), level);
+            }
+        }
+    }
+    processor.persons = Persons { primary, levels };
 }
 
 fn family(name: &Name) -> String {

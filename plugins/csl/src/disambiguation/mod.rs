@@ -106,7 +106,9 @@ fn add_names(processor: &mut Processor<'_>, group: Vec<usize>, givens: bool) -> 
     let most = processor.hidden_names(&group).min(MOST_NAMES);
     for _ in 0..most {
         for &item in &group {
-            processor.decided[item].more_names += 1;
+            let shown: Vec<usize> =
+                processor.shown_lists(item).into_iter().map(|(_, shown)| shown + 1).collect();
+            processor.decided[item].least_names = shown;
         }
         let parts = split(processor, &group);
         if parts.len() > 1 {

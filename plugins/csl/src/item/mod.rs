@@ -67,8 +67,6 @@ impl Item {
         }
         item.alias("title-short", "shortTitle");
         item.alias("container-title-short", "journalAbbreviation");
-        item.alias("event-title", "event");
-        item.alias("event", "event-title");
         if !item.texts.contains_key("page-first") {
             if let Some(page) = item.texts.get("page") {
                 let end = page.find(['-', '–', ',', '&']).unwrap_or(page.len());

@@ -20,16 +20,13 @@ pub(super) fn parse(name: &mut Name) {
             }
         }
     }
-    if !name.non_dropping.is_empty() || !name.dropping.is_empty() {
-        return;
-    }
     let (particle, family) = leading(&name.family);
-    if !particle.is_empty() && !family.is_empty() {
+    if name.non_dropping.is_empty() && !particle.is_empty() && !family.is_empty() {
         name.non_dropping = particle.trim_end().to_owned();
         name.family = family.to_owned();
     }
     let (given, particle) = trailing(&name.given);
-    if !particle.is_empty() && !given.is_empty() {
+    if name.dropping.is_empty() && !particle.is_empty() && !given.is_empty() {
         let particle = particle.trim().to_owned();
         name.given = given.to_owned();
         name.dropping = particle;

@@ -2,7 +2,8 @@
 //! meet: duplicates are dropped, and commas and full stops go inside closing quotation marks.
 
 use super::{Mark, Node, Quotes};
-use crate::style::elements::{Display, FontStyle, Formatting, Vertical, Weight};
+use crate::locale::Locale;
+use crate::style::elements::{Display, FontStyle, Form, Formatting, Vertical, Weight};
 
 /// A piece of assembled text.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,11 +32,19 @@ pub(crate) enum Tag {
 pub(crate) struct Assembly {
     pub(crate) pieces: Vec<Piece>,
     punctuation_in_quote: bool,
+    /// The locale's outer quotation marks.
+    quotes: (char, char),
 }
 
 /// Assembles nodes.
-pub(crate) fn assemble(nodes: &[Node], punctuation_in_quote: bool) -> Vec<Piece> {
-    let mut assembly = Assembly { pieces: Vec::new(), punctuation_in_quote };
+pub(crate) fn assemble(nodes: &[Node], locale: &Locale) -> Vec<Piece> {
+    let mark = |name: &str, other: char| {
+        let term = locale.term(name, Form::Long, false);
+        term.and_then(|term| term.trim().chars().next()).unwrap_or(other)
+    };
+    let quotes = (mark("open-quote", '“'), mark("close-quote", '”'));
+    let punctuation_in_quote = locale.punctuation_in_quote();
+    let mut assembly = Assembly { pieces: Vec::new(), punctuation_in_quote, quotes };
     nodes.iter().for_each(|node| assembly.push(node));
     assembly.pieces
 }
@@ -52,8 +61,17 @@ impl Assembly {
                 if let Some(display) = span.display {
                     tags.push(Tag::Display(display));
                 }
-                if span.quotes == Quotes::Quoted {
-                    tags.push(Tag::Quote);
+                let mut literal = None;
+                match span.quotes {
+                    Quotes::None => {}
+                    Quotes::Quoted => tags.push(Tag::Quote),
+                    Quotes::Given(open, close) if open == self.quotes.0 && close == self.quotes.1 => {
+                        tags.push(Tag::Quote);
+                    }
+                    Quotes::Given(open, close) => literal = Some((open, close)),
+                }
+                if let Some((open, _)) = literal {
+                    self.pieces.push(Piece::Text(open.to_string()));
                 }
                 if span.mark == Some(Mark::NoDecoration) {
                     tags.push(Tag::NoDecoration);
@@ -70,6 +88,9 @@ impl Assembly {
                     }
                 }
                 self.pieces.extend(tags.into_iter().rev().map(Piece::Close));
+                if let Some((_, close)) = literal {
+                    self.pieces.push(Piece::Text(close.to_string()));
+                }
             }
         }
     }

@@ -70,6 +70,18 @@ pub(crate) fn capitalized(text: &str) -> String {
     out
 }
 
+/// Capitalizes the term or label that nodes begin with, if they do.
+pub(crate) fn capitalize_leading_term(nodes: &mut [Node]) {
+    let mut leading = nodes.iter_mut().find(|node| !node.is_empty());
+    while let Some(Node::Span(span)) = leading {
+        if span.mark == Some(Mark::Term) {
+            apply(&mut span.children, Case::CapitalizeFirst, true);
+            return;
+        }
+        leading = span.children.iter_mut().find(|node| !node.is_empty());
+    }
+}
+
 /// Where a word is.
 struct Place {
     first: bool,

@@ -206,6 +206,7 @@ fn latex_tag(tag: &Tag, before: State, inside: State) -> (String, String) {
 fn text_tag(tag: &Tag) -> (String, String) {
     match tag {
         Tag::Display(Display::Block | Display::Indent) => (" ".to_owned(), " ".to_owned()),
+        Tag::Display(Display::LeftMargin) => (String::new(), " ".to_owned()),
         _ => Default::default(),
     }
 }

@@ -30,7 +30,12 @@ enum Token {
     /// A straight double quotation mark: it can open, it can close.
     Double(bool, bool),
     Single(bool, bool),
+    /// One of a pair of quotation marks: it opens, the pair.
+    Curly(bool, (char, char)),
 }
+
+/// Pairs of quotation marks that are outer ones somewhere.
+const PAIRS: &[(char, char)] = &[('“', '”'), ('«', '»')];
 
 /// A prefix or suffix: markup without quotation marks.
 pub(crate) fn affix(text: &str) -> Vec<Node> {
@@ -39,7 +44,7 @@ pub(crate) fn affix(text: &str) -> Vec<Node> {
 
 /// Reads a value.
 pub(crate) fn value(text: &str) -> Vec<Node> {
-    if !text.contains(['<', '"', '\'']) {
+    if !text.contains(['<', '"', '\'', '“', '«']) {
         return vec![Node::text(text)];
     }
     let tokens = pair(tokens(text));
@@ -83,6 +88,11 @@ fn tokens(text: &str) -> Vec<Token> {
             } else {
                 run.push(if c == '"' { '"' } else { '’' });
             }
+        } else if let Some(pair) = PAIRS.iter().find(|(open, close)| c == *open || c == *close) {
+            if !run.is_empty() {
+                tokens.push(Token::Text(std::mem::take(&mut run)));
+            }
+            tokens.push(Token::Curly(c == pair.0, *pair));
         } else {
             run.push(c);
         }
@@ -125,6 +135,7 @@ fn pair(mut tokens: Vec<Token>) -> Vec<Token> {
         Tag(&'static str),
         Double,
         Single,
+        Curly(char),
     }
     let mut open: Vec<(usize, Kind)> = Vec::new();
     let mut paired = vec![false; tokens.len()];
@@ -136,13 +147,14 @@ fn pair(mut tokens: Vec<Token>) -> Vec<Token> {
             Token::Close(name) => (Kind::Tag(name), false, true),
             Token::Double(opens, closes) => (Kind::Double, *opens, *closes),
             Token::Single(opens, closes) => (Kind::Single, *opens, *closes),
+            Token::Curly(opens, pair) => (Kind::Curly(pair.0), *opens, !*opens),
         };
         if closes {
             let depth = open.len().saturating_sub(DEEPEST);
             if let Some(found) = open[depth..].iter().rposition(|(_, other)| *other == kind) {
                 let found = depth + found;
                 let crossed = open[found + 1..].iter().any(|(_, k)| matches!(k, Kind::Tag(_)));
-                let quote = matches!(kind, Kind::Double | Kind::Single);
+                let quote = !matches!(kind, Kind::Tag(_));
                 if !(quote && crossed) {
                     paired[at] = true;
                     paired[open[found].0] = true;
@@ -169,6 +181,8 @@ fn pair(mut tokens: Vec<Token>) -> Vec<Token> {
             Token::Close(name) => (*name).to_owned(),
             Token::Double(..) => "\"".to_owned(),
             Token::Single(..) => "’".to_owned(),
+            Token::Curly(true, (open, _)) => open.to_string(),
+            Token::Curly(false, (_, close)) => close.to_string(),
         };
         *token = Token::Text(text);
     }
@@ -188,13 +202,19 @@ fn nodes(tokens: &[Token], at: &mut usize, inside: Option<usize>, depth: usize) 
                 }
                 continue;
             }
-            Token::Close(_) | Token::Double(_, true) | Token::Single(_, true) => {
+            Token::Close(_)
+            | Token::Double(_, true)
+            | Token::Single(_, true)
+            | Token::Curly(false, _) => {
                 if inside.is_some() {
                     return out;
                 }
                 continue;
             }
             Token::Open(index) => opened(*index),
+            Token::Curly(_, (open, close)) => {
+                Span { quotes: Quotes::Given(*open, *close), ..Span::default() }
+            }
             Token::Double(..) | Token::Single(..) => {
                 Span { quotes: Quotes::Quoted, ..Span::default() }
             }

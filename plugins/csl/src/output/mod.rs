@@ -32,6 +32,8 @@ pub(crate) enum Quotes {
     None,
     /// Outer or inner ones, by the depth.
     Quoted,
+    /// These, as they are in a value; if they are the locale's, they are as `Quoted`.
+    Given(char, char),
 }
 
 /// What a span is, for collapsing, substitution and text case.
@@ -43,6 +45,8 @@ pub(crate) enum Mark {
     NoDecoration,
     /// Text that keeps its case.
     NoCase,
+    /// A term or a label, which begins with a capital where an entry begins with it.
+    Term,
     /// The names of the first `cs:names`, one text each, and whether they end in "et al".
     Names(Vec<String>),
     /// One of the names of a `Names`.
@@ -93,7 +97,15 @@ impl Node {
     pub(crate) fn push_plain(&self, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
-            Self::Span(span) => span.children.iter().for_each(|child| child.push_plain(out)),
+            Self::Span(span) => {
+                if let Quotes::Given(open, _) = span.quotes {
+                    out.push(open);
+                }
+                span.children.iter().for_each(|child| child.push_plain(out));
+                if let Quotes::Given(_, close) = span.quotes {
+                    out.push(close);
+                }
+            }
         }
     }
 

@@ -12,6 +12,14 @@ struct Moment<'v> {
     season: Option<&'v str>,
 }
 
+/// Where the parts of a date are in a range.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Whole,
+    Start,
+    End,
+}
+
 impl<'a> Context<'a> {
     pub(super) fn date(&mut self, date: &'a Date) -> Rendered {
         let item = self.item;
@@ -24,6 +32,10 @@ impl<'a> Context<'a> {
             return Rendered::variable(Some(Node::text(self.sortable(date, value))));
         }
         if let Some(literal) = &value.literal {
+            let (parts, _) = self.parts(date);
+            if !parts.iter().any(|part| part.name == PartName::Year) {
+                return Rendered { nodes: Vec::new(), called: true, filled: true };
+            }
             let mut nodes = crate::output::markup::value(literal);
             if let Some(case) = date.common.case {
                 case::apply(&mut nodes, case, self.english());
@@ -109,7 +121,7 @@ impl<'a> Context<'a> {
             None => None,
         };
         let Some(widest) = widest else {
-            let nodes = self.sequence(parts, start, false);
+            let nodes = self.sequence(parts, start, Side::Whole);
             return crate::output::join(nodes, delimiter);
         };
         let doubled = |part: &DatePart| match widest {
@@ -121,23 +133,25 @@ impl<'a> Context<'a> {
         let last = parts.iter().rposition(doubled).unwrap_or(0);
         let own = parts.iter().find(|part| part.name == widest);
         let dash = own.and_then(|part| part.range_delimiter.clone()).unwrap_or_else(|| "–".to_owned());
-        let mut nodes = self.sequence(&parts[..first], start, false);
+        let mut nodes = self.sequence(&parts[..first], start, Side::Whole);
         let block = &parts[first..=last];
-        let mut middle = crate::output::join(self.sequence(block, start, true), delimiter);
+        let mut middle = crate::output::join(self.sequence(block, start, Side::Start), delimiter);
         middle.push(Node::text(dash));
         if let Some(end) = end {
-            middle.extend(crate::output::join(self.sequence(block, end, false), delimiter));
+            middle.extend(crate::output::join(self.sequence(block, end, Side::End), delimiter));
         }
         nodes.push(Node::plain(middle));
-        nodes.extend(self.sequence(&parts[last + 1..], start, false));
+        nodes.extend(self.sequence(&parts[last + 1..], start, Side::Whole));
         crate::output::join(nodes, delimiter)
     }
 
-    /// The parts of one date; `bare` drops the suffix of the last one, before a range's dash.
-    fn sequence(&mut self, parts: &[DatePart], moment: Moment<'_>, bare: bool) -> Vec<Node> {
+    /// The parts of one date. Beside a range's dash, the end of a start has no suffix and the start of
+    /// an end no prefix.
+    fn sequence(&mut self, parts: &[DatePart], moment: Moment<'_>, side: Side) -> Vec<Node> {
+        let bare = side == Side::Start;
         let mut shown: Vec<(&DatePart, Vec<Node>)> = Vec::new();
         for part in parts {
-            if let Some(nodes) = self.part(part, moment, parts, bare) {
+            if let Some(nodes) = self.part(part, moment, bare) {
                 shown.push((part, nodes));
             }
         }
@@ -147,6 +161,9 @@ impl<'a> Context<'a> {
             let mut common = part.common.clone();
             if bare && index + 1 == count {
                 common.suffix.clear();
+            }
+            if side == Side::End && index == 0 {
+                common.prefix.clear();
             }
             if let Some(case) = common.case {
                 case::apply(&mut nodes, case, self.english());
@@ -160,7 +177,6 @@ impl<'a> Context<'a> {
         &mut self,
         part: &DatePart,
         moment: Moment<'_>,
-        _parts: &[DatePart],
         bare: bool,
     ) -> Option<Vec<Node>> {
         let form = part.form.as_deref();

@@ -1,7 +1,7 @@
 //! `cs:label`.
 
 use super::{Context, Rendered, number};
-use crate::output::{Node, case, decorate};
+use crate::output::{Mark, Node, case, decorate};
 use crate::style::elements::{Label, Plural};
 
 impl<'a> Context<'a> {
@@ -14,9 +14,11 @@ impl<'a> Context<'a> {
             let value = self.item.text(name).map(str::to_owned);
             (name.to_owned(), value)
         };
-        let Some(value) = value.filter(|value| !value.is_empty()) else {
+        let value = value.filter(|value| !value.is_empty());
+        if name == "locator" && value.is_none() {
             return Rendered::default();
-        };
+        }
+        let value = value.unwrap_or_default();
         if self.suppressed.iter().any(|one| one == name) {
             return Rendered::default();
         }
@@ -24,16 +26,23 @@ impl<'a> Context<'a> {
             Plural::Always => true,
             Plural::Never => false,
             Plural::Contextual if name.starts_with("number-of-") => {
-                number::is_multiple(&value) || !matches!(value.trim(), "1" | "0")
+                number::is_multiple(&value) || !matches!(value.trim(), "1" | "0" | "")
             }
             Plural::Contextual => number::is_multiple(&value),
         };
-        let Some(text) = self.locale.term(&term, label.form, plural) else {
+        let counted = match term.as_str() {
+            "number-of-volumes" => "volume",
+            "number-of-pages" => "page",
+            other => other,
+        };
+        let text = self.locale.term(&term, label.form, plural);
+        let text = text.or_else(|| self.locale.term(counted, label.form, plural));
+        let Some(text) = text else {
             return Rendered::default();
         };
-        let mut nodes = vec![Node::text(text)];
+        let mut nodes = vec![Node::marked(Mark::Term, vec![Node::text(text)])];
         if let Some(case) = label.common.case {
-            case::apply(&mut nodes, case, self.english());
+            case::apply(&mut nodes, case, true);
         }
         Rendered::constant(decorate(nodes, &label.common))
     }

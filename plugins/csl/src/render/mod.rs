@@ -9,7 +9,10 @@ mod number;
 mod pages;
 mod text;
 
+use std::collections::HashMap;
+
 use crate::item::Item;
+use crate::item::name::Name;
 use crate::locale::Locale;
 use crate::output::{Node, decorate, join};
 use crate::style::Style;
@@ -19,7 +22,7 @@ use crate::style::options::NameOptions;
 pub(crate) use name::{Given, initialize, render_for_key};
 
 /// The deepest nesting of elements and macros. A macro that calls itself ends there.
-const DEEPEST: usize = 48;
+const DEEPEST: usize = 160;
 
 /// What a citation says about one of its items.
 #[derive(Debug, Clone, Default)]
@@ -41,10 +44,18 @@ pub(crate) struct Decided {
     pub(crate) label: String,
     /// How many conditions `disambiguate` hold, from the first one on.
     pub(crate) conditions: usize,
-    /// Names shown beyond those that the style shows, of each rendered list.
-    pub(crate) more_names: usize,
+    /// The least number of names that are shown, by list.
+    pub(crate) least_names: Vec<usize>,
     /// How much of the given name is shown, by list and name.
     pub(crate) givens: Vec<Vec<Given>>,
+}
+
+/// How much of the given names of persons is shown everywhere.
+#[derive(Debug, Default)]
+pub(crate) struct Persons {
+    /// Only that of the first name of a list.
+    pub(crate) primary: bool,
+    pub(crate) levels: HashMap<Name, Given>,
 }
 
 /// Where an item is rendered.
@@ -64,12 +75,13 @@ pub(crate) struct Context<'a> {
     pub(crate) decided: &'a Decided,
     pub(crate) names: &'a NameOptions,
     pub(crate) place: Place,
+    pub(crate) persons: Option<&'a Persons>,
     /// Variables that a `cs:substitute` has rendered.
     pub(crate) suppressed: Vec<String>,
     /// Lists of names that were rendered.
     pub(crate) lists: usize,
     /// The names of each list that was rendered, with the number of those that are shown.
-    pub(crate) shown: Vec<(Vec<crate::item::name::Name>, usize)>,
+    pub(crate) shown: Vec<(Vec<Name>, usize)>,
     pub(crate) suffixed: bool,
     /// How many conditions `disambiguate` were tested.
     pub(crate) tested: usize,
@@ -124,6 +136,7 @@ impl<'a> Context<'a> {
             decided,
             names,
             place,
+            persons: None,
             suppressed: Vec::new(),
             lists: 0,
             shown: Vec::new(),

@@ -27,6 +27,8 @@ pub(super) struct Styled<'n> {
     demote: Demote,
     hyphen: bool,
     sort_key: bool,
+    /// Suffixes keep their full stops.
+    periods: bool,
 }
 
 impl<'n> Styled<'n> {
@@ -34,8 +36,10 @@ impl<'n> Styled<'n> {
         let part = |get: fn(&crate::style::elements::NameElement) -> &Common| {
             names.name.as_ref().map(|name| get(name).clone()).unwrap_or_default()
         };
+        let periods = options.initialize_with.as_ref().is_none_or(|with| with.contains('.'));
         Self {
             options,
+            periods,
             family: part(|name| &name.family),
             given: part(|name| &name.given),
             demote: context.style.demote,
@@ -82,7 +86,7 @@ impl<'n> Styled<'n> {
             }
             if !short && !name.suffix.is_empty() {
                 nodes.push(Node::text(if name.comma_suffix { ", " } else { " " }));
-                nodes.push(Node::text(name.suffix.clone()));
+                nodes.push(self.suffix(name));
             }
             return nodes;
         }
@@ -125,7 +129,7 @@ impl<'n> Styled<'n> {
         nodes.extend(affixed(second, &self.given));
         if !name.suffix.is_empty() {
             nodes.push(Node::text(separator));
-            nodes.push(Node::text(name.suffix.clone()));
+            nodes.push(self.suffix(name));
         }
         nodes
     }
@@ -153,9 +157,14 @@ impl<'n> Styled<'n> {
         nodes.extend(affixed(second, &self.family));
         if !name.suffix.is_empty() {
             nodes.push(Node::text(if name.comma_suffix { ", " } else { " " }));
-            nodes.push(Node::text(name.suffix.clone()));
+            nodes.push(self.suffix(name));
         }
         nodes
+    }
+
+    fn suffix(&self, name: &Name) -> Node {
+        let text = if self.periods { name.suffix.clone() } else { name.suffix.replace('.', "") };
+        Node::text(text)
     }
 
     /// The given name as it is shown: initials, all of it, or nothing.

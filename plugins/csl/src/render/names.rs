@@ -27,7 +27,7 @@ impl<'a> Context<'a> {
         }
         if options.form == Some(NameForm::Count) {
             let count: usize =
-                lists.iter().map(|(_, people)| self.visible(people.len(), &options).0).sum();
+                lists.iter().map(|(_, people)| self.visible(self.lists, people.len(), &options).0).sum();
             self.lists += lists.len();
             return Rendered::variable(decorate(vec![Node::text(count.to_string())], &own.common));
         }
@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
     }
 
     /// How many of `count` names are shown, and whether the list is truncated.
-    fn visible(&self, count: usize, options: &NameOptions) -> (usize, bool) {
+    fn visible(&self, list: usize, count: usize, options: &NameOptions) -> (usize, bool) {
         let subsequent = self.place == Place::Citation
             && self.cite.position.is_some_and(|position| position != Position::First);
         let (mut min, mut first) = (options.et_al_min, options.et_al_use_first);
@@ -128,19 +128,22 @@ impl<'a> Context<'a> {
         if min == 0 || count < min {
             return (count, false);
         }
-        let first = first + self.decided.more_names;
+        let first = first.max(self.decided.least_names.get(list).copied().unwrap_or(0));
         if first >= count { (count, false) } else { (first, true) }
     }
 
     fn list(&mut self, people: &[Name], shape: &Names, options: &NameOptions) -> Node {
-        let (shown, truncated) = self.visible(people.len(), options);
         let list = self.lists;
+        let (shown, truncated) = self.visible(list, people.len(), options);
         self.lists += 1;
         self.shown.push((people.to_vec(), shown));
         let styled = Styled::new(self, shape, options);
         let level = |index: usize| -> Given {
             let levels = self.decided.givens.get(list);
-            levels.and_then(|levels| levels.get(index)).copied().unwrap_or_default()
+            let own = levels.and_then(|levels| levels.get(index)).copied().unwrap_or_default();
+            let persons = self.persons.filter(|persons| index == 0 || !persons.primary);
+            let everywhere = persons.and_then(|persons| persons.levels.get(&people[index]));
+            own.max(everywhere.copied().unwrap_or_default())
         };
         let one = |index: usize| -> Node {
             let nodes = styled.person(&people[index], index, level(index));
@@ -191,7 +194,9 @@ impl<'a> Context<'a> {
             nodes
         } else if let (Some(and), true) = (and, nodes.len() > 1) {
             let count = nodes.len();
-            let precedes = match options.delimiter_precedes_last.unwrap_or(Precedes::Contextual) {
+            let institution = people.last().is_some_and(|person| person.literal.is_some());
+            let rule = options.delimiter_precedes_last.filter(|_| !institution);
+            let precedes = match rule.unwrap_or(Precedes::Contextual) {
                 Precedes::Always => true,
                 Precedes::Never => false,
                 Precedes::Contextual => count > 2,
@@ -243,7 +248,7 @@ impl<'a> Context<'a> {
         let term = self.locale.term(variable, label.form, plural)?;
         let mut nodes = vec![Node::text(term)];
         if let Some(case) = label.common.case {
-            case::apply(&mut nodes, case, self.english());
+            case::apply(&mut nodes, case, true);
         }
         decorate(nodes, &label.common)
     }

@@ -126,7 +126,9 @@ pub(super) fn plain(value: &str, locale: &Locale) -> String {
 
 /// Writes the sign between two numbers: an ampersand as the locale has it.
 fn push_separator(text: &str, locale: &Locale, out: &mut String) {
-    if text == " & " {
+    if text == "–" {
+        out.push_str(locale.term("page-range-delimiter", Form::Long, false).unwrap_or(text));
+    } else if text == " & " {
         let and = locale.term("and", Form::Symbol, false).unwrap_or("&");
         out.push_str(&format!(" {and} "));
     } else {

@@ -12,7 +12,7 @@ impl<'a> Context<'a> {
             }
             TextSource::Term { name, form, plural } => {
                 let term = self.locale.term(name, *form, *plural).unwrap_or_default();
-                let mut nodes = vec![Node::text(term)];
+                let mut nodes = vec![Node::marked(Mark::Term, vec![Node::text(term)])];
                 if name == "no date" {
                     // It takes the place of a date, and its year suffix.
                     self.append_suffix(&mut nodes, "-");
@@ -28,7 +28,9 @@ impl<'a> Context<'a> {
                     return Rendered { nodes: Vec::new(), called: true, filled: false };
                 }
                 let node = self.finish(inner.nodes, text);
-                let (called, filled) = (inner.called, inner.filled);
+                // As for a group, what is shown counts as a value.
+                let shown = node.is_some();
+                let (called, filled) = (inner.called || shown, inner.filled || shown);
                 Rendered { nodes: node.into_iter().collect(), called, filled }
             }
             TextSource::Variable { name, short } => {
@@ -40,7 +42,8 @@ impl<'a> Context<'a> {
 
     fn finish(&self, mut nodes: Vec<Node>, text: &Text) -> Option<Node> {
         if let Some(case) = text.common.case {
-            case::apply(&mut nodes, case, self.english());
+            let term = matches!(text.source, TextSource::Term { .. });
+            case::apply(&mut nodes, case, term || self.english());
         }
         decorate(nodes, &text.common)
     }

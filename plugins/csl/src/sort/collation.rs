@@ -1,5 +1,6 @@
 //! The order of texts: that of the Unicode collation's root for Latin, Greek and Cyrillic. Letters
-//! are compared first, then their accents, then their case.
+//! are compared first, then their accents, then their case; other signs do not count, and numbers
+//! compare by their value.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -12,8 +13,10 @@ pub(crate) struct CollationKey {
     tertiary: Vec<u8>,
 }
 
-/// Signs before digits and letters, in the order of the root collation.
-const SIGNS: &str = "_‿-‐‑‒–—―,;:!¡?¿.…·'‘’‚‹›\"“”„«»()[]{}§¶@*/\\&#%‰†‡•`´˜^¨°©®+±÷×<=>|¦~¤¢$£¥€";
+/// Weights: blanks before numbers before letters.
+const BLANK: u32 = 1;
+const DIGITS: u32 = 1000;
+const LETTER: u32 = 2000;
 
 /// Letters that are others with a difference, or two others.
 const LETTERS: &[(char, &str)] = &[
@@ -25,12 +28,22 @@ impl CollationKey {
     /// The key of a text.
     pub(crate) fn new(text: &str) -> Self {
         let mut key = Self { primary: Vec::new(), secondary: Vec::new(), tertiary: Vec::new() };
+        let mut digits = String::new();
         for c in text.trim().nfd() {
+            if let Some(digit) = c.to_digit(10) {
+                digits.push(char::from_digit(digit, 10).unwrap_or('0'));
+                continue;
+            }
+            key.number(&mut digits);
             if is_combining_mark(c) {
                 key.secondary.push(u32::from(c));
                 continue;
             }
-            if c.is_control() {
+            if c.is_whitespace() {
+                key.primary.push(BLANK);
+                continue;
+            }
+            if !c.is_alphanumeric() {
                 continue;
             }
             let upper = c.is_uppercase();
@@ -48,23 +61,26 @@ impl CollationKey {
                 }
             }
         }
+        key.number(&mut digits);
+        while key.primary.last() == Some(&BLANK) {
+            key.primary.pop();
+        }
         key
     }
 
+    /// Writes a number so that numbers compare by their value.
+    fn number(&mut self, digits: &mut String) {
+        if digits.is_empty() {
+            return;
+        }
+        let value = digits.trim_start_matches('0');
+        self.primary.push(DIGITS + u32::try_from(value.len().min(500)).unwrap_or_default());
+        self.primary.extend(value.bytes().map(|digit| DIGITS + u32::from(digit - b'0')));
+        digits.clear();
+    }
+
     fn push(&mut self, c: char, upper: bool, variant: u32) {
-        let code = u32::from(c);
-        let weight = if c.is_whitespace() {
-            1
-        } else if let Some(at) = SIGNS.chars().position(|sign| sign == c) {
-            2 + u32::try_from(at).unwrap_or_default()
-        } else if c.is_numeric() {
-            1000 + c.to_digit(10).unwrap_or(10)
-        } else if c.is_alphabetic() {
-            2000 + code
-        } else {
-            500 + code % 400
-        };
-        self.primary.push(weight);
+        self.primary.push(LETTER + u32::from(c));
         self.secondary.push(variant);
         self.tertiary.push(u8::from(upper));
     }
