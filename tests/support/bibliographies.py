@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from carrel.bibliography.item import TYPES, Item
 
 #: Characters that some format treats specially, and letters of several scripts.
-ODD = "%&#_$~^{}\\\"'`@<>=,;:-–/|[]()*+?!.äÖßéñçøŁž漢字рус\u00a0"
+ODD = "%&#_$~^{}\\\"'`@<>=,;:-\u2013/|[]()*+?!.äÖßéñçøŁž漢字рус\u00a0"
 _LETTERS = string.ascii_letters + "äöüÖßéñçøŁž漢字рус"
 
 #: Texts in one line, without tags, formulas and ligatures.

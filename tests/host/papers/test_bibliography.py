@@ -57,8 +57,8 @@ def test_bibtex() -> None:
         ("noted", "arXiv:hep-th/9901001"),
         ("medical", "pmid:31452104"),
         ("plain", "Sitter, Bea. (2001). Reading alone in company"),
-        ("line 8", ""),
-        ("last", "https://doi.org/10.5555/last"),
+        ("bad", ""),
+        ("last", "10.5555/last"),
     ]
     [bad] = [one for one in read_bibliography(BIBTEX.encode()) if one.problem]
     assert "@article" in bad.problem
@@ -78,7 +78,7 @@ def test_csl_json() -> None:
         ("c", "arXiv:2401.00003"),
         ("d", "pmid:31452104"),
         ("e", "Müller. (2019). Walled desks"),
-        ("item 6", ""),
+        ("record 6", ""),
         ("f", ""),
     ]
 

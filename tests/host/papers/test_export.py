@@ -43,6 +43,7 @@ def test_bibtex() -> None:
         "  journal = {Annals of Desks},\n"
         "  year = {2024},\n"
         "  month = {3},\n"
+        "  day = {5},\n"
         "  volume = {12},\n"
         "  number = {3},\n"
         "  pages = {737--738},\n"

@@ -29,13 +29,18 @@ from .names import write_names
 #: BibLaTeX's name of a field → BibTeX's.
 _BIBTEX_NAMES: Final = {
     "journaltitle": "journal", "location": "address", "eprinttype": "archiveprefix",
-    "annotation": "annote",
+    "annotation": "annote", "eprintclass": "primaryclass",
 }  # fmt: skip
 #: Type → the field of the publisher, where it is another.
 _PUBLISHERS: Final = {"report": "institution", "thesis": "institution", "standard": "publisher"}
 #: Characters that no key can have: those that end it, and those that LaTeX or biber refuse.
 _NOT_IN_KEYS = re.compile(
     "[\\s\\\\{},~%#=\"()'@\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+#: A category of arXiv, which its records have as the first subject.
+_CATEGORY = re.compile(
+    r"(?:astro-ph|cond-mat|cs|econ|eess|gr-qc|hep-(?:ex|lat|ph|th)|math(?:-ph)?|nlin|nucl-(?:ex|th)"
+    r"|physics|q-bio|q-fin|quant-ph|stat|[a-z]{2,8}-[a-z]{2,4})(?:\.[A-Za-z-]{2,20})?"
 )
 #: Names that have fields of their own, those of editors and collaborators aside.
 _OTHER_NAMES: Final = (
@@ -225,6 +230,9 @@ def _eprint(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
     archive, location = text_of(item, "archive"), text_of(item, "archive_location")
     if location:
         yield "eprint", verbatim(location)
+        category = next(iter(keywords_of(text_of(item, "keyword"))), "")
+        if archive.lower() == "arxiv" and _CATEGORY.fullmatch(category):
+            yield "eprintclass", category
         yield (
             "eprinttype",
             ("arxiv" if biblatex else "arXiv") if archive.lower() == "arxiv" else escaped(archive),

@@ -21,10 +21,10 @@ _FACES: Final = {"i": "italic", "b": "bold", "sup": "superscript", "sub": "subsc
 #: Elements of a record in the order of EndNote's document type.
 _ORDER: Final = (
     "contributors", "titles", "periodical", "pages", "volume", "number", "num-vols", "edition",
-    "section", "keywords", "dates", "pub-location", "publisher", "isbn", "accession-num", "call-num", "label",
-    "work-type", "abstract", "notes", "research-notes", "urls", "custom2", "custom7",
-    "electronic-resource-num", "remote-database-name", "remote-database-provider", "language",
-    "access-date",
+    "section", "keywords", "dates", "pub-location", "publisher", "isbn", "accession-num",
+    "call-num", "label", "work-type", "abstract", "notes", "research-notes", "urls", "custom2",
+    "custom7", "electronic-resource-num", "remote-database-name", "remote-database-provider",
+    "language", "access-date",
 )  # fmt: skip
 
 
