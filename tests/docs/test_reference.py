@@ -239,7 +239,7 @@ def options(command: click.Command) -> set[str]:
 
 
 #: Command groups.
-GROUPS = {"carrel papers", "carrel plugin", "carrel plugin keys"}
+GROUPS = {"carrel library", "carrel papers", "carrel plugin", "carrel plugin keys"}
 
 
 def test_every_command_is_described_and_no_other() -> None:

@@ -99,8 +99,8 @@ _BIBTEX: dict[str, st.SearchStrategy[Any]] = {
 EXPRESSED: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "bibtex": _BIBTEX,
     "biblatex": _BIBTEX,
-    "ris": {**_COMMON, "accessed": days(), "number": numbers, "status": words},
-    "endnote": {**_COMMON, "accessed": dates, "annote": texts, "section": numbers},
+    "ris": {**_COMMON, "PMID": numbers, "accessed": days(), "number": numbers, "status": words},
+    "endnote": {**_COMMON, "PMID": numbers, "accessed": dates, "annote": texts, "section": numbers},
 }
 #: Types that several share in a format, which are read as the first.
 MERGED: dict[str, dict[str, str]] = {

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from carrel.errors import CODES, CarrelError
 
-BibliographyCode = Literal["TOO_LARGE", "NOT_TEXT", "UNKNOWN_FORMAT", "MALFORMED", "NOT_WRITABLE"]
+BibliographyCode = Literal["TOO_LARGE", "NOT_TEXT", "UNKNOWN_FORMAT", "MALFORMED"]
 
 #: code → the code of `contract/v1/errors.json` that it is for the rest of Carrel.
 BIBLIOGRAPHY_CODES: Final[Mapping[BibliographyCode, str]] = {
@@ -18,7 +18,6 @@ BIBLIOGRAPHY_CODES: Final[Mapping[BibliographyCode, str]] = {
     "NOT_TEXT": "invalid_document",
     "UNKNOWN_FORMAT": "invalid_document",
     "MALFORMED": "invalid_document",
-    "NOT_WRITABLE": "invalid_arguments",
 }
 
 
