@@ -15,7 +15,7 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class JsonLayout:
     """How a file's JSON is written.
 
     Attributes:
@@ -47,7 +47,7 @@ class Layout:
 
 
 def edited_object(
-    source: str, old: Mapping[str, Any], new: Mapping[str, Any], layout: Layout
+    source: str, old: Mapping[str, Any], new: Mapping[str, Any], layout: JsonLayout
 ) -> str:
     """Returns the source of `new`, made from the source of `old`.
 
@@ -96,7 +96,7 @@ def same(first: Any, second: Any) -> bool:
     return type(first) is type(second) and bool(first == second)
 
 
-def _edited(source: str, old: Any, new: Any, layout: Layout, indentation: str | None) -> str:
+def _edited(source: str, old: Any, new: Any, layout: JsonLayout, indentation: str | None) -> str:
     if isinstance(old, dict) and isinstance(new, dict) and new:
         return edited_object(source, old, new, layout)
     return layout.written(new, indentation)
