@@ -111,7 +111,9 @@ def _start_of_line(text: str, line: int) -> int:
 
 
 def _closes(text: str, start: int) -> bool:
-    """Returns whether the braces of an entry are closed before the text ends."""
+    """Returns whether an entry is closed before the text ends; some end with a parenthesis."""
+    if text.rstrip().endswith(")"):
+        return True
     depth = 0
     for one in re.finditer(r"\\.|[{}]", text[start:], re.DOTALL):
         depth += {"{": 1, "}": -1}.get(one[0], 0)
