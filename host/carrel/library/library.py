@@ -345,6 +345,8 @@ class Library:
             if error.library_code == "CONFLICT":
                 self._forget(error)
             raise
+        except RecursionError:
+            raise LibraryError("INVALID", "the entry is nested too deeply") from None
         return result, draft, None if draft.is_empty else self._data(draft)
 
     @staticmethod

@@ -161,7 +161,7 @@ def _finite(number: str) -> float | str:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode()
 
 
 def _elements(data: bytes) -> list[bytes]:

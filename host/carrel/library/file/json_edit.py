@@ -38,10 +38,17 @@ class JsonLayout:
         """
         if indentation is None or not self.unit:
             return json.dumps(
-                value, ensure_ascii=self.ascii_only, separators=(self.comma, self.colon)
+                value,
+                ensure_ascii=self.ascii_only,
+                allow_nan=False,
+                separators=(self.comma, self.colon),
             )
         text = json.dumps(
-            value, ensure_ascii=self.ascii_only, indent=self.unit, separators=(",", self.colon)
+            value,
+            ensure_ascii=self.ascii_only,
+            allow_nan=False,
+            indent=self.unit,
+            separators=(",", self.colon),
         )
         return text.replace("\n", self.newline + indentation)
 
