@@ -79,7 +79,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class LibraryChanges:
     """Keys of entries that were added, removed or changed."""
 
     added: tuple[str, ...] = ()

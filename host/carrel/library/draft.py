@@ -124,7 +124,7 @@ class Draft:
         if same(base, mine):
             return theirs
         own = uuid_of(theirs) or uuid_of(mine) or str(uuid.uuid4())
-        mine["custom"] = {**custom_of(mine), "uuid": own, "timestamp": self._now}
+        mine["custom"] = {**_custom_to_write(mine), "uuid": own, "timestamp": self._now}
         merged, conflicts = merged_item(base, mine, theirs)
         if conflicts:
             raise _conflict(key, conflicts)
@@ -192,7 +192,7 @@ class Draft:
         key = key_of(new)
         if not key or self._is_taken(key):
             key = make_key(new, self._is_taken, self._template)
-        custom = custom_of(new)
+        custom = _custom_to_write(new)
         own = uuid_of(new)
         if not own or self._finder.place_of(own) is not None:
             own = str(uuid.uuid4())
@@ -230,7 +230,7 @@ def _changed(item: Item, changes: Mapping[str, Any]) -> Item:
     new = copy.deepcopy(item)
     for name, value in changes.items():
         if name == "custom" and isinstance(value, Mapping):
-            custom = dict(custom_of(new))
+            custom = _custom_to_write(new)
             for part, inner in value.items():
                 if inner is None:
                     custom.pop(part, None)
@@ -242,6 +242,14 @@ def _changed(item: Item, changes: Mapping[str, Any]) -> Item:
         else:
             new[name] = copy.deepcopy(value)
     return new
+
+
+def _custom_to_write(item: Item) -> dict[str, Any]:
+    """Returns a copy of `custom`; what another program put in its place is kept in it."""
+    custom = item.get("custom")
+    if custom is None or isinstance(custom, dict):
+        return dict(custom or {})
+    return {"original": custom}
 
 
 def _conflict(key: str, members: Sequence[MemberConflict]) -> LibraryError:

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from carrel.bibliography.item import Item
 from carrel.files.folders import user_dir
 
-from .answers import Addition, Changes, Merge, Page
+from .answers import Addition, LibraryChanges, Merge, Page
 from .draft import Draft, not_found
 from .errors import LibraryError
 from .file.csl_json import CslJsonText
@@ -42,6 +42,8 @@ from .search.sources import decoded_item, encoded_item
 
 _log = logging.getLogger("carrel.library")
 
+#: Endings of libraries that are BibTeX or BibLaTeX; others are CSL-JSON.
+BIBTEX_ENDINGS: Final = (".bib", ".bibtex", ".biblatex")
 #: Entries of which the library remembers what it last returned.
 _REMEMBERED: Final = 1000
 #: Times that a write starts again because another program changed the file.
@@ -80,7 +82,7 @@ class Library:
         #: Key or UUID → the entry as this object last returned it, as JSON.
         self._seen: OrderedDict[str, bytes] = OrderedDict()
         self._own = OwnWrites(self._lock)
-        self._subscribers: dict[object, Callable[[Changes], None]] = {}
+        self._subscribers: dict[object, Callable[[LibraryChanges], None]] = {}
         self._watcher: LibraryWatcher | None = None
 
     @classmethod
@@ -113,7 +115,7 @@ class Library:
             watcher.stop()
         self._index.close()
 
-    def subscribe(self, changed: Callable[[Changes], None]) -> Callable[[], None]:
+    def subscribe(self, changed: Callable[[LibraryChanges], None]) -> Callable[[], None]:
         """Calls `changed`, from a thread of its own, when other programs changed entries.
 
         Writes of this object are not reported: their callers know them. The file is watched from
@@ -143,7 +145,7 @@ class Library:
         if watcher is not None:
             watcher.stop()
 
-    def _publish(self, changes: Changes) -> None:
+    def _publish(self, changes: LibraryChanges) -> None:
         with self._lock:
             subscribers = [*self._subscribers.values()]
         for changed in subscribers:
@@ -343,6 +345,8 @@ class Library:
             if error.library_code == "CONFLICT":
                 self._forget(error)
             raise
+        except RecursionError:
+            raise LibraryError("INVALID", "the entry is nested too deeply") from None
         return result, draft, None if draft.is_empty else self._data(draft)
 
     @staticmethod
@@ -355,6 +359,11 @@ class Library:
     def _parsed(self, content: Content) -> LibraryText:
         try:
             self._file.check_emptiness(content)
+            if self.path.suffix.lower() in BIBTEX_ENDINGS:
+                # Imported here, because it takes long, and few libraries are BibTeX.
+                from .file.bibtex import BibtexLibraryText
+
+                return BibtexLibraryText(content.data)
             return CslJsonText(content.data)
         except LibraryError as error:
             raise self._file.damaged(error) from None

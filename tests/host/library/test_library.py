@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,15 @@ def test_items_are_added_in_one_write_and_know_each_other(library: Library) -> N
 def test_a_write_of_an_item_that_is_no_json_adds_nothing(library: Library) -> None:
     library.add([SMITH])
     before = library.path.read_bytes()
-    for bad in ({"title": object()}, {"title": {1, 2}}):
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for bad in (
+        {"title": {1, 2}},
+        {"title": float("nan")},
+        {"title": "\ud800"},
+        {"title": deep},
+    ):
         assert code_of(lambda bad=bad: library.add([bad])).library_code == "INVALID"  # type: ignore[misc]
     assert code_of(lambda: library.add(["x"])).library_code == "INVALID"  # type: ignore[list-item]
     assert library.path.read_bytes() == before
@@ -177,3 +186,22 @@ def test_a_merge_unites_and_its_dry_run_writes_nothing(library: Library) -> None
     assert library.get(added[2].id)["custom"]["superseded_by"] == added[0].uuid
     assert len(library.items()) == 2
     assert code_of(lambda: library.merge(added[0].id, added[0].id)).library_code == "INVALID"
+
+
+def test_a_custom_member_of_another_form_is_kept(library: Library) -> None:
+    library.path.write_text('[{"id": "a", "custom": "text"}]')
+    item = library.update("a", {"custom": {"tags": ["x"]}})
+    assert item["custom"]["original"] == "text"
+    assert item["custom"]["tags"] == ["x"]
+
+
+def test_threads_share_a_library(library: Library) -> None:
+    def work(name: int) -> None:
+        for number in range(10):
+            library.add([{"type": "book", "title": f"Desk {name} {number}"}])
+            assert library.search(f"title:desk title:{name}").total >= 1
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert library.list().total == 60
+    assert len(json.loads(library.path.read_text("utf-8"))) == 60

@@ -108,6 +108,17 @@ def test_a_failing_disk_leaves_the_old_file_or_the_new_one(
     library.close()
 
 
+def test_a_read_only_file_is_a_write_error(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.path.write_text("[]")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write every file
+    error = code_of(lambda: library.add([SMITH]))
+    assert error.library_code == "WRITE_ERROR"
+    assert "read-only" in error.message
+    assert library.path.read_text() == "[]"
+
+
 @posix
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
 def test_a_read_only_folder_is_a_write_error(library: Library) -> None:
@@ -194,7 +205,8 @@ def test_an_editor_that_saves_at_the_very_moment_of_the_write_loses_nothing(
     ]
     assert "mine" in found
     written = {f"editor-{number + 1}" for number in range(editor.count)}
-    assert written <= found.union(*backups)
+    # An editor that saves again while its change is put back is found in a backup at least.
+    assert written <= (found if moments == 1 else found.union(*backups))
     assert "smith-2023" in found
     assert not list(library.path.parent.glob("*.tmp"))
 

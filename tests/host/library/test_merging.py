@@ -18,7 +18,7 @@ from .conftest import SMITH, Open, code_of
 
 
 def edit(library: Library, **members: Any) -> None:
-    """Changes the first entry as an editor does."""
+    """LibraryChanges the first entry as an editor does."""
     data = json.loads(library.path.read_text("utf-8"))
     data[0] |= members
     library.path.write_text(json.dumps(data, indent=2), "utf-8")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from carrel.library.answers import Changes
+from carrel.library.answers import LibraryChanges
 from carrel.library.file.watching import LibraryWatcher, OwnWrites
 from carrel.library.library import Library
 
 from .conftest import SMITH, Open
 
-Seen = queue.Queue[Changes]
+Seen = queue.Queue[LibraryChanges]
 LONG = 20.0
 
 
@@ -45,11 +45,11 @@ def save(path: Path, change: Callable[[list[dict[str, object]]], object]) -> Non
 
 def test_changes_of_an_editor_are_reported_by_key(library: Library, seen: Seen) -> None:
     save(library.path, lambda entries: entries.append({"id": "new", "title": "N"}))
-    assert seen.get(timeout=LONG) == Changes(added=("new",))
+    assert seen.get(timeout=LONG) == LibraryChanges(added=("new",))
     save(library.path, lambda entries: entries[0].update(title="Changed"))
-    assert seen.get(timeout=LONG) == Changes(changed=("smith-2023",))
+    assert seen.get(timeout=LONG) == LibraryChanges(changed=("smith-2023",))
     save(library.path, lambda entries: entries.pop(0))
-    assert seen.get(timeout=LONG) == Changes(removed=("smith-2023",))
+    assert seen.get(timeout=LONG) == LibraryChanges(removed=("smith-2023",))
     assert library.list().total == 1
 
 
@@ -58,7 +58,7 @@ def test_own_writes_are_not_reported(library: Library, seen: Seen) -> None:
     library.update("smith-2023", {"note": "n"})
     library.remove("anon-nd-mine")
     save(library.path, lambda entries: entries.append({"id": "theirs"}))
-    assert seen.get(timeout=LONG) == Changes(added=("theirs",))
+    assert seen.get(timeout=LONG) == LibraryChanges(added=("theirs",))
     assert seen.empty()
 
 
@@ -66,7 +66,7 @@ def test_another_librarys_writes_are_reported(
     library: Library, seen: Seen, open_library: Open
 ) -> None:
     open_library().add([{"title": "Theirs", "type": "book"}])
-    assert seen.get(timeout=LONG) == Changes(added=("anon-nd-theirs",))
+    assert seen.get(timeout=LONG) == LibraryChanges(added=("anon-nd-theirs",))
 
 
 def test_a_file_that_is_being_written_is_read_again(library: Library, seen: Seen) -> None:
@@ -88,9 +88,9 @@ def test_a_file_that_appears_and_goes_is_reported(tmp_path: Path, open_library: 
     try:
         library.path.parent.mkdir()
         library.path.write_text(json.dumps([{"id": "a"}]), "utf-8")
-        assert found.get(timeout=LONG) == Changes(added=("a",))
+        assert found.get(timeout=LONG) == LibraryChanges(added=("a",))
         library.path.unlink()
-        assert found.get(timeout=LONG) == Changes(removed=("a",))
+        assert found.get(timeout=LONG) == LibraryChanges(removed=("a",))
     finally:
         watcher.stop()
 
@@ -117,12 +117,12 @@ def test_without_file_events_the_file_is_polled(
 def test_a_subscriber_that_fails_does_not_keep_others_from_the_change(
     library: Library, seen: Seen
 ) -> None:
-    def fail(_: Changes) -> None:
+    def fail(_: LibraryChanges) -> None:
         raise ValueError
 
     stop = library.subscribe(fail)
     second: Seen = queue.Queue()
     library.subscribe(second.put)
     save(library.path, lambda entries: entries.append({"id": "new"}))
-    assert second.get(timeout=LONG) == seen.get(timeout=LONG) == Changes(added=("new",))
+    assert second.get(timeout=LONG) == seen.get(timeout=LONG) == LibraryChanges(added=("new",))
     stop()

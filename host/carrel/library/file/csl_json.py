@@ -15,7 +15,7 @@ import msgspec
 from carrel.bibliography.item import Item
 from carrel.library.errors import LibraryError
 
-from .json_edit import Layout, edited_object
+from .json_edit import JsonLayout, edited_object
 from .library_text import span_edit
 
 _BETWEEN: Final = re.compile(rb"[ \t\r\n,]*")
@@ -109,9 +109,9 @@ class CslJsonText:
         return spans
 
     @cached_property
-    def _layout(self) -> Layout:
+    def _layout(self) -> JsonLayout:
         if not self.sources:
-            return Layout(newline="\r\n" if b"\r\n" in self._data else "\n")
+            return JsonLayout(newline="\r\n" if b"\r\n" in self._data else "\n")
         sample = self.sources[0]
         first = sample.find(b'":')
         spaced = first < 0 or sample[first + 2 : first + 3].isspace()
@@ -120,7 +120,7 @@ class CslJsonText:
         if b"\n" in sample and not unit:  # the elements start at the margin
             found = re.search(rb"\n([ \t]+)", sample)
             unit = found[1].decode() if found else "  "
-        return Layout(
+        return JsonLayout(
             unit=unit,
             ascii_only=self._data.isascii() and b"\\u" in self._data,
             newline="\r\n" if b"\r\n" in self._data[:_SAMPLE] else "\n",
@@ -161,7 +161,7 @@ def _finite(number: str) -> float | str:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode()
 
 
 def _elements(data: bytes) -> list[bytes]:

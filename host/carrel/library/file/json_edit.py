@@ -15,7 +15,7 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class JsonLayout:
     """How a file's JSON is written.
 
     Attributes:
@@ -38,16 +38,23 @@ class Layout:
         """
         if indentation is None or not self.unit:
             return json.dumps(
-                value, ensure_ascii=self.ascii_only, separators=(self.comma, self.colon)
+                value,
+                ensure_ascii=self.ascii_only,
+                allow_nan=False,
+                separators=(self.comma, self.colon),
             )
         text = json.dumps(
-            value, ensure_ascii=self.ascii_only, indent=self.unit, separators=(",", self.colon)
+            value,
+            ensure_ascii=self.ascii_only,
+            allow_nan=False,
+            indent=self.unit,
+            separators=(",", self.colon),
         )
         return text.replace("\n", self.newline + indentation)
 
 
 def edited_object(
-    source: str, old: Mapping[str, Any], new: Mapping[str, Any], layout: Layout
+    source: str, old: Mapping[str, Any], new: Mapping[str, Any], layout: JsonLayout
 ) -> str:
     """Returns the source of `new`, made from the source of `old`.
 
@@ -96,7 +103,7 @@ def same(first: Any, second: Any) -> bool:
     return type(first) is type(second) and bool(first == second)
 
 
-def _edited(source: str, old: Any, new: Any, layout: Layout, indentation: str | None) -> str:
+def _edited(source: str, old: Any, new: Any, layout: JsonLayout, indentation: str | None) -> str:
     if isinstance(old, dict) and isinstance(new, dict) and new:
         return edited_object(source, old, new, layout)
     return layout.written(new, indentation)

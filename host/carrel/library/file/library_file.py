@@ -9,6 +9,7 @@ content. Where the system cannot exchange files, the content is compared just be
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import logging
 import os
@@ -148,6 +149,8 @@ class LibraryFile:
         try:
             self._tidy(target)
             mode = _mode(target)
+            if mode is not None and not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, "the file is read-only")
             temporary = write_temporary(target, data, mode=mode)
             try:
                 _keep_group(target, temporary)

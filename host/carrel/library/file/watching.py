@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from carrel.library.answers import Changes
+from carrel.library.answers import LibraryChanges
 from carrel.library.errors import LibraryError
 from carrel.library.names import key_of
 
@@ -72,7 +72,7 @@ class LibraryWatcher:
         file: LibraryFile,
         parse: Callable[[Content], LibraryText],
         own: OwnWrites,
-        changed: Callable[[Changes], None],
+        changed: Callable[[LibraryChanges], None],
         *,
         burst: int = _BURST,
         quiet: int = _QUIET,
@@ -179,8 +179,8 @@ def _entries(text: LibraryText) -> dict[str, bytes]:
     return found
 
 
-def _changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Changes:
-    return Changes(
+def _changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> LibraryChanges:
+    return LibraryChanges(
         added=tuple(key for key in after if key not in before),
         removed=tuple(key for key in before if key not in after),
         changed=tuple(key for key in after if key in before and after[key] != before[key]),

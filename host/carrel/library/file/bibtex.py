@@ -1,0 +1,122 @@
+"""Reads a BibTeX or BibLaTeX file as a library, and edits it so that all other bytes are kept.
+
+`carrel.bibliography.bibtex.in_place` edits the text; here are the bytes around it. The members of
+`custom` are in the field `carrel` of an entry.
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from carrel.bibliography.bibtex.in_place import BibtexText
+from carrel.bibliography.item import Item
+from carrel.library.errors import LibraryError
+
+#: With these, an entry means something else if another part of the file changes.
+_REFERS: Final = re.compile(r"@\s*string|crossref|xdata|xref", re.IGNORECASE)
+#: What a cut-off write leaves: an entry that begins and does not end.
+_OPEN_ENTRY: Final = re.compile(r"@\s*\w+\s*\{")
+
+
+class BibtexLibraryText:
+    """The text of a BibTeX file. What is no entry is kept, and is no item.
+
+    Raises:
+        LibraryError: `READ_ERROR`, with the line; an entry has no end.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        try:
+            text, self._encoding = data[len(self._bom) :].decode(), "utf-8"
+        except UnicodeDecodeError:
+            # Any bytes are text in Latin-1, and are the same bytes again when they are written.
+            text, self._encoding = data.decode("latin-1"), "latin-1"
+        if "\0" in text:
+            line = text.count("\n", 0, text.index("\0")) + 1
+            raise LibraryError(
+                "READ_ERROR", f"line {line}: a NUL is no text", position={"line": line, "column": 1}
+            )
+        self._text = BibtexText(text)
+        self._check_end()
+
+    @cached_property
+    def sources(self) -> Sequence[bytes]:
+        """The bytes of each entry."""
+        text = self._text.text
+        return [
+            text[start:end].encode(self._encoding, "surrogatepass")
+            for _, _, (start, end) in self._entries
+        ]
+
+    @cached_property
+    def context(self) -> bytes:
+        """The hash of the file, if entries refer to others or to strings."""
+        text = self._text.text
+        if not _REFERS.search(text):
+            return b""
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass")).digest()
+
+    def item(self, place: int) -> Item | None:
+        """Returns a new item of the entry at `place`."""
+        return copy.deepcopy(self._entries[place][1])
+
+    def edited(self, changed: Mapping[int, Item | None], added: Sequence[Item]) -> bytes:
+        """Returns the file with entries changed, removed (None) and appended.
+
+        Raises:
+            LibraryError: `INVALID`; the file's encoding has no such character.
+        """
+        text = self._text.edited(changed, added)
+        try:
+            return self._bom + text.encode(self._encoding)
+        except UnicodeEncodeError as error:
+            raise LibraryError(
+                "INVALID",
+                f"the library is not in UTF-8 and cannot have {text[error.start]!r}",
+                advice="save the library in UTF-8",
+            ) from None
+
+    @cached_property
+    def _entries(self) -> Sequence[tuple[str, Item, tuple[int, int]]]:
+        return self._text.entries
+
+    def _check_end(self) -> None:
+        """Refuses a text of which the last entry was cut off."""
+        text = self._text.text
+        starts = [_start_of_line(text, one.line) for one in self._text.unread if one.line]
+        if self._entries:
+            starts.append(self._entries[-1][2][0])
+        start = max(starts, default=-1)
+        if start >= 0 and _OPEN_ENTRY.match(text, start) and not _closes(text, start):
+            line = text.count("\n", 0, start) + 1
+            raise LibraryError(
+                "READ_ERROR",
+                f"line {line}, column 1: the entry has no end",
+                position={"line": line, "column": 1},
+            )
+
+
+def _start_of_line(text: str, line: int) -> int:
+    at = 0
+    for _ in range(line - 1):
+        at = text.find("\n", at) + 1
+    return at
+
+
+def _closes(text: str, start: int) -> bool:
+    """Returns whether an entry is closed before the text ends; some end with a parenthesis."""
+    if text.rstrip().endswith(")"):
+        return True
+    depth = 0
+    for one in re.finditer(r"\\.|[{}]", text[start:], re.DOTALL):
+        depth += {"{": 1, "}": -1}.get(one[0], 0)
+        if one[0] == "}" and depth <= 0:
+            return True
+    return False
