@@ -10,6 +10,7 @@ from bench.workbench import Workbench
 from . import (
     batches,
     calls,
+    citations,
     graphs,
     memory,
     offices,
@@ -46,6 +47,7 @@ CASES: Mapping[str, Case] = {
     "papers": papers.local_search,
     "papers-graph": graphs.hundred_nodes,
     "papers-batch": batches.hundred_papers,
+    "cite": citations.in_apa,
     "offices": offices.pieces,
     "readers": readers.first_use,
     "bytes": readers.crossing,
