@@ -10,6 +10,7 @@ from bench.workbench import Workbench
 from . import (
     batches,
     calls,
+    citations,
     graphs,
     libraries,
     memory,
@@ -48,6 +49,7 @@ CASES: Mapping[str, Case] = {
     "papers-graph": graphs.hundred_nodes,
     "papers-batch": batches.hundred_papers,
     "library": libraries.reference_library,
+    "cite": citations.in_apa,
     "offices": offices.pieces,
     "readers": readers.first_use,
     "bytes": readers.crossing,

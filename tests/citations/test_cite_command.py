@@ -229,3 +229,47 @@ def test_the_styles_are_listed(cite: Cite) -> None:
 def test_hidden_characters_are_not_written(cite: Cite) -> None:
     _, out, _ = cite("--items", "items.json", "7")
     assert "\u202e" not in out
+
+
+def test_keys_are_those_of_the_library_without_items(
+    cite: Cite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_DATA_DIR", str(cite.folder / "data"))
+    monkeypatch.setenv("CARREL_CACHE_DIR", str(cite.folder / "cache"))
+    (cite.folder / "data").mkdir()
+    (cite.folder / "data" / "library.json").write_text(json.dumps(ITEMS[:2]))
+    (cite.folder / "paper.md").write_text("[@roe2019; @nobody]\n")
+    assert cite("doe2020")[:2] == (0, "doe2020, First\n")
+    code, out, err = cite("paper.md")
+    assert (code, out) == (1, "roe2019, Second\n")
+    assert "paper.md:1:12: no work has the key nobody" in err
+
+
+def test_a_missing_library_has_no_works(cite: Cite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARREL_DATA_DIR", str(cite.folder / "data"))
+    monkeypatch.setenv("CARREL_CACHE_DIR", str(cite.folder / "cache"))
+    code, out, err = cite("doe2020")
+    assert (code, out) == (1, "")
+    assert "no work has the key doe2020" in err
+
+
+def test_entries_are_wrapped_with_a_hanging_indent_on_a_terminal(
+    cite: Cite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.citations.command.stdout_is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "24")
+    (cite.folder / "some").write_text('[{"id": "a", "title": "A title of more than one line"}]')
+    assert cite("--items", "some")[1] == "a, A title of more\n    than one line\n"
+
+
+def test_an_author_without_a_form_in_the_style_is_left_out(
+    cite: Cite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cluster(citation: dict[str, Any]) -> str:
+        only = citation["items"][0].get("author-only")
+        return "[CSL STYLE ERROR: reference with no printed form.]" if only else "[1]"
+
+    monkeypatch.setattr("citations.doubles._cluster", cluster)
+    (cite.folder / "paper.md").write_text("As @doe2020 says.\n")
+    out = cite("paper.md", "--items", "items.json", "--citations")[1]
+    assert out.splitlines()[0] == "1:4: [1]"

@@ -40,7 +40,7 @@ TITLES = (
     "USA and UK policies on buoys, 1950–1990",
     "Proceedings of the Lamp Society",
     "McAllister's Wick and the O’Brien patent",
-    'The <i>Keeper</i>, or <i>How <span style="font-style:normal;">Aurora</span> was lost</i>',
+    "The <i>Keeper</i>, or <i>How <i>Aurora</i> was lost</i>",
     "How to light a lamp in ten steps?",
     "Lighthouse keeping as a 'way of life'",
     "Rotating optics: from Fresnel to fibre",

@@ -205,15 +205,26 @@ def _show_entries(rendering: Rendering, shown: _Shown) -> None:
         return
     texts = [_line(entry.text) for entry in rendering.entries]
     if stdout_is_terminal() and shown.output_format == "text":
-        from carrel.cli.render import paragraph
-
-        for text in texts:
-            paragraph(text, first=" ", indent=4 if rendering.layout.hanging_indent else 0)
+        _show_wrapped(texts, 4 if rendering.layout.hanging_indent else 0)
         return
     # A blank line ends a paragraph in Markdown and LaTeX.
     between = "\n\n" if shown.output_format in {"markdown", "latex"} else "\n"
     if texts:
         write_text(printable_lines(between.join(texts) + "\n"))
+
+
+def _show_wrapped(texts: Sequence[str], indent: int) -> None:
+    """Prints entries wrapped to the terminal, all lines but the first of each indented."""
+    from carrel.cli.render import PARAGRAPH, console
+    from carrel.cli.render import text as rich_text
+
+    out = console()
+    for one in texts:
+        shown = rich_text(one, limit=PARAGRAPH)
+        for number, line in enumerate(shown.wrap(out, max(out.width - indent, 8), overflow="fold")):
+            line.rstrip()
+            line.pad_left(indent if number else 0)
+            out.print(line, soft_wrap=True)
 
 
 def _tell_unknown(

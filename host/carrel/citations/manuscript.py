@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from .documents import CitedKey, CitedWork, DocumentCitation, DocumentCitations
 from .engine import CitationEngine
 from .rendering import Rendering
 from .request import Citation, CitationItem, Item, OutputFormat, RenderRequest
 from .styles import Style
+
+#: What a citation without any text begins with, such as the author's in a numbered style.
+_NO_FORM: Final = "[CSL STYLE ERROR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,19 @@ def render_manuscript(
             RenderedCitation(
                 citation.at,
                 tuple(work.at.key for work in citation.works),
-                " ".join(next(texts, "") for _ in several),
+                " ".join(_texts(texts, len(several))),
             )
             for citation, several in zip(found.citations, parts, strict=True)
         ),
         rendering,
         tuple(key for key in found.first_places() if key.key not in items),
     )
+
+
+def _texts(texts: Iterator[str], count: int) -> list[str]:
+    """Returns the next texts; an author that the style has no form for is left out."""
+    found = [next(texts, "") for _ in range(count)]
+    return [text for text in found if count == 1 or not text.startswith(_NO_FORM)]
 
 
 def _known(citation: DocumentCitation, items: Mapping[str, Item]) -> DocumentCitation | None:
