@@ -51,8 +51,11 @@ pub(super) fn settle(
         let mut kept = start.clone();
         let mut base = Shown { least: max(&start.least, &reached.least), ..start };
         if !first {
-            let more = steps.iter().skip(next).position(|step| matches!(step, Step::More(..)));
-            next = more.map_or(steps.len(), |more| next + more);
+            let more = steps.iter().position(|step| match step {
+                Step::More(list, count) => base.least.get(*list).is_none_or(|least| least < count),
+                Step::Given(..) => false,
+            });
+            next = more.unwrap_or(steps.len());
         }
         first = false;
         apply(&steps, &mut next, &mut base);
@@ -81,6 +84,7 @@ pub(super) fn settle(
                 apply(&steps, &mut next, &mut base);
             } else {
                 register(processor, &partners, &kept);
+                base = kept.clone();
                 list = others;
             }
         }

@@ -120,7 +120,9 @@ impl<'n> Styled<'n> {
         if self.sort_key && !demoted {
             // Where particles belong to the family name, the dropping one is compared before the given.
             particles.clear();
-            second.push(Node::text(format!("{} ", name.dropping)));
+            if !name.dropping.is_empty() {
+                second.push(Node::text(format!("{}{}", name.dropping, gap(&name.dropping))));
+            }
         }
         second.extend(self.part(given, &self.given));
         if demoted {
