@@ -44,7 +44,7 @@ impl Processor<'_> {
             *before = own;
         }
         let aligned = layout.options.second_field_align.is_some() && fields.len() > 1;
-        let numbered = fields.len() == 1 && self.is_numbered();
+        let numbered = fields.len() == 1 && layout.elements.len() > 1 && self.is_numbered();
         let mut label = None;
         let mut nodes = Vec::new();
         let mut fields = fields.into_iter();

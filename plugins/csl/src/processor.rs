@@ -71,7 +71,7 @@ impl Processor<'_> {
 
     /// Whether the bibliography is ordered by the numbers, descending.
     fn sorts_by_number(&self) -> bool {
-        let Some(key) = self.style.bibliography.as_ref().and_then(|layout| layout.sort.first())
+        let Some([key]) = self.style.bibliography.as_ref().map(|layout| layout.sort.as_slice())
         else {
             return false;
         };
@@ -173,26 +173,6 @@ impl Processor<'_> {
             Context::new(&self.style, &self.locale, item, cite, decided, names, place);
         context.persons = Some(&self.persons);
         context
-    }
-
-    /// The most names that any item of a group does not show.
-    pub(crate) fn hidden_names(&self, group: &[usize]) -> usize {
-        let lists = group.iter().flat_map(|&item| self.shown_lists(item));
-        lists.map(|(people, shown)| people.len().saturating_sub(shown)).max().unwrap_or(0)
-    }
-
-    /// The most names that items of a group show, by list.
-    pub(crate) fn shown_names(&self, group: &[usize]) -> Vec<usize> {
-        let mut most: Vec<usize> = Vec::new();
-        for &item in group {
-            for (index, (_, shown)) in self.shown_lists(item).into_iter().enumerate() {
-                if most.len() <= index {
-                    most.resize(index + 1, 0);
-                }
-                most[index] = most[index].max(shown);
-            }
-        }
-        most
     }
 }
 

@@ -91,7 +91,7 @@ impl Processor<'_> {
             return Vec::new();
         }
         let sentence = source.prefix.trim_end();
-        let note = self.style.note || self.style.citation.prefix.is_empty();
+        let note = self.style.citation.prefix.is_empty();
         if note && (sentence.is_empty() || sentence.ends_with(['.', '!', '?'])) {
             case::capitalize_leading_term(&mut nodes);
         }

@@ -92,11 +92,6 @@ impl Date {
             ..Self::default()
         }))
     }
-
-    /// Whether any part of a range differs.
-    pub(crate) fn is_range(&self) -> bool {
-        self.open || self.end.is_some_and(|end| Some(end) != self.start || self.end_season != self.season)
-    }
 }
 
 fn day(parts: &[Value]) -> Option<(Day, Option<String>)> {

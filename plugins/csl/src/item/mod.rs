@@ -151,7 +151,12 @@ impl Item {
     }
 
     /// Whether text is cased by the rules of English: the item names no other language.
+    ///
+    /// A title of a work with a jurisdiction keeps its case.
     pub(crate) fn is_english(&self, default: bool) -> bool {
+        if self.texts.contains_key("jurisdiction") {
+            return false;
+        }
         match self.text("language").map(str::trim).filter(|language| !language.is_empty()) {
             Some(language) => language.to_ascii_lowercase().starts_with("en"),
             None => default,

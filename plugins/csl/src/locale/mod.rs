@@ -55,7 +55,6 @@ pub(crate) enum OrdinalMatch {
 /// A locale with all its layers merged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Locale {
-    pub(crate) language: String,
     merged: Layer,
 }
 
@@ -67,7 +66,7 @@ impl Locale {
         style: &[(Option<String>, Layer)],
     ) -> Self {
         let base = base(language);
-        let mut locale = Self { language: language.to_owned(), merged: Layer::default() };
+        let mut locale = Self::default();
         let primary = primary_dialect(base);
         let mut names = vec!["en-US"];
         names.extend([base, primary, language].into_iter().filter(|name| *name != "en-US"));

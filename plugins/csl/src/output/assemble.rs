@@ -32,6 +32,8 @@ pub(crate) enum Tag {
 pub(crate) struct Assembly {
     pub(crate) pieces: Vec<Piece>,
     punctuation_in_quote: bool,
+    /// The last mark was moved inside a quotation.
+    moved: bool,
     /// The locale's outer quotation marks.
     quotes: (char, char),
 }
@@ -44,7 +46,7 @@ pub(crate) fn assemble(nodes: &[Node], locale: &Locale) -> Vec<Piece> {
     };
     let quotes = (mark("open-quote", '“'), mark("close-quote", '”'));
     let punctuation_in_quote = locale.punctuation_in_quote();
-    let mut assembly = Assembly { pieces: Vec::new(), punctuation_in_quote, quotes };
+    let mut assembly = Assembly { pieces: Vec::new(), punctuation_in_quote, moved: false, quotes };
     nodes.iter().for_each(|node| assembly.push(node));
     assembly.pieces
 }
@@ -118,8 +120,14 @@ impl Assembly {
                         Meeting::Right => self.replace(piece, at, first),
                         Meeting::Both => {
                             self.pieces.insert(quote, Piece::Text(first.to_string()));
+                            self.moved = true;
                         }
                     }
+                } else if self.punctuation_in_quote
+                    && self.moved
+                    && matches!((last, first), ('!' | '?', ':'))
+                {
+                    // A mark that was moved inside drops the colon behind it.
                 } else if last == ',' && !self.punctuation_in_quote {
                     self.remove(piece, at);
                     self.pieces.push(Piece::Text(",".to_owned()));
@@ -138,6 +146,7 @@ impl Assembly {
             text = &text[first.len_utf8()..];
         }
         if !text.is_empty() {
+            self.moved = false;
             self.pieces.push(Piece::Text(text.to_owned()));
         }
     }

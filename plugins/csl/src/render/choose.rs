@@ -1,16 +1,20 @@
 //! `cs:choose`.
 
 use super::{Context, Place, Rendered, number};
-use crate::style::elements::{Branch, Condition, Match, Position};
+use crate::style::elements::{Branch, Condition, Element, Match, Position};
 
 impl<'a> Context<'a> {
     pub(super) fn choose(&mut self, branches: &'a [Branch]) -> Rendered {
-        for branch in branches {
-            if self.matches(branch) {
-                return self.elements(&branch.elements);
-            }
+        match self.branch(branches) {
+            Some(elements) => self.elements(elements),
+            None => Rendered::default(),
         }
-        Rendered::default()
+    }
+
+    /// The elements of the branch that applies.
+    pub(super) fn branch(&mut self, branches: &'a [Branch]) -> Option<&'a [Element]> {
+        let branch = branches.iter().find(|branch| self.matches(branch))?;
+        Some(&branch.elements)
     }
 
     fn matches(&mut self, branch: &Branch) -> bool {

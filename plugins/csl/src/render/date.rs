@@ -31,6 +31,9 @@ impl<'a> Context<'a> {
         if self.place == Place::SortKey && value.start.is_some() {
             return Rendered::variable(Some(Node::text(self.sortable(date, value))));
         }
+        if self.place == Place::SortKey && value.literal.is_some() {
+            return Rendered { nodes: Vec::new(), called: true, filled: true };
+        }
         if let Some(literal) = &value.literal {
             let (parts, _) = self.parts(date);
             if !parts.iter().any(|part| part.name == PartName::Year) {

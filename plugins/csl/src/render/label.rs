@@ -1,7 +1,7 @@
 //! `cs:label`.
 
 use super::{Context, Rendered, number};
-use crate::output::{Mark, Node, case, decorate};
+use crate::output::{Node, case, decorate};
 use crate::style::elements::{Label, Plural};
 
 impl<'a> Context<'a> {
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         let Some(text) = text else {
             return Rendered::default();
         };
-        let mut nodes = vec![Node::marked(Mark::Term, vec![Node::text(text)])];
+        let mut nodes = vec![Node::text(text)];
         if let Some(case) = label.common.case {
             case::apply(&mut nodes, case, true);
         }

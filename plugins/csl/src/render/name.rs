@@ -115,8 +115,16 @@ impl<'n> Styled<'n> {
         first.extend(self.part(&name.family, &self.family));
         let mut nodes = affixed(first, &self.family);
         nodes.push(Node::text(separator));
-        let mut second = self.part(given, &self.given);
+        let mut second = Vec::new();
         let mut particles = vec![(&name.dropping, &self.given)];
+        if self.sort_key && !demoted {
+            // Where particles belong to the family name, the dropping one is compared before the given.
+            particles.clear();
+            if !name.dropping.is_empty() {
+                second.push(Node::text(format!("{}{}", name.dropping, gap(&name.dropping))));
+            }
+        }
+        second.extend(self.part(given, &self.given));
         if demoted {
             particles.push((&name.non_dropping, &self.family));
         }
@@ -224,11 +232,11 @@ pub(crate) fn render_for_key(name: &Name, demote: Demote) -> String {
         out.push_str(gap(&name.non_dropping));
     }
     out.push_str(&name.family);
-    let mut rest = vec![&name.given, &name.dropping];
-    if demote != Demote::Never {
-        rest.push(&name.non_dropping);
-    }
-    rest.push(&name.suffix);
+    let rest = if demote == Demote::Never {
+        vec![&name.dropping, &name.given, &name.suffix]
+    } else {
+        vec![&name.given, &name.dropping, &name.non_dropping, &name.suffix]
+    };
     for part in rest.into_iter().filter(|part| !part.is_empty()) {
         out.push(' ');
         out.push_str(part);

@@ -77,8 +77,22 @@ impl<'a> Context<'a> {
             return Rendered::variable(None);
         }
         self.parents.push(own);
-        let mut found = Rendered::variable(None);
-        for element in &own.substitute {
+        let found = self.first_substitute(&own.substitute, own);
+        self.parents.pop();
+        found.unwrap_or_else(|| Rendered::variable(None))
+    }
+
+    /// The first of several elements that gives text; those of the branch of a choice are several, too.
+    fn first_substitute(&mut self, elements: &'a [Element], own: &'a Names) -> Option<Rendered> {
+        for element in elements {
+            if let Element::Choose(branches) = element {
+                if let Some(branch) = self.branch(branches) {
+                    if let Some(found) = self.first_substitute(branch, own) {
+                        return Some(found);
+                    }
+                }
+                continue;
+            }
             let before = self.recorded.replace(Vec::new());
             let rendered = self.element(element);
             let recorded = std::mem::replace(&mut self.recorded, before).unwrap_or_default();
@@ -100,12 +114,10 @@ impl<'a> Context<'a> {
                     formatting: own.common.formatting,
                     ..Common::default()
                 };
-                found = Rendered::variable(decorate(nodes, &common));
-                break;
+                return Some(Rendered::variable(decorate(nodes, &common)));
             }
         }
-        self.parents.pop();
-        found
+        None
     }
 
     /// Remembers a variable that a `cs:substitute` renders.
@@ -150,7 +162,7 @@ impl<'a> Context<'a> {
             Node::marked(Mark::Name, nodes)
         };
         let nodes: Vec<Node> = (0..shown).map(one).collect();
-        let mut names: Vec<String> =
+        let names: Vec<String> =
             nodes.iter().map(|node| crate::output::plain(std::slice::from_ref(node))).collect();
         let delimiter = options.delimiter.as_deref().unwrap_or(", ");
         let inverted = |index: usize| match options.name_as_sort_order {
@@ -181,7 +193,7 @@ impl<'a> Context<'a> {
             } else {
                 let term = shape.et_al.as_ref().map_or("et-al", |et_al| et_al.term.as_str());
                 let text = self.locale.term(term, Form::Long, false).unwrap_or("et al.");
-                if !text.is_empty() {
+                if !text.is_empty() && self.place != Place::SortKey {
                     let separator =
                         if precedes(options.delimiter_precedes_et_al) { delimiter } else { " " };
                     nodes.push(Node::text(separator));
@@ -190,7 +202,6 @@ impl<'a> Context<'a> {
                     nodes.push(Node::formatted(formatting.unwrap_or_default(), text));
                 }
             }
-            names.push("et al".to_owned());
             nodes
         } else if let (Some(and), true) = (and, nodes.len() > 1) {
             let count = nodes.len();

@@ -54,8 +54,8 @@ fn one(part: &str, delimiter: &str, format: Option<PageRange>) -> String {
     let Some(format) = format else { return format!("{start}{delimiter}{end}") };
     let (prefix, first) = split(start);
     let (other, last) = split(end);
-    if !(other.is_empty() || other == prefix) {
-        return format!("{start}{delimiter}{end}");
+    if other != prefix {
+        return format!("{start}-{end}");
     }
     let full = complete(first, last);
     if !(full.len() == first.len() || full.len() > first.len()) || full.parse::<u64>().is_err() {

@@ -75,7 +75,7 @@ fn text(value: &str) -> KeyValue {
 
 /// A date in digits whose order is that of time.
 pub(crate) fn date(value: &Date) -> String {
-    let Some(start) = value.start else { return value.literal.clone().unwrap_or_default() };
+    let Some(start) = value.start else { return String::new() };
     let mut out = day(start.year, start.month, start.day);
     if let Some(end) = value.end {
         out.push_str(&day(end.year, end.month, end.day));

@@ -19,8 +19,6 @@ use options::{CitationOptions, BibliographyOptions, NameOptions};
 /// A style, read.
 #[derive(Debug, Default)]
 pub(crate) struct Style {
-    /// Whether citations are notes.
-    pub(crate) note: bool,
     pub(crate) default_locale: Option<String>,
     pub(crate) demote: Demote,
     pub(crate) initialize_with_hyphen: bool,

@@ -68,7 +68,6 @@ pub(super) fn style(xml: &str) -> Result<Style, Error> {
     };
     let base = name_options(root);
     let mut style = Style {
-        note: root.get("class").is_some_and(|class| class == "note"),
         default_locale: root.get("default-locale").filter(|locale| !locale.trim().is_empty()),
         demote: match root.get("demote-non-dropping-particle").as_deref() {
             Some("never") => Demote::Never,
