@@ -20,7 +20,9 @@ from .work import Work
 _DERIVED: Final = ("opencitations", "openalex", "semanticscholar", "unpaywall")
 
 #: The registries that DOIs come from, then the indexes, then the repository, then what others gave.
-PRECEDENCE: Final = ("crossref", "datacite", "eutils", "europepmc", "arxiv", "doaj", *_DERIVED)
+PRECEDENCE: Final = (
+    "crossref", "datacite", "eutils", "europepmc", "arxiv", "doaj", "openlibrary", *_DERIVED
+)  # fmt: skip
 
 #: Sources whose records people made or checked: what two of them identify alike is one work.
 PRIMARY: Final = frozenset(PRECEDENCE) - frozenset(_DERIVED)
