@@ -73,6 +73,7 @@ def serve(session: Session, surface: str | None) -> int:
             config.server,
             renewal=renewal,
             may_offer=renewal.may_offer,
+            watches=renewal.watches,
             expects=renewal.expects,
         )
 
@@ -158,6 +159,10 @@ class ConfigRenewal:
             return False
         return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
 
+    def watches(self) -> bool:
+        """Returns whether there is a library, whose resources clients may subscribe to."""
+        return self._config.library.file is not None and not self._lists_plugins()
+
     def _lists_plugins(self) -> bool:
         """Returns whether the surface lists what plugins offer."""
         from carrel.surfaces import find_surface
@@ -171,6 +176,8 @@ class ConfigRenewal:
         namespace, _, own = tool.partition("_")
         if namespace == "document":
             return bool(self._config.documents.folders)
+        if namespace == "library":
+            return self._config.library.file is not None
         looks_up = namespace in {"paper", "work"}
         if looks_up and any(self.expects(f"{one}_lookup") for one in _BUILTIN):
             return True

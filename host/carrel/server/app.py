@@ -158,6 +158,8 @@ class App:
     async def notify_updated(self, uri: str) -> None:
         """Notifies the subscribers of a document that it has changed."""
         await self._bus.publish(ResourceUpdated(uri=uri))
+        if self._session is not None and uri in self.offers.subscribed:
+            await self._session.send_resource_updated(uri)
 
     def close_subscriptions(self) -> None:
         """Ends every subscription with its result, so that clients see an orderly end."""
