@@ -14,7 +14,7 @@ import click
 
 from carrel.errors import CarrelError
 
-from .command import RECORD, REPLAY, command
+from .command import LIBRARY, RECORD, REPLAY, command
 from .session import Session
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _OF_THE_STORE: Final = frozenset(
 SWITCH_SECONDS = 0.5e-3
 
 
-@command("serve", example="serve --config carrel.toml", options=(RECORD, REPLAY))
+@command("serve", example="serve --config carrel.toml", options=(LIBRARY, RECORD, REPLAY))
 @click.option(
     "--surface",
     metavar="NAME",
@@ -90,9 +90,10 @@ def with_surface(config: Config, surface: str | None) -> Config:
         return config
     import os
 
-    from carrel.surfaces import find_surface, with_environment
+    from carrel.surfaces import find_surface, with_defaults, with_environment
 
-    return with_environment(config, find_surface(surface), os.environ)
+    found = find_surface(surface)
+    return with_defaults(with_environment(config, found, os.environ), found)
 
 
 @contextmanager
@@ -160,8 +161,14 @@ class ConfigRenewal:
         return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
 
     def watches(self) -> bool:
-        """Returns whether there is a library, whose resources clients may subscribe to."""
-        return self._config.library.file is not None and not self._lists_plugins()
+        """Returns whether a library is offered, whose resources clients may subscribe to."""
+        if self._config.library.file is None:
+            return False
+        if self._surface is None:
+            return True
+        from carrel.surfaces import find_surface
+
+        return "library" in find_surface(self._surface).resources_of
 
     def _lists_plugins(self) -> bool:
         """Returns whether the surface lists what plugins offer."""

@@ -1,8 +1,8 @@
 """Defines an entry of the table of features: the location of its tools, resources and commands.
 
-A feature is a package with domain code, host tools, host resources and commands, which uses several plugins or
-none. `carrel.features` lists all features. Entries name objects by text, so the table imports
-nothing; a feature's modules are imported when they are first used.
+A feature is a package with domain code, host tools, host resources and commands, which uses several
+plugins or none. `carrel.features` lists all features. Entries name objects by text, so the table
+imports nothing; a feature's modules are imported when they are first used.
 """
 
 from __future__ import annotations

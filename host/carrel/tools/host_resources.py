@@ -58,10 +58,12 @@ class HostResources(ABC):
             CarrelError: it cannot be read.
         """
 
-    def listen(self, list_changed: ListChanged, updated: Updated) -> None:
+    def listen(  # noqa: B027 - some never change
+        self, list_changed: ListChanged, updated: Updated
+    ) -> None:
         """Starts to report changes; called at most once."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - some open nothing
         """Stops reporting changes, and closes what was opened."""
 
     def start_reading(self, uri: str) -> RunningCall[Result]:

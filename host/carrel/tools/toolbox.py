@@ -203,11 +203,15 @@ class Toolbox:
     def _resources_of_host(self) -> list[Resource]:
         return [one for host in self._hosts() for one in host.resources()]
 
+    def _resource_features(self) -> Sequence[Feature]:
+        """Returns the features whose resources are offered."""
+        return self._features
+
     def _hosts(self) -> Sequence[HostResources]:
         """Returns the resources of features; made once."""
         if self._host_resources is None:
             made = []
-            for feature in self._features:
+            for feature in self._resource_features():
                 if feature.resources is not None:
                     make: HostResourceMaker = import_name(feature.resources)
                     made.append(make(self._registry, self._config))
