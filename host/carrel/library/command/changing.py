@@ -15,9 +15,8 @@ from carrel.cli.progress import Progress
 from carrel.cli.report import FAILED, MISUSE, OK, complain
 from carrel.cli.stdin import read_stdin
 from carrel.errors import ArgumentError, StorageError
-from carrel.library.adding.detect import BIBLIOGRAPHY_SUFFIXES, PDF_SUFFIX, is_bibliography
 from carrel.library.items import described
-from carrel.library.tools.changing import remove_reference
+from carrel.library.removing import remove_reference
 from carrel.text.printable import printable
 
 from .options import JSONL, as_lines, is_plain, library_config, library_exit, opened
@@ -80,6 +79,8 @@ def _texts(inputs: Sequence[str]) -> tuple[list[str], tuple[Path, ...]]:
         ArgumentError: a file is missing or too large.
         StorageError: a file cannot be read.
     """
+    from carrel.library.adding.detect import BIBLIOGRAPHY_SUFFIXES, PDF_SUFFIX, is_bibliography
+
     texts: list[str] = []
     folders: list[Path] = []
     for word in inputs:

@@ -11,7 +11,6 @@ from carrel.cli.command import AS_JSON, EXCHANGE, LIBRARY, command
 from carrel.cli.output import write_json
 from carrel.cli.progress import Progress
 from carrel.cli.report import FAILED, OK, complain
-from carrel.library.tools.checking import MAX_IDS
 from carrel.text.printable import printable
 
 from .options import (
@@ -26,6 +25,9 @@ from .options import (
 
 if TYPE_CHECKING:
     from carrel.cli.session import Session
+
+#: References of one call of the tool.
+_PART = 100
 
 
 @command(
@@ -93,8 +95,8 @@ def _checked(
         wanted = [str(item["id"]) for item in found]
     results: list[dict[str, Any]] = []
     with session.open(config) as host, Progress("check") as progress:
-        for start in range(0, len(wanted), MAX_IDS):
-            part = wanted[start : start + MAX_IDS]
+        for start in range(0, len(wanted), _PART):
+            part = wanted[start : start + _PART]
             arguments = {"ids": part, "force": force, "save": save}
             told = host.call("library_check", arguments, on_progress=progress.update).data
             results += told["results"]

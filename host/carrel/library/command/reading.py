@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.bibliography import WRITABLE, write_bibliography
 from carrel.cli.command import AS_JSON, LIBRARY, command
 from carrel.cli.output import write_json, write_text
 from carrel.cli.report import FAILED, OK, complain
 from carrel.library.errors import LibraryError
-from carrel.library.tools.searching import (
+from carrel.library.pages import (
     LIMIT,
     ORDERS,
     SEARCH_SORTS,
@@ -172,7 +171,7 @@ def show_command(session: Session, ids: tuple[str, ...], as_json: bool) -> int:
 @click.option(
     "--to",
     "output_format",
-    type=click.Choice(WRITABLE),
+    type=click.Choice(("csl-json", "bibtex", "biblatex", "ris", "endnote", "word")),
     default="bibtex",
     help="The format; bibtex by default.",
 )
@@ -188,6 +187,7 @@ def export_command(
     - reads keys from stdin. A key that the library does not have is named on stderr, and the exit
     code is 1.
     """
+    from carrel.bibliography import write_bibliography
 
     def work() -> int:
         missing: list[str] = []

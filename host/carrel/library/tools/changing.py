@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.library.adding.outcome import REASONS, STATUSES, summary
-from carrel.library.adding.run import LibraryAdder
-from carrel.library.errors import LibraryError
-from carrel.library.fulltext.attachments import attached_files
-from carrel.library.items import described, short
+from carrel.library.removing import remove_reference
 
 from .library_tool import ID, NUMBER, SHORT, TEXT, LibraryTool, Schema, library_spec
 
 if TYPE_CHECKING:
     from carrel.exchange import Call
-    from carrel.library.library import Library
+    from carrel.library.adding.run import LibraryAdder
     from carrel.library.shared import SharedLibrary
 
 #: Texts of one call, and characters of each.
@@ -121,34 +118,3 @@ def make_changing_tools(shared: SharedLibrary, adder: LibraryAdder) -> list[Libr
             shared,
         ),
     ]
-
-
-def remove_reference(library: Library, id: str, *, force: bool) -> dict[str, Any]:  # noqa: A002
-    """Removes a reference, or says what would be removed.
-
-    An unknown id is no failure: the answer says that there is nothing to remove.
-
-    Raises:
-        LibraryError: the library cannot be read or written.
-    """
-    try:
-        item = library.get(id)
-    except LibraryError as error:
-        if error.library_code != "NOT_FOUND":
-            raise
-        return {"removed": False, "message": error.message}
-    if not force:
-        files = attached_files(item)
-        kept = f" Its {len(files)} attached files would stay in their folder." if files else ""
-        return {
-            "removed": False,
-            "message": f"Nothing was removed. With force: true, this removes {item['id']}: "
-            f"{described(item)}.{kept}",
-            "item": short(item),
-        }
-    item = library.remove(id)
-    return {
-        "removed": True,
-        "message": f"Removed {item['id']}: {described(item)}",
-        "item": short(item),
-    }

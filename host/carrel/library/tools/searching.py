@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.library.items import short
+from carrel.library.pages import (
+    LIMIT,
+    ORDERS,
+    SEARCH_SORTS,
+    SORTS,
+    list_library,
+    search_library,
+)
 
 from .library_tool import ID, PAGE, LibraryTool, Schema, library_spec
 
 if TYPE_CHECKING:
     from carrel.exchange import Call
-    from carrel.library.answers import Page
-    from carrel.library.library import Library
     from carrel.library.shared import SharedLibrary
 
-LIMIT: Final = 20
-SORTS: Final = ("created", "updated", "published", "author", "title")
-SEARCH_SORTS: Final = ("relevance", *SORTS)
-ORDERS: Final = ("asc", "desc")
 #: Characters of the longest query.
 _QUERY: Final = 2000
 
@@ -98,53 +99,6 @@ def make_reading_tools(shared: SharedLibrary) -> list[LibraryTool]:
             shared,
         ),
     ]
-
-
-def search_library(library: Library, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the references that match a query.
-
-    Raises:
-        LibraryError: the query cannot be read, or the library.
-    """
-    return page_json(
-        library.search(
-            arguments["query"],
-            sort=arguments.get("sort", "relevance"),
-            order=arguments.get("order", "desc"),
-            limit=arguments.get("limit", LIMIT),
-            offset=arguments.get("offset", 0),
-        ),
-        full=bool(arguments.get("full")),
-    )
-
-
-def list_library(library: Library, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the references of the library.
-
-    Raises:
-        LibraryError: the library cannot be read.
-    """
-    return page_json(
-        library.list(
-            sort=arguments.get("sort", "updated"),
-            order=arguments.get("order", "desc"),
-            limit=arguments.get("limit", LIMIT),
-            offset=arguments.get("offset", 0),
-            superseded=bool(arguments.get("superseded")),
-        ),
-        full=bool(arguments.get("full")),
-    )
-
-
-def page_json(page: Page, *, full: bool = False) -> dict[str, Any]:
-    """Returns a page with what lists show of its references, or with all of them."""
-    return {
-        "total": page.total,
-        "limit": page.limit,
-        "offset": page.offset,
-        "next_offset": page.next_offset,
-        "items": list(page.items) if full else [short(item) for item in page.items],
-    }
 
 
 def _paging(sorts: tuple[str, ...], default: str) -> Schema:
