@@ -81,6 +81,12 @@ def config(code_folder: Path, tmp_path: Path) -> Config:
 @pytest.fixture(autouse=True)
 def _no_configuration_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Hides the tester's own configuration and caches from the tests."""
-    for name in ("CARREL_CONFIG", "CARREL_CONTACT", "CARREL_RECORD_DIR", "CARREL_REPLAY_DIR"):
+    for name in (
+        "CARREL_CONFIG",
+        "CARREL_CONTACT",
+        "CARREL_LIBRARY",
+        "CARREL_RECORD_DIR",
+        "CARREL_REPLAY_DIR",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg-config"))

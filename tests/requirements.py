@@ -89,6 +89,18 @@ PROMISES: dict[str, str] = {
         "seconds, letting running calls finish."
     ),
     "replay:exact": "A recorded exchange replayed offline gives byte-identical structured output.",
+    "library:session": (
+        "The library's tools and resources are offered where a library is set; what any process "
+        "changes in it is reported to subscribers of every revision."
+    ),
+    "library:adding": (
+        "Each input of `library_add` has its own outcome with a reason; only files of granted "
+        "folders are read, and PDFs in the sandbox."
+    ),
+    "library:checking": (
+        "A check says who states each finding, and a source that did not answer is never taken for "
+        "one that states nothing."
+    ),
 }
 
 

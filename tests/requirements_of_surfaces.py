@@ -80,3 +80,41 @@ DOIGET: dict[str, str] = {
     "doiget:metadata-success": "11: a success has the members of MetadataOnlyResult.",
     "doiget:metadata-written": "11: it writes the metadata to the store and a provenance row.",
 }
+
+#: The sentences of reference-manager's document of its MCP server that a client can see, each with
+#: its section.
+REFERENCE_MANAGER: dict[str, str] = {
+    "reference-manager:transport": "Framework: stdio (stdin/stdout), JSON-RPC 2.0.",
+    "reference-manager:purpose": (
+        "Purpose: search and retrieve, add from various sources, cite, manage full texts."
+    ),
+    "reference-manager:library-option": "Command: --library overrides the library file path.",
+    "reference-manager:stdout": "Output: stdout has JSON-RPC messages only; logging is on stderr.",
+    "reference-manager:tools": "Tools: the eight tools and their inputs.",
+    "reference-manager:search": "Tools: search takes { query: string }.",
+    "reference-manager:list": "Tools: list takes { format?: json | bibtex | pretty }.",
+    "reference-manager:add": "Tools: add takes { input: string | string[] }.",
+    "reference-manager:add-formats": "Behavior: add accepts PMID, DOI, BibTeX, RIS, or CSL-JSON.",
+    "reference-manager:remove": "Tools: remove takes { id: string, force: boolean }.",
+    "reference-manager:remove-force": "Behavior: remove requires force: true to execute.",
+    "reference-manager:cite": "Tools: cite takes { ids: string[], style?, format?: text | html }.",
+    "reference-manager:cite-defaults": "Behavior: cite defaults to APA style, text format.",
+    "reference-manager:fulltext": "Tools: fulltext_attach { id, path }; _get and _detach { id }.",
+    "reference-manager:resources": "Resources: three URIs of type application/json.",
+    "reference-manager:references": "Resources: library://references is all references.",
+    "reference-manager:reference": "Resources: library://reference/{id} is one reference by ID.",
+    "reference-manager:styles": "Resources: library://styles is the available citation styles.",
+    "reference-manager:pdf": "Full text: of a PDF the file path only, { path: string }.",
+    "reference-manager:markdown": "Full text: Markdown as direct string content.",
+    "reference-manager:watching": (
+        "File watching: external changes are monitored, and the library is reloaded."
+    ),
+    "reference-manager:independent": "Architecture: it shares no state with another process.",
+    "reference-manager:error-format": "Errors: {code, message}, such as Reference not found: ID.",
+    "reference-manager:error-32600": "Errors: -32600 is an invalid request.",
+    "reference-manager:error-32601": "Errors: -32601 is a method that is not found.",
+    "reference-manager:error-32602": "Errors: -32602 is invalid params.",
+    "reference-manager:error-32000": (
+        "Errors: -32000 is an application error: not found, duplicate, and so on."
+    ),
+}

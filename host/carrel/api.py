@@ -109,12 +109,12 @@ class Carrel:
         return lookup.run(ids, lookup.new_call(on_progress), sources=sources)
 
     def resources(self) -> Sequence[Resource]:
-        """Returns the plugins' resources; when replaying, only recorded ones."""
+        """Returns the resources of plugins and of the host; when replaying, only recorded ones."""
         return self._toolbox.resources()
 
     def resource_templates(self) -> Sequence[Template]:
-        """Returns the plugins' resource templates."""
-        return self._toolbox.offers.templates()
+        """Returns the resource templates of plugins and of the host."""
+        return self._toolbox.resource_templates()
 
     def read_resource(self, uri: str) -> Result:
         """Reads the resource at a URI that is listed or matches a template.

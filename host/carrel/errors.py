@@ -186,6 +186,28 @@ class ArgumentError(CarrelError):
 _TOLD = 5
 
 
+class RequestRefusedError(CarrelError):
+    """A request that is answered by a JSON-RPC error and not by a result.
+
+    Only surfaces raise it, whose original server answers so.
+
+    Attributes:
+        rpc_code: the error's code on the wire.
+    """
+
+    code = "invalid_arguments"
+
+    def __init__(self, rpc_code: int, message: str, *, paths: tuple[str, ...] = ()) -> None:
+        self.rpc_code = rpc_code
+        self._paths = paths
+        super().__init__(message)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of this machine in the message."""
+        return self._paths
+
+
 class UnknownNameError(CarrelError):
     """Unknown name; `nearest` is a similar known one."""
 

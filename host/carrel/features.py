@@ -16,6 +16,11 @@ FEATURES: Final = (
         "documents", "carrel.documents.tool:make_tools", {"read": "carrel.documents.command:read"}
     ),
     Feature("papers", "carrel.papers.tool:make_tools", {"papers": "carrel.papers.command:papers"}),
-    Feature("library", None, {"library": "carrel.library.command:library"}),
     Feature("citations", None, {"cite": "carrel.citations.command:cite"}),
+    Feature(
+        "library",
+        "carrel.library.tool:make_tools",
+        {"library": "carrel.library.command:library"},
+        resources="carrel.library.resources:make_resources",
+    ),
 )

@@ -29,6 +29,7 @@ SOURCES = {
     "office": ("office", "docx", "document.docx"),
     "openalex": ("openalex", "works", "response.json"),
     "opencitations": ("opencitations", "citations", "response.json"),
+    "openlibrary": ("openlibrary", "books", "response.json"),
     "page": ("page", "html", "document.html"),
     "pdf": ("pdf", "pdf", "document.pdf"),
     "semanticscholar": ("semanticscholar", "papers", "response.json"),

@@ -17,6 +17,8 @@ _RESULTS = {
     "initialize": "InitializeResult",
     "server/discover": "DiscoverResult",
     "ping": "EmptyResult",
+    "resources/subscribe": "EmptyResult",
+    "resources/unsubscribe": "EmptyResult",
     "tools/list": "ListToolsResult",
     "tools/call": "CallToolResult",
     "resources/list": "ListResourcesResult",

@@ -351,6 +351,14 @@ class ScriptedToolbox:
     def offers(self) -> ScriptedOffers:
         return ScriptedOffers()
 
+    def resource_templates(self) -> Sequence[Any]:
+        return self.offers.templates()
+
+    def watch_resources(
+        self, list_changed: Callable[[], None], updated: Callable[[str], None]
+    ) -> None:
+        pass
+
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
         pass
 

@@ -77,6 +77,12 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_opencitations::OpenCitations>,
     },
     Shipped {
+        name: "openlibrary",
+        folder: "plugins/openlibrary",
+        module: "carrel_openlibrary",
+        manifest: manifest::<carrel_openlibrary::OpenLibrary>,
+    },
+    Shipped {
         name: "page",
         folder: "plugins/page",
         module: "carrel_page",

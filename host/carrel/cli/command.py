@@ -35,6 +35,12 @@ DEBUG = click.Option(
 JSON_ERRORS = click.Option(
     ["--json-errors"], is_flag=True, help="Write errors to stderr as one line of JSON."
 )
+LIBRARY = click.Option(
+    ["--library"],
+    type=_File,
+    metavar="FILE",
+    help="Use this library in place of the configured one.",
+)
 AS_JSON = click.Option(
     ["--json", "as_json"], is_flag=True, help="Print JSON on a terminal too, as in a pipe."
 )
@@ -107,7 +113,15 @@ def command(
         def invoke(**given: Any) -> int:
             shared = {
                 key: given.pop(key, None)
-                for key in ("config", "record", "replay", "refresh", "debug", "json_errors")
+                for key in (
+                    "config",
+                    "library",
+                    "record",
+                    "replay",
+                    "refresh",
+                    "debug",
+                    "json_errors",
+                )
             }
             session: Session = click.get_current_context().obj.with_options(**shared)
             return guarded(

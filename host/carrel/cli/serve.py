@@ -14,7 +14,7 @@ import click
 
 from carrel.errors import CarrelError
 
-from .command import RECORD, REPLAY, command
+from .command import LIBRARY, RECORD, REPLAY, command
 from .session import Session
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _OF_THE_STORE: Final = frozenset(
 SWITCH_SECONDS = 0.5e-3
 
 
-@command("serve", example="serve --config carrel.toml", options=(RECORD, REPLAY))
+@command("serve", example="serve --config carrel.toml", options=(LIBRARY, RECORD, REPLAY))
 @click.option(
     "--surface",
     metavar="NAME",
@@ -73,6 +73,7 @@ def serve(session: Session, surface: str | None) -> int:
             config.server,
             renewal=renewal,
             may_offer=renewal.may_offer,
+            watches=renewal.watches,
             expects=renewal.expects,
         )
 
@@ -89,9 +90,10 @@ def with_surface(config: Config, surface: str | None) -> Config:
         return config
     import os
 
-    from carrel.surfaces import find_surface, with_environment
+    from carrel.surfaces import find_surface, with_defaults, with_environment
 
-    return with_environment(config, find_surface(surface), os.environ)
+    found = find_surface(surface)
+    return with_defaults(with_environment(config, found, os.environ), found)
 
 
 @contextmanager
@@ -158,6 +160,16 @@ class ConfigRenewal:
             return False
         return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
 
+    def watches(self) -> bool:
+        """Returns whether a library is offered, whose resources clients may subscribe to."""
+        if self._config.library.file is None:
+            return False
+        if self._surface is None:
+            return True
+        from carrel.surfaces import find_surface
+
+        return "library" in find_surface(self._surface).resources_of
+
     def _lists_plugins(self) -> bool:
         """Returns whether the surface lists what plugins offer."""
         from carrel.surfaces import find_surface
@@ -171,6 +183,8 @@ class ConfigRenewal:
         namespace, _, own = tool.partition("_")
         if namespace == "document":
             return bool(self._config.documents.folders)
+        if namespace == "library":
+            return self._config.library.file is not None
         looks_up = namespace in {"paper", "work"}
         if looks_up and any(self.expects(f"{one}_lookup") for one in _BUILTIN):
             return True

@@ -25,6 +25,7 @@ class Options(NamedTuple):
 
     Attributes:
         config: the configuration file to read instead of the default one.
+        library: the library to use in place of the configured one.
         record: the folder for recordings of exchanges.
         replay: the folder of recordings to replay.
         refresh: bypass the cache.
@@ -33,6 +34,7 @@ class Options(NamedTuple):
     """
 
     config: Path | None = None
+    library: Path | None = None
     record: Path | None = None
     replay: Path | None = None
     refresh: bool = False
@@ -151,6 +153,9 @@ class Session:
 
         if self.options.refresh:
             config = replace(config, refresh=True)
+        if self.options.library is not None:
+            file = self.options.library.expanduser().absolute()
+            config = replace(config, library=replace(config.library, file=file))
         if not (record or replay):
             return config
         return replace(

@@ -25,6 +25,7 @@ BUILTIN_PLUGINS: tuple[str, ...] = (
     "office",
     "openalex",
     "opencitations",
+    "openlibrary",
     "page",
     "pdf",
     "render",
@@ -45,6 +46,7 @@ DEFAULT_PLUGINS: tuple[str, ...] = (
     "doaj",
     "unpaywall",
     "opencitations",
+    "openlibrary",
 )
 
 #: The others, which only read documents: without an entry they are not listed, and not loaded
@@ -189,6 +191,29 @@ class PapersConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryConfig:
+    """The reference library, and how it cites.
+
+    Attributes:
+        file: the library: CSL-JSON, or BibTeX if its name ends in `.bib`. Default: none, and then
+            the tools of the library are not offered.
+        key_template: how keys of new references are made; see `docs/how-to/keep-a-library.md`.
+            Default: none, and then author and year.
+        backups: copies of the library that are kept before it is changed. Default: 50.
+        attachments: folder of the attached full texts. Default: `attachments` beside the library.
+        style: the citation style, by name or as the path of a `.csl` file. Default: `apa`.
+        locale: the language of citations, such as `de-DE`. Default: that of the style.
+    """
+
+    file: Path | None = None
+    key_template: str | None = None
+    backups: int = 50
+    attachments: Path | None = None
+    style: str = "apa"
+    locale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings.
 
@@ -200,6 +225,7 @@ class Config:
         server: limits and output of the MCP server.
         documents: which files a tool may read.
         papers: where papers are kept.
+        library: the reference library, and how it cites.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
         data_dir: folder for data that must not be deleted.
@@ -223,6 +249,7 @@ class Config:
     server: ServerConfig = ServerConfig()
     documents: DocumentsConfig = DocumentsConfig()
     papers: PapersConfig = PapersConfig()
+    library: LibraryConfig = LibraryConfig()
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None

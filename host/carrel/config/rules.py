@@ -242,6 +242,30 @@ def host_entries(value: object, _base: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def library_file(value: object, base: Path) -> Path:
+    """The path of a library; the file need not exist yet."""
+    path = path_of(value, base)
+    if path.is_dir():
+        raise ValueError(f"expected a file but {path} is a folder")
+    return path
+
+
+def line(value: object, base: Path) -> str:
+    """One line of text that is not blank."""
+    found = text(value, base).strip()
+    if not found or not found.isprintable() or len(found) > 1000:
+        raise ValueError("expected a line of at most 1,000 printable characters")
+    return found
+
+
+def locale(value: object, base: Path) -> str:
+    """A language as CSL names it: `de` or `de-DE`."""
+    found = text(value, base).strip()
+    if not re.fullmatch(r"[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-[A-Za-z]{2})?", found):
+        raise ValueError(f"expected a language such as de or de-DE but found {found[:40]!r}")
+    return found
+
+
 def patterns(value: object, _base: Path) -> tuple[str, ...]:
     """Regular expressions for tool names."""
     found = []
@@ -453,5 +477,13 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "log_retention_days": whole(0, 36_500, "days"),
         "repository_hosts": host_entries,
         "publisher_hosts": host_entries,
+    },
+    "library": {
+        "file": library_file,
+        "key_template": line,
+        "backups": whole(0, 10_000),
+        "attachments": folder,
+        "style": line,
+        "locale": locale,
     },
 }

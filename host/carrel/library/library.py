@@ -21,6 +21,7 @@ from carrel.files.folders import user_dir
 from .answers import Addition, LibraryChanges, Merge, Page
 from .draft import Draft, not_found
 from .errors import LibraryError
+from .file.backups import MOST
 from .file.csl_json import CslJsonText
 from .file.library_file import Content, LibraryFile
 from .file.library_text import LibraryText, entry_digest
@@ -60,6 +61,7 @@ class Library:
         cache_folder: for the search index, which may be deleted at any time.
         key_template: of new keys, see `keys.PLACEHOLDERS`; None for author and year.
         backup_folder: for earlier contents; by default in the user's data folder.
+        most_backups: earlier contents that are kept.
         now: the clock, seconds since 1970.
     """
 
@@ -70,12 +72,13 @@ class Library:
         cache_folder: Path,
         key_template: str | None = None,
         backup_folder: Path | None = None,
+        most_backups: int = MOST,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.path = path
         self._template = KeyTemplate(key_template) if key_template else None
         folder = backup_folder or user_dir("data", os.environ) / "library-backups"
-        self._file = LibraryFile(path, folder)
+        self._file = LibraryFile(path, folder, most_backups=most_backups)
         self._index = LibraryIndex(path, cache_folder)
         self._now = now
         self._lock = threading.RLock()
@@ -93,6 +96,7 @@ class Library:
         cache_folder: Path,
         key_template: str | None = None,
         backup_folder: Path | None = None,
+        most_backups: int = MOST,
     ) -> Library:
         """Opens the library at `path`, and creates nothing.
 
@@ -101,7 +105,11 @@ class Library:
                 template cannot be used.
         """
         library = cls(
-            path, cache_folder=cache_folder, key_template=key_template, backup_folder=backup_folder
+            path,
+            cache_folder=cache_folder,
+            key_template=key_template,
+            backup_folder=backup_folder,
+            most_backups=most_backups,
         )
         library._ask(lambda _: None)
         return library

@@ -8,17 +8,26 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from carrel.config import Config
 
+    from .file.library_file import LibraryFile
     from .library import Library
 
 #: The name of the library in the data folder.
 NAME: Final = "library.json"
+#: The folder of backups in the data folder.
+BACKUPS: Final = "library-backups"
 
 
 def library_path(config: Config) -> Path:
     """Returns the path of the library file."""
-    settings = getattr(config, "library", None)
-    file = getattr(settings, "file", None)
-    return file or config.data_dir / NAME
+    return config.library.file or config.data_dir / NAME
+
+
+def library_file(config: Config) -> LibraryFile:
+    """Returns the library file with its backups; opens nothing."""
+    from .file.library_file import LibraryFile
+
+    most = config.library.backups
+    return LibraryFile(library_path(config), config.data_dir / BACKUPS, most_backups=most)
 
 
 def open_library(config: Config) -> Library:
@@ -29,10 +38,10 @@ def open_library(config: Config) -> Library:
     """
     from .library import Library
 
-    settings = getattr(config, "library", None)
     return Library.open(
         library_path(config),
         cache_folder=config.cache_dir / "library",
-        backup_folder=config.data_dir / "library-backups",
-        key_template=getattr(settings, "key_template", None),
+        backup_folder=config.data_dir / BACKUPS,
+        most_backups=config.library.backups,
+        key_template=config.library.key_template,
     )

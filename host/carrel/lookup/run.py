@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from carrel.errors import ArgumentError
 from carrel.exchange import Call, ProgressHandler
 from carrel.plugins.concurrent_calls import require_patience
-from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id
+from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id, parse_isbn
 from carrel.records.order import PRIMARY, json_text, record_rank
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HOST, host_limits
@@ -147,9 +147,31 @@ class _Question:
 def _question(text: str) -> _Question:
     shown = printable(text, 300)
     try:
-        return _Question(shown, parse_id(text))
+        return _Question(shown, read_id(text))
     except IdFault as fault:
         return _Question(shown, None, Problem("invalid_arguments", str(fault)))
+
+
+def read_id(text: str) -> Id:
+    """Returns the identifier in `text`, of any kind that is looked up.
+
+    A text with the check digit of an ISBN is an ISBN: no PMID has ten digits.
+
+    Raises:
+        IdFault: the text does not have the form of an identifier.
+    """
+    try:
+        return parse_isbn(text)
+    except IdFault as fault:
+        if text.strip()[:4].lower() in {"isbn", "urn:"}:
+            raise
+        try:
+            return parse_id(text)
+        except IdFault:
+            digits = text.replace("-", "").replace(" ", "")
+            if digits.isdigit() and len(digits) in {10, 13}:
+                raise fault from None
+            raise
 
 
 def _wanted(

@@ -8,7 +8,7 @@ from typing import Any
 
 from carrel.contract import contract_file
 from carrel.errors import CODES
-from carrel.records import KINDS
+from carrel.records.ids import LOOKED_UP
 from carrel.records.merge import FIELDS
 
 from .result import OUTCOMES, PARTS, REASONS
@@ -24,8 +24,8 @@ def input_schema(most: int) -> Schema:
         "additionalProperties": False,
         "properties": {
             "ids": {
-                "description": "DOIs, arXiv ids, PMIDs and PMCIDs in any mix, as such or as "
-                "addresses; digits alone are a PMID.",
+                "description": "DOIs, arXiv ids, PMIDs, PMCIDs and ISBNs in any mix, as such "
+                "or as addresses; up to 8 digits are a PMID.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": most,
@@ -109,7 +109,8 @@ def output_schema() -> Schema:
         "provenance",
         "alternatives",
     )
-    identifier = _object({"type": {"enum": list(KINDS)}, "id": {"type": "string"}}, "type", "id")
+    kind: Schema = {"enum": list(LOOKED_UP)}
+    identifier = _object({"type": kind, "id": {"type": "string"}}, "type", "id")
     whole = _object(
         {"items": _array(item), "works": _array(work), "notices": _array({"type": "string"})},
         "items",

@@ -7,7 +7,7 @@ A plugin's `RawResult` is validated against `contract/v1/record.schema.json` and
 from __future__ import annotations
 
 from .check import RawResult, checked_work, work_faults
-from .ids import KINDS, Id, IdFault, Kind, fold_doi, parse_id
+from .ids import KINDS, Id, IdFault, Kind, fold_doi, parse_id, parse_isbn
 from .match import group, same_work
 from .merge import Alternative, MergedWork, merge
 from .work import (
@@ -46,6 +46,7 @@ __all__ = [
     "group",
     "merge",
     "parse_id",
+    "parse_isbn",
     "same_work",
     "work_faults",
 ]

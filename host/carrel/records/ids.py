@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote, unquote
 
 from carrel.text.printable import printable
 
-Kind = Literal["doi", "arxiv", "pmid", "pmcid", "openalex", "s2"]
+Kind = Literal["doi", "arxiv", "pmid", "pmcid", "openalex", "s2", "isbn"]
 
-#: The kinds of identifiers, in the order in which they are shown.
+#: The kinds of identifiers of which a work has its own, in the order in which they are shown. An
+#: ISBN is none of them: it names a book, and every chapter has that of its book.
 KINDS: Final[tuple[Kind, ...]] = ("doi", "arxiv", "pmid", "pmcid", "openalex", "s2")
+#: The kinds by which works are looked up.
+LOOKED_UP: Final[tuple[Kind, ...]] = (*KINDS, "isbn")
 
 #: Maximum length of an identifier; longer texts are refused.
 MAX_LENGTH: Final = 2048
@@ -37,6 +41,18 @@ _PMCID = re.compile(r"(?:pmc)0*([1-9][0-9]{0,8})(?:\.[1-9][0-9]{0,3})?", re.IGNO
 
 _OPENALEX = re.compile(r"[wW]([1-9][0-9]{0,11})")
 _S2 = re.compile(r"[0-9a-fA-F]{40}")
+
+_ISBN10 = re.compile(r"[0-9]{9}[0-9X]")
+_ISBN13 = re.compile(r"97[89][0-9]{10}")
+_ISBN13_WEIGHTS: Final = (1, 3) * 7
+_ISBN_PREFIX = re.compile(r"(?:urn:isbn:|isbn(?:-?1[03])?\s*[:=]?)\s*", re.IGNORECASE)
+_ISBN_SEPARATORS = re.compile(r"[\s\u2010-\u2013-]")
+_ISBN_URL = re.compile(
+    r"https?://(?:(?:www\.)?openlibrary\.org/isbn/|(?:[a-z]+\.)?worldcat\.org/isbn/"
+    r"|books\.google\.[a-z.]+/books\?(?:[^#]*&)?vid=isbn:?|isbnsearch\.org/isbn/)"
+    r"([0-9xX-]{10,17})(?:[/?#&.].*)?",
+    re.IGNORECASE,
+)
 
 _URL = re.compile(r"https?://([^/?#]+)/([^?#]*)", re.IGNORECASE)
 _DOI_HOSTS = frozenset({"doi.org", "dx.doi.org", "www.doi.org", "doi.acm.org", "hdl.handle.net"})
@@ -63,7 +79,8 @@ class Id:
         type: the kind.
         id: canonical: a DOI without resolver and in the case it was given, an arXiv identifier with
             its version if one is meant, digits of a PMID, `PMC` and digits of a PMCID, `W` and
-            digits of an OpenAlex identifier, 40 hexadecimal digits of Semantic Scholar's.
+            digits of an OpenAlex identifier, 40 hexadecimal digits of Semantic Scholar's, thirteen
+            digits of an ISBN.
     """
 
     type: Kind
@@ -99,6 +116,7 @@ class Id:
             "pmcid": "https://pmc.ncbi.nlm.nih.gov/articles/",
             "openalex": "https://openalex.org/",
             "s2": "https://www.semanticscholar.org/paper/",
+            "isbn": "https://openlibrary.org/isbn/",
         }[self.type] + self.id
 
     def to_json(self) -> dict[str, str]:
@@ -136,6 +154,34 @@ def parse_id(text: str) -> Id:
             if found is not None:
                 return found
     raise IdFault(text)
+
+
+def parse_isbn(text: str) -> Id:
+    """Returns the ISBN in `text`, in thirteen digits.
+
+    Accepts ten or thirteen digits, with or without hyphens, blanks, the prefixes `ISBN` and
+    `urn:isbn:`, and URLs of Open Library, WorldCat and Google Books that name one. `parse_id` reads
+    no ISBN, because ten digits may be a PMID with leading zeros.
+
+    Raises:
+        IdFault: the text is no ISBN, or its check digit is wrong.
+    """
+    if len(text) <= MAX_LENGTH and _is_text(text):
+        found = _ISBN_URL.fullmatch(text.strip())
+        bare = found[1] if found else _ISBN_PREFIX.sub("", text.strip())
+        digits = _ISBN_SEPARATORS.sub("", bare).upper()
+        if _ISBN10.fullmatch(digits) and _weighted(digits, range(10, 0, -1)) % 11 == 0:
+            body = f"978{digits[:9]}"
+            return Id("isbn", f"{body}{-_weighted(body, _ISBN13_WEIGHTS) % 10}")
+        if _ISBN13.fullmatch(digits) and _weighted(digits, _ISBN13_WEIGHTS) % 10 == 0:
+            return Id("isbn", digits)
+    raise IdFault(text, "an ISBN such as 978-0-306-40615-7, with its check digit")
+
+
+def _weighted(digits: str, weights: Iterable[int]) -> int:
+    """Returns the sum of digits, each times its weight; an X counts as 10."""
+    values = (10 if digit == "X" else int(digit) for digit in digits)
+    return sum(value * weight for value, weight in zip(values, weights, strict=False))
 
 
 def _is_text(text: str) -> bool:

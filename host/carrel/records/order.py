@@ -19,19 +19,22 @@ from .work import Work
 #: Indexes that are made of other sources by machine; they come last for every field.
 _DERIVED: Final = ("opencitations", "openalex", "semanticscholar", "unpaywall")
 
+#: Indexes of articles and of books that people made, which come before those.
+_INDEXED: Final = ("doaj", "openlibrary", *_DERIVED)
+
 #: The registries that DOIs come from, then the indexes, then the repository, then what others gave.
-PRECEDENCE: Final = ("crossref", "datacite", "eutils", "europepmc", "arxiv", "doaj", *_DERIVED)
+PRECEDENCE: Final = ("crossref", "datacite", "eutils", "europepmc", "arxiv", *_INDEXED)
 
 #: Sources whose records people made or checked: what two of them identify alike is one work.
 PRIMARY: Final = frozenset(PRECEDENCE) - frozenset(_DERIVED)
 
 #: field → precedence of sources, if it differs from `PRECEDENCE`.
 BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
-    "abstract": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj", *_DERIVED),
-    "subjects": ("eutils", "europepmc", "arxiv", "datacite", "crossref", "doaj", *_DERIVED),
-    "ids.arxiv": ("arxiv", "datacite", "crossref", "eutils", "europepmc", "doaj", *_DERIVED),
-    "ids.pmid": ("eutils", "europepmc", "crossref", "datacite", "arxiv", "doaj", *_DERIVED),
-    "ids.pmcid": ("eutils", "europepmc", "crossref", "datacite", "arxiv", "doaj", *_DERIVED),
+    "abstract": ("eutils", "europepmc", "arxiv", "datacite", "crossref", *_INDEXED),
+    "subjects": ("eutils", "europepmc", "arxiv", "datacite", "crossref", *_INDEXED),
+    "ids.arxiv": ("arxiv", "datacite", "crossref", "eutils", "europepmc", *_INDEXED),
+    "ids.pmid": ("eutils", "europepmc", "crossref", "datacite", "arxiv", *_INDEXED),
+    "ids.pmcid": ("eutils", "europepmc", "crossref", "datacite", "arxiv", *_INDEXED),
 }
 
 

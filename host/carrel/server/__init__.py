@@ -28,6 +28,7 @@ def serve_stdio(
     *,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
+    watches: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
 ) -> int:
     """Serves one client over the process's standard streams.
@@ -43,6 +44,7 @@ def serve_stdio(
             same toolbox to the end.
         may_offer: whether plugins can have prompts or completion. If so, the first response waits
             for the plugins, because it lists the server's capabilities.
+        watches: whether there can be resources of the host that change, to which clients subscribe.
         expects: whether a tool of that name will be listed; used in the first response, before the
             toolbox exists.
 
@@ -56,5 +58,6 @@ def serve_stdio(
         settings or ServerConfig(),
         renewal=renewal,
         may_offer=may_offer,
+        watches=watches,
         expects=expects,
     )

@@ -47,7 +47,7 @@ from pydantic_core import to_json
 
 from carrel.awaiting import run_in_thread
 from carrel.config import ServerConfig
-from carrel.errors import CarrelError, UnknownNameError
+from carrel.errors import CarrelError, RequestRefusedError, UnknownNameError
 from carrel.files.local_paths import without_paths_inside
 from carrel.text.printable import escaped_json, printable
 from carrel.version import __version__
@@ -158,6 +158,8 @@ class App:
     async def notify_updated(self, uri: str) -> None:
         """Notifies the subscribers of a document that it has changed."""
         await self._bus.publish(ResourceUpdated(uri=uri))
+        if self._session is not None and uri in self.offers.subscribed:
+            await self._session.send_resource_updated(uri)
 
     def close_subscriptions(self) -> None:
         """Ends every subscription with its result, so that clients see an orderly end."""
@@ -292,6 +294,8 @@ class App:
             others = f"{HEALTH_URI} and " if self._settings.surface is None else ""
             message = f"no such resource; {others}those of resources/list exist"
             raise MCPError(code, message, {"uri": uri[:1000]}) from None
+        except RequestRefusedError as error:
+            raise MCPError(error.rpc_code, printable(message_of(error), 2000)) from None
         except CarrelError as error:
             raise MCPError(
                 INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}

@@ -15,7 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from carrel.awaiting import run_in_thread
 from carrel.config import ServerConfig
-from carrel.errors import CarrelError, InternalError, UnknownNameError
+from carrel.errors import CarrelError, InternalError, RequestRefusedError, UnknownNameError
 from carrel.exchange import Call
 from carrel.text.printable import printable
 
@@ -98,6 +98,8 @@ class ToolCalls:
             message = printable(answers.message_of(error)) if known else "unknown tool"
             data = {"error": answers.told(error)} if known else None
             raise MCPError(INVALID_PARAMS, message, data) from None
+        except RequestRefusedError as error:
+            raise MCPError(error.rpc_code, printable(answers.message_of(error), 2000)) from None
         except CarrelError as error:
             return self.failure(error, name, revision)
         except Exception:

@@ -18,6 +18,7 @@ from mcp_types import (
     INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
+    EmptyResult,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -25,6 +26,8 @@ from mcp_types import (
     PaginatedRequestParams,
     PromptArgument,
     ResourceTemplate,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
 )
 from mcp_types import Prompt as WirePrompt
 
@@ -45,6 +48,8 @@ logger = logging.getLogger(__name__)
 
 #: The first protocol revision has no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
+#: URIs that one client may subscribe to in the revisions before 2026-07-28.
+_MOST_SUBSCRIBED: Final = 1000
 #: Methods whose answer opens a connection.
 OPENING: Final = frozenset({"initialize", "server/discover"})
 
@@ -62,8 +67,9 @@ class PromptHandlers:
         updated: called on the event loop with the URI of a document that changed.
 
     Attributes:
-        may_update: whether some plugin may report changed documents, which only modules do. A
-            reload that adds the first module sets it.
+        may_update: whether changed documents may be reported, which only modules and the host's own
+            resources do. A reload that adds the first of them sets it.
+        subscribed: URIs that a client of an earlier revision has subscribed to.
         declared_prompts: whether the answer to `initialize` declared prompts.
     """
 
@@ -81,17 +87,27 @@ class PromptHandlers:
         self._changed = changed
         self._updated = updated
         self.may_update = False
+        self._has_modules = False
         self.declared_prompts = False
+        self.subscribed: set[str] = set()
         self._telling: set[asyncio.Future[None]] = set()
         loader.on_loaded = self._listen
         self._register()
 
     def _register(self) -> None:
-        """Registers the handlers if some plugin may be a module; they stay registered."""
-        if self.may_update or not self._loader.may_offer():
-            return
-        self.may_update = True
+        """Registers the handlers if some plugin may be a module; they stay registered.
+
+        Resources that the host watches can be subscribed to in every revision: those before
+        2026-07-28 have requests of their own for that.
+        """
         add = self._sdk.add_request_handler
+        if self._loader.watches():
+            self.may_update = True
+            add("resources/subscribe", SubscribeRequestParams, self._subscribe)
+            add("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
+        if self._has_modules or not self._loader.may_offer():
+            return
+        self.may_update = self._has_modules = True
         add("prompts/list", PaginatedRequestParams, self._list)
         add("prompts/get", GetPromptRequestParams, self._get)
         add("completion/complete", CompleteRequestParams, self._complete)
@@ -115,6 +131,20 @@ class PromptHandlers:
         loop = asyncio.get_running_loop()
         toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
         toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri))
+        toolbox.watch_resources(
+            lambda: self._tell(loop, self._changed, "resources"),
+            lambda uri: self._tell(loop, self._updated, uri),
+        )
+
+    async def _subscribe(self, _ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
+        if len(self.subscribed) >= _MOST_SUBSCRIBED:
+            raise MCPError(INVALID_PARAMS, f"more than {_MOST_SUBSCRIBED} subscriptions")
+        self.subscribed.add(str(params.uri))
+        return EmptyResult()
+
+    async def _unsubscribe(self, _ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        self.subscribed.discard(str(params.uri))
+        return EmptyResult()
 
     async def list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None
@@ -122,10 +152,11 @@ class PromptHandlers:
         """`resources/templates/list`, which is always served."""
         only_page(params)
         try:
-            offers = await self._offers()
+            with _as_protocol_errors():
+                toolbox = await self._loader.get()
         except MCPError:  # health gives the reason
             return ListResourceTemplatesResult(resource_templates=[])
-        templates = [_wire_template(one) for one in offers.templates()]
+        templates = [_wire_template(one) for one in toolbox.resource_templates()]
         return ListResourceTemplatesResult(resource_templates=templates)
 
     async def _list(

@@ -133,7 +133,7 @@ def _make(renew: Callable[[Toolbox], Toolbox], old: Toolbox) -> tuple[Toolbox, s
 def _offered(toolbox: Toolbox) -> dict[str, list[Any]]:
     return {
         "tools": list(toolbox.tools()),
-        "resources": [*toolbox.resources(), *toolbox.offers.templates()],
+        "resources": [*toolbox.resources(), *toolbox.resource_templates()],
         "prompts": list(toolbox.offers.prompts()),
     }
 

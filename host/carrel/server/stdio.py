@@ -38,6 +38,7 @@ def serve(
     *,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
+    watches: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
 ) -> int:
     """As `carrel.server.serve_stdio`."""
@@ -49,7 +50,9 @@ def serve(
     watchdog = Watchdog(settings.shutdown_seconds)
     with standard_streams_taken() as (stdin, stdout), logging_to_stderr(settings.log_level):
         try:
-            loader = ToolboxLoader(make_toolbox, may_offer=may_offer, expects=expects)
+            loader = ToolboxLoader(
+                make_toolbox, may_offer=may_offer, watches=watches, expects=expects
+            )
             asyncio.run(_serve(loader, settings, renewal, (stdin, stdout), watchdog))
         except KeyboardInterrupt:
             pass  # before the handlers were set; no call was running

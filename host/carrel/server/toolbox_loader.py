@@ -26,6 +26,7 @@ class ToolboxLoader:
         make: Callable[[], Toolbox],
         *,
         may_offer: Callable[[], bool] = lambda: False,
+        watches: Callable[[], bool] = lambda: False,
         expects: Callable[[str], bool] = lambda _tool: False,
     ) -> None:
         """Creates a loader; does not start it.
@@ -33,10 +34,12 @@ class ToolboxLoader:
         Args:
             make: creates the toolbox.
             may_offer: whether it can have prompts or completion; cheap.
+            watches: whether it can have resources of the host that change; cheap.
             expects: whether it will have a tool of that name; cheap, called before it exists.
         """
         self._make = make
         self.may_offer = may_offer
+        self.watches = watches
         self._expects = expects
         #: Called on the event loop with each new toolbox.
         self.on_loaded: Callable[[Toolbox], None] = lambda _toolbox: None
@@ -68,7 +71,7 @@ class ToolboxLoader:
         toolbox = self._make()
         # The first listing may load plugins, so it runs here and not on the event loop.
         toolbox.tools()
-        toolbox.offers.templates()
+        toolbox.resource_templates()
         toolbox.offers.prompts()
         return toolbox
 

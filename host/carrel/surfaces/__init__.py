@@ -12,17 +12,25 @@ from typing import TYPE_CHECKING
 from carrel._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .environment import with_environment
+    from .environment import with_defaults, with_environment
     from .opening import open_toolbox
     from .surface import Surface, find_surface, surface_names
 
-__all__ = ["Surface", "find_surface", "open_toolbox", "surface_names", "with_environment"]
+__all__ = [
+    "Surface",
+    "find_surface",
+    "open_toolbox",
+    "surface_names",
+    "with_defaults",
+    "with_environment",
+]
 
 _HOMES = {
     "Surface": "carrel.surfaces.surface",
     "find_surface": "carrel.surfaces.surface",
     "open_toolbox": "carrel.surfaces.opening",
     "surface_names": "carrel.surfaces.surface",
+    "with_defaults": "carrel.surfaces.environment",
     "with_environment": "carrel.surfaces.environment",
 }
 

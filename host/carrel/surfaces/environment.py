@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from .surface import Surface
 
 
+def with_defaults(config: Config, surface: Surface) -> Config:
+    """Returns the configuration with the paths that the surface needs, in the data folder."""
+    for setting, name in surface.defaults.items():
+        section, _, key = setting.partition(".")
+        concern: Any = getattr(config, section)
+        if getattr(concern, key) is None:
+            changed = replace(concern, **{key: config.data_dir / name})
+            config = replace(config, **{section: changed})
+    return config
+
+
 def with_environment(config: Config, surface: Surface, env: Mapping[str, str]) -> Config:
     """Returns the configuration with the settings that the surface's variables set.
 

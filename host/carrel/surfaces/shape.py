@@ -29,12 +29,25 @@ class Text:
     data: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A result of texts only, without structured content.
+
+    Attributes:
+        texts: a content block each.
+        data: the result, for programs in this process.
+    """
+
+    texts: tuple[str, ...]
+    data: Json
+
+
 def same_arguments(arguments: Arguments) -> Json:
     """Returns the arguments as they are."""
     return dict(arguments)
 
 
-def same_result(_arguments: Arguments, result: Json) -> Json | Text:
+def same_result(_arguments: Arguments, result: Json) -> Json | Text | Blocks:
     """Returns the result as it is."""
     return result
 
@@ -53,7 +66,7 @@ class Shape:
     """
 
     arguments: Callable[[Arguments], Json] = same_arguments
-    result: Callable[[Arguments, Json], Json | Text] = same_result
+    result: Callable[[Arguments, Json], Json | Text | Blocks] = same_result
     failure: Callable[[Arguments, CarrelError], Json] | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -67,6 +67,9 @@ class Surface:
         plugin_names: the names of plugins' tools and prompts, with `{plugin}` and `{name}`; None
             for a surface that lists its tools.
         environment: variable of the original server → the setting that it sets.
+        defaults: path setting that must have a value → the name in the data folder that it has
+            when it is not set.
+        resources_of: names of the features whose resources are offered as they are.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -75,6 +78,8 @@ class Surface:
         self.name: str = described["name"]
         self.plugin_names: str | None = described.get("plugin_names")
         self.environment: Mapping[str, str] = described.get("environment", {})
+        self.defaults: Mapping[str, str] = described.get("defaults", {})
+        self.resources_of: Sequence[str] = described.get("resources_of", ())
         self._resources: list[dict[str, Any]] = described.get("resources", [])
 
     @cached_property

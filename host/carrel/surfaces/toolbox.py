@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from carrel.awaiting import run_in_thread
 from carrel.errors import ArgumentError, CarrelError, InternalError, UnknownNameError
@@ -21,7 +22,7 @@ from carrel.tools.resources import Resource
 from carrel.tools.tool import Tool, listed_tool
 from carrel.tools.toolbox import Toolbox
 
-from .shape import Json, TargetMissingError, Text
+from .shape import Blocks, Json, TargetMissingError, Text
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -137,21 +138,44 @@ class SurfaceToolbox(Toolbox):
             return _failed(one, given, error)
 
     def resources(self) -> Sequence[Resource]:
-        """Returns the surface's resources."""
-        return [
+        """Returns the surface's resources, and those of features that it offers as they are."""
+        own = [
             Resource(one.uri, one.name, None, one.description, HOST, one.mime_type)
             for one in self._surface.resources.values()
         ]
+        return [*own, *self._resources_of_host()]
+
+    def _resource_features(self) -> Sequence[Feature]:
+        return [one for one in self._features if one.name in self._surface.resources_of]
+
+    def _own(self, uri: str) -> bool:
+        """Returns whether a URI is that of a feature's resource."""
+        return any(host.has(uri) for host in self._hosts())
 
     async def read_resource(self, uri: str, *, call_started: Started | None = None) -> Result:
-        """Reads a resource of the surface, whose content is binary; see `Toolbox.read_resource`."""
+        """Reads a resource of the surface, whose content is binary, or one of a feature; see
+        `Toolbox.read_resource`.
+        """
+        if self._own(uri):
+            try:
+                return await super().read_resource(uri, call_started=call_started)
+            except UnknownNameError as error:
+                raise self._refused(uri) or error from None
         one = self._surface_resource(uri)
         return _document(one, await super().read_resource(one.target, call_started=call_started))
 
     def read_resource_sync(self, uri: str) -> Result:
         """As `read_resource`, but waits."""
+        if self._own(uri):
+            return super().read_resource_sync(uri)
         one = self._surface_resource(uri)
         return _document(one, super().read_resource_sync(one.target))
+
+    def _refused(self, uri: str) -> CarrelError | None:
+        """Returns the surface's error for a resource that is not there, if it has one."""
+        make = getattr(self._surface.shapes, "resource_failure", None)
+        error: CarrelError | None = None if make is None else make(unquote(uri.rpartition("/")[2]))
+        return error
 
     @cached_property
     def offers(self) -> NoPrompts:  # type: ignore[override]  # the part that servers use
@@ -205,6 +229,9 @@ def _presented(one: SurfaceTool, arguments: Json, result: Result) -> Result:
     shaped = one.shape.result(arguments, result.data)
     if isinstance(shaped, Text):
         return _result(shaped.data, shaped.text)
+    if isinstance(shaped, Blocks):
+        blocks = tuple({"type": "text", "text": printable_lines(text)} for text in shaped.texts)
+        return Result(result.utf8, shaped.data, blocks, structured=False)
     return _result(shaped)
 
 

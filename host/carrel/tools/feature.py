@@ -1,8 +1,8 @@
-"""Defines an entry of the table of features: the location of its tools and commands.
+"""Defines an entry of the table of features: the location of its tools, resources and commands.
 
-A feature is a package with domain code, host tools and commands, which uses several plugins or
-none. `carrel.features` lists all features. Entries name objects by text, so the table imports
-nothing; a feature's modules are imported when they are first used.
+A feature is a package with domain code, host tools, host resources and commands, which uses several
+plugins or none. `carrel.features` lists all features. Entries name objects by text, so the table
+imports nothing; a feature's modules are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ class Feature(NamedTuple):
     Attributes:
         name: of its package.
         tools: a `HostToolMaker` as `MODULE:NAME`; None for a feature without tools.
+        resources: a `HostResourceMaker` as `MODULE:NAME`; None for a feature without resources.
         commands: name of a command of `carrel` → the command as `MODULE:NAME`.
     """
 
     name: str
     tools: str | None = None
     commands: Mapping[str, str] = {}
+    resources: str | None = None
 
 
 class HostToolMaker(Protocol):

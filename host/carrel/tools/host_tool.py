@@ -66,6 +66,9 @@ class HostTool(ABC):
         """Returns a new call; its deadline starts now."""
         return Call(HOST, self.spec.name, self._limits, on_progress)
 
+    def close(self) -> None:  # noqa: B027 - most tools open nothing
+        """Closes what the tool opened; tools that share something close it once."""
+
     def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:
         """Returns the faults of the arguments, according to the tool's input schema."""
         return validation_faults(self._validator, arguments)

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from carrel.plugins.plugin import Plugin
 
     from .feature import Feature, HostToolMaker
+    from .host_resources import HostResourceMaker, HostResources
     from .host_tool import HostTool
     from .prompts import Prompts
-    from .resources import Resource
+    from .resources import Resource, Template
 
 _log = logging.getLogger("carrel.tools")
 
@@ -89,6 +90,7 @@ class Toolbox:
         self._left_out = LeftOut(self._registry, {})
         self._offers: Prompts | None = None
         self._resources: list[Resource] | None = None
+        self._host_resources: list[HostResources] | None = None
 
     def successor(self, config: Config) -> Toolbox:
         """Returns a toolbox of another configuration; it shares loaded plugins. Close both."""
@@ -183,13 +185,48 @@ class Toolbox:
         return self._start(entry, name, arguments, on_progress, started).result()
 
     def resources(self) -> Sequence[Resource]:
-        """Returns the resources of plugins; listed once. When replaying, only recorded ones."""
+        """Returns the resources of plugins and of the host; those of plugins are listed once. When
+        replaying, only recorded ones of plugins.
+        """
         if self._resources is None:
             from .resources import find_resources
 
             found = find_resources(self._registry, self._config, self._naming).values()
             self._resources = [one for one in found if self._is_readable(one)]
-        return self._resources
+        return [*self._resources, *self._resources_of_host()]
+
+    def resource_templates(self) -> Sequence[Template]:
+        """Returns the resource templates of plugins and of the host."""
+        own = [one for host in self._hosts() for one in host.templates()]
+        return [*self.offers.templates(), *own]
+
+    def _resources_of_host(self) -> list[Resource]:
+        return [one for host in self._hosts() for one in host.resources()]
+
+    def _resource_features(self) -> Sequence[Feature]:
+        """Returns the features whose resources are offered."""
+        return self._features
+
+    def _hosts(self) -> Sequence[HostResources]:
+        """Returns the resources of features; made once."""
+        if self._host_resources is None:
+            made = []
+            for feature in self._resource_features():
+                if feature.resources is not None:
+                    make: HostResourceMaker = import_name(feature.resources)
+                    made.append(make(self._registry, self._config))
+            self._host_resources = [one for one in made if one is not None]
+        return self._host_resources
+
+    def _start_reading(self, uri: str) -> RunningCall[Result]:
+        """Starts to read a resource; loads plugins, so it may take a while."""
+        for host in self._hosts():
+            if host.has(uri):
+                return host.start_reading(uri)
+        from .resources import find_plugin, start_reading
+
+        name = find_plugin(self._registry, self._config, uri)
+        return start_reading(self._registry, name, uri)
 
     def _is_readable(self, resource: Resource) -> bool:
         """Returns whether a resource can be read; when replaying, whether it was recorded."""
@@ -220,20 +257,14 @@ class Toolbox:
             UnknownNameError: no plugin offers it.
             CarrelError: the plugin or its source failed.
         """
-        from .resources import find_plugin, start_reading
-
-        name = await run_in_thread(find_plugin, self._registry, self._config, uri)
-        running = await run_in_thread(start_reading, self._registry, name, uri)
+        running = await run_in_thread(self._start_reading, uri)
         if call_started is not None:
             call_started(running.call)
         return await running.wait()
 
     def read_resource_sync(self, uri: str) -> Result:
         """As `read_resource`, but waits; `KeyboardInterrupt` cancels the call."""
-        from .resources import find_plugin, start_reading
-
-        name = find_plugin(self._registry, self._config, uri)
-        return start_reading(self._registry, name, uri).result()
+        return self._start_reading(uri).result()
 
     @property
     def offers(self) -> Prompts:
@@ -251,6 +282,13 @@ class Toolbox:
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:
         """Sets the listener for URIs of changed resources; called from a worker thread."""
         self._registry.updated.listener = listener
+
+    def watch_resources(
+        self, list_changed: Callable[[], None], updated: Callable[[str], None]
+    ) -> None:
+        """Starts to report changes of the host's resources, from a worker thread."""
+        for host in self._hosts():
+            host.listen(list_changed, updated)
 
     @property
     def config(self) -> Config:
@@ -319,6 +357,11 @@ class Toolbox:
 
     def close(self) -> None:
         """Ends threads and connections; running calls finish."""
+        for host in self._host_resources or ():
+            host.close()
+        for entry in (self._entries or {}).values():
+            if entry.host is not None:
+                entry.host.close()
         self._registry.close()
 
     def _tools(self) -> dict[str, _Entry]:

@@ -11,6 +11,7 @@ use carrel_jats::Jats;
 use carrel_office::Office;
 use carrel_openalex::OpenAlex;
 use carrel_opencitations::OpenCitations;
+use carrel_openlibrary::OpenLibrary;
 use carrel_page::Page;
 use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
@@ -34,6 +35,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "office" => Some(Office::parse(format, document)),
         "openalex" => Some(OpenAlex::parse(format, document)),
         "opencitations" => Some(OpenCitations::parse(format, document)),
+        "openlibrary" => Some(OpenLibrary::parse(format, document)),
         "page" => Some(Page::parse(format, document)),
         "pdf" => Some(Pdf::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
@@ -61,6 +63,7 @@ fn parse_bytes_with(
         "jats" => Some(Jats::parse_bytes(format, document, options)),
         "office" => Some(Office::parse_bytes(format, document, options)),
         "opencitations" => Some(OpenCitations::parse_bytes(format, document, options)),
+        "openlibrary" => Some(OpenLibrary::parse_bytes(format, document, options)),
         "page" => Some(Page::parse_bytes(format, document, options)),
         "pdf" => Some(Pdf::parse_bytes(format, document, options)),
         "tex" => Some(Tex::parse_bytes(format, document, options)),

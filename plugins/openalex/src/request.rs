@@ -53,7 +53,7 @@ fn name(id: &Id) -> Result<String, Error> {
         Kind::Pmcid => Pmcid::parse(&id.id)
             .map(|id| format!("pmcid:PMC{}", id.number()))
             .map_err(|_| refused()),
-        Kind::S2 => Err(refused()),
+        Kind::S2 | Kind::Isbn => Err(refused()),
     }
 }
 

@@ -4,10 +4,12 @@ use std::fmt;
 
 mod arxiv;
 mod doi;
+mod isbn;
 mod pubmed;
 
 pub use arxiv::ArxivId;
 pub use doi::Doi;
+pub use isbn::Isbn;
 pub use pubmed::{Pmcid, Pmid};
 
 /// The error for a text that is not such an identifier.

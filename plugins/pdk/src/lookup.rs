@@ -23,6 +23,8 @@ pub enum Kind {
     Openalex,
     /// Semantic Scholar's paper identifier.
     S2,
+    /// Number of a book, in thirteen digits.
+    Isbn,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             Self::Pmcid => "pmcid",
             Self::Openalex => "openalex",
             Self::S2 => "s2",
+            Self::Isbn => "isbn",
         }
     }
 }
@@ -181,10 +184,11 @@ mod tests {
         let asked =
             ids(r#"{"ids": [{"type": "doi", "id": "10.5555/x"}, {"type": "pmcid", "id": "PMC1"},
                 {"type": "arxiv", "id": "2401.00001"}, {"type": "pmid", "id": "1"},
-                {"type": "openalex", "id": "W1"}, {"type": "s2", "id": "0"}]}"#);
+                {"type": "openalex", "id": "W1"}, {"type": "s2", "id": "0"},
+                {"type": "isbn", "id": "9780306406157"}]}"#);
         let kinds: Vec<&str> = asked.unwrap().iter().map(|id| id.kind.as_str()).collect();
-        assert_eq!(kinds, ["doi", "pmcid", "arxiv", "pmid", "openalex", "s2"]);
-        for other in [r#"{"ids": [{"type": "isbn", "id": "x"}]}"#, r#"{"ids": "x"}"#, "{}"] {
+        assert_eq!(kinds, ["doi", "pmcid", "arxiv", "pmid", "openalex", "s2", "isbn"]);
+        for other in [r#"{"ids": [{"type": "issn", "id": "x"}]}"#, r#"{"ids": "x"}"#, "{}"] {
             assert_eq!(ids(other).unwrap_err().code, Code::InvalidArguments);
         }
     }

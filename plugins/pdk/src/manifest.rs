@@ -282,7 +282,7 @@ impl Annotations {
 /// for which [`lookup`](crate::lookup) has the types.
 #[derive(Debug, Clone, Serialize)]
 pub struct Lookup {
-    /// Kinds of identifier: `doi`, `arxiv`, `pmid`, `pmcid`, `openalex`, `s2`.
+    /// Kinds of identifier: `doi`, `arxiv`, `pmid`, `pmcid`, `openalex`, `s2`, `isbn`.
     pub identifiers: Vec<&'static str>,
     /// Identifiers that one call takes; 1 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -46,7 +46,7 @@ pub fn name(id: &Id) -> Result<String, Error> {
         Kind::Pmcid => {
             Pmcid::parse(&id.id).map(|id| format!("PMCID:{}", id.number())).map_err(|_| refused())
         }
-        Kind::Openalex => Err(refused()),
+        Kind::Openalex | Kind::Isbn => Err(refused()),
     }
 }
 

@@ -354,6 +354,7 @@ LAYOUTS = {
     "tests/fixtures/office": ("office", "docx"),
     "tests/fixtures/openalex": ("openalex", "works"),
     "tests/fixtures/opencitations": ("opencitations", "citations"),
+    "tests/fixtures/openlibrary": ("openlibrary", "books"),
     "tests/fixtures/page": ("page", "html"),
     "tests/fixtures/pdf": ("pdf", "pdf"),
     "tests/fixtures/semanticscholar": ("semanticscholar", "papers"),

@@ -29,15 +29,22 @@ class Backups:
     Args:
         folder: of all libraries' backups; created by the first backup.
         library: the library file, which decides the name of its own folder.
+        most: backups that are kept; with 0 none.
         now: the clock, seconds since 1970.
     """
 
     def __init__(
-        self, folder: Path, library: Path, *, now: Callable[[], float] = time.time
+        self,
+        folder: Path,
+        library: Path,
+        *,
+        most: int = MOST,
+        now: Callable[[], float] = time.time,
     ) -> None:
         digest = hashlib.sha256(os.fsencode(library)).hexdigest()[:8]
         self.folder = folder / f"{library.stem[:40]}-{digest}"
         self._ending = library.suffix if re.fullmatch(r"\.\w{1,16}", library.suffix) else ".json"
+        self._most = most
         self._now = now
 
     def all(self) -> list[Path]:
@@ -87,5 +94,5 @@ class Backups:
     def _prune(self) -> None:
         limit = datetime.fromtimestamp(self._now() - OLDEST, UTC).strftime("%Y%m%dT%H%M%S")
         for number, path in enumerate(self.all()):
-            if number >= MOST or (number and path.name < limit):
+            if number >= self._most or (number and path.name < limit):
                 path.unlink(missing_ok=True)

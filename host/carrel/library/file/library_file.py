@@ -27,7 +27,7 @@ from carrel.files.exchange import exchange
 from carrel.files.locking import LockTimeout, locked
 from carrel.library.errors import LibraryError
 
-from .backups import Backups
+from .backups import MOST, Backups
 
 _log = logging.getLogger("carrel.library")
 
@@ -66,16 +66,18 @@ class LibraryFile:
     Args:
         path: of the file.
         backup_folder: for earlier contents.
+        most_backups: earlier contents that are kept.
     """
 
-    def __init__(self, path: Path, backup_folder: Path) -> None:
+    def __init__(self, path: Path, backup_folder: Path, *, most_backups: int = MOST) -> None:
         self.path = path
         self._backup_folder = backup_folder
+        self._most_backups = most_backups
 
     @property
     def backups(self) -> Backups:
         """The earlier contents."""
-        return Backups(self._backup_folder, self._target())
+        return Backups(self._backup_folder, self._target(), most=self._most_backups)
 
     def stamp(self) -> Stamp:
         """Returns what changes when the file changes.

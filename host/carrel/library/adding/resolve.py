@@ -1,0 +1,101 @@
+"""Asks the sources for the works of identifiers and citations, many identifiers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.bibliography import Item, item_from_work
+from carrel.errors import CarrelError, SourceError
+from carrel.lookup import Lookup
+from carrel.lookup.run import MAX_IDS
+from carrel.papers.resolve import PaperResolver
+from carrel.papers.resolve.attempts import unresolved
+from carrel.records import Id
+from carrel.records.ids import without_version
+
+from .people import with_divided_names
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.exchange import Call
+    from carrel.lookup.result import LookupItem
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.records import MergedWork
+
+
+@dataclass(frozen=True, slots=True)
+class FoundWork:
+    """A work of the sources as an item, with the sources that have it."""
+
+    item: Item
+    sources: tuple[str, ...]
+
+
+class WorkFinder:
+    """Finds works in all plugins that look up or search works. Thread-safe."""
+
+    def __init__(self, plugins: PluginSet, config: Config) -> None:
+        self._lookup = Lookup(plugins, config)
+        self._resolver = PaperResolver(plugins, config)
+
+    def by_identifier(self, ids: Sequence[Id], call: Call) -> Mapping[Id, FoundWork | CarrelError]:
+        """Returns the work of each identifier, or why there is none.
+
+        Raises:
+            Cancelled: the call was cancelled.
+        """
+        found: dict[Id, FoundWork | CarrelError] = {}
+        distinct = list(dict.fromkeys(ids))
+        for start in range(0, len(distinct), MAX_IDS):
+            part = distinct[start : start + MAX_IDS]
+            result = self._lookup.run([_asked(one) for one in part], call)
+            for one, item in zip(part, result.items, strict=True):
+                if item.work is None:
+                    found[one] = _absent(one, item)
+                else:
+                    found[one] = _as_found(result.works[item.work], one)
+        return found
+
+    def by_citation(self, citation: str, call: Call) -> FoundWork:
+        """Returns the work that a citation means.
+
+        Raises:
+            PaperError: as `PaperResolver.resolve`.
+            Cancelled: the call was cancelled.
+        """
+        resolution = self._resolver.resolve(citation, call)
+        return _as_found(resolution.merged, resolution.id)
+
+
+def _asked(one: Id) -> str:
+    """Returns an identifier as text that is read as the same kind again."""
+    return one.id if one.type in {"doi", "pmcid"} else f"{one.type}:{one.id}"
+
+
+def _as_found(merged: MergedWork, asked: Id | None) -> FoundWork:
+    sources = merged.provenance.get("authors", ())
+    item = with_divided_names(item_from_work(merged.work), sources)
+    del item["id"]  # the library makes a key of author and year
+    custom: dict[str, object] = {}
+    if merged.work.ids.arxiv is not None:
+        custom["arxiv_id"] = without_version(merged.work.ids.arxiv)
+        # A preprint without a journal's DOI is cited by the one that arXiv registers for it.
+        item.setdefault("DOI", f"10.48550/arXiv.{custom['arxiv_id']}")
+    if asked is not None and asked.type == "isbn" and not item.get("ISBN"):
+        item["ISBN"] = asked.id
+    if custom:
+        item["custom"] = {**item.get("custom", {}), **custom}
+    return FoundWork(item, tuple(merged.sources))
+
+
+def _absent(one: Id, item: LookupItem) -> CarrelError:
+    if item.outcome == "not_asked":
+        return SourceError(
+            "not_found",
+            f"no plugin that is on looks up {one.type} identifiers",
+            plugin="",
+            tool="library_add",
+        )
+    return unresolved(f"{one.type} {one.id}", item)

@@ -1,0 +1,43 @@
+"""Removes a reference, or says what would be removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import LibraryError
+from .fulltext.attachments import attached_files
+from .items import described, short
+
+if TYPE_CHECKING:
+    from .library import Library
+
+
+def remove_reference(library: Library, id: str, *, force: bool) -> dict[str, Any]:  # noqa: A002
+    """Removes a reference, or says what would be removed.
+
+    An unknown id is no failure: the answer says that there is nothing to remove.
+
+    Raises:
+        LibraryError: the library cannot be read or written.
+    """
+    try:
+        item = library.get(id)
+    except LibraryError as error:
+        if error.library_code != "NOT_FOUND":
+            raise
+        return {"removed": False, "message": error.message}
+    if not force:
+        files = attached_files(item)
+        kept = f" Its {len(files)} attached files would stay in their folder." if files else ""
+        return {
+            "removed": False,
+            "message": f"Nothing was removed. With force: true, this removes {item['id']}: "
+            f"{described(item)}.{kept}",
+            "item": short(item),
+        }
+    item = library.remove(id)
+    return {
+        "removed": True,
+        "message": f"Removed {item['id']}: {described(item)}",
+        "item": short(item),
+    }

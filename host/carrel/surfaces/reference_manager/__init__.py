@@ -1,0 +1,1 @@
+"""The tools and resources of reference-manager's MCP server."""

@@ -1,0 +1,5 @@
+//! The documents: text → values or a positioned error. Pure.
+
+pub(crate) mod answer;
+pub(crate) mod book;
+pub mod books;

@@ -1,0 +1,3 @@
+//! The reserved tool.
+
+pub(crate) mod lookup;

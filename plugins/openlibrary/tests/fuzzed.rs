@@ -1,0 +1,56 @@
+//! Parses mutated documents, and documents that a fuzzer found.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
+
+use carrel_openlibrary::OpenLibrary;
+use carrel_pdk::Plugin;
+use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+
+mod support;
+
+use support::fixtures;
+
+/// Fragments of this JSON that are hard to parse.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "\\ud83d",
+    "\\u0000",
+    "null",
+    "true",
+    "-",
+    "1e999",
+    "<i>",
+    "</i>",
+    "&amp;lt;",
+    "\u{feff}",
+    "\u{a0}",
+    "\u{1f418}",
+    "{\"docs\":[",
+    "\"identifiers\":{\"isbn_13\":",
+    "\"authors\":[{\"name\":",
+    "\"ISBN:9780306406157\":{\"title\":",
+    "\"publish_date\":",
+    "\"error\":\"notfound\"",
+];
+
+#[test]
+fn thousands_of_damaged_documents_give_a_result_or_an_error() {
+    let documents: Vec<String> =
+        fixtures().documents().into_iter().map(|(_, document)| document).collect();
+    let mut numbers = Numbers::new(0x5EED_B00C_0000_0013);
+    for round in 0..5000 {
+        let mut document = documents[round % documents.len()].clone();
+        damage(&mut document, PIECES, &mut numbers);
+        support::check(&document);
+    }
+}
+
+#[test]
+fn every_prefix_of_a_document_is_truncated_and_says_where() {
+    let document = fixtures().document("by_isbn");
+    check_every_prefix(&document, 1, |document| OpenLibrary::parse("books", document));
+}
