@@ -34,6 +34,7 @@ from .model import (
     RegistryConfig,
     RuntimeConfig,
     ServerConfig,
+    WebConfig,
     builtin,
 )
 from .plugin import Overrides, PaceGrant, PluginConfig
@@ -56,6 +57,7 @@ __all__ = [
     "RegistryConfig",
     "RuntimeConfig",
     "ServerConfig",
+    "WebConfig",
     "builtin",
     "find_file",
     "load_config",

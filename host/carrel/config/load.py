@@ -19,6 +19,7 @@ from .model import (
     PapersConfig,
     RuntimeConfig,
     ServerConfig,
+    WebConfig,
     builtin,
 )
 from .plugin import PluginConfig
@@ -161,6 +162,7 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         server=ServerConfig(**values.get("server", {})),
         documents=DocumentsConfig(**values.get("documents", {})),
         papers=PapersConfig(**values.get("papers", {})),
+        web=WebConfig(**values.get("web", {})),
         source_path=source,
         unnamed=tuple(one.name for one in defaults),
         **rest,

@@ -189,6 +189,25 @@ class PapersConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class WebConfig:
+    """Which pages the tools of the toolset `web` may read, and limits of the public web.
+
+    Attributes:
+        hosts: `public-web` for every host with a public name. Default: none, and then the tools
+            are not offered.
+        blocked_hosts: hosts that are refused, with all names below them; also for plugins that are
+            granted the public web. Default: none.
+        interval_ms: milliseconds between two requests to one host in the long run. Default: 1,000.
+        concurrency: requests to one host in flight at once. Default: 2.
+    """
+
+    hosts: str | None = None
+    blocked_hosts: tuple[str, ...] = ()
+    interval_ms: int = 1000
+    concurrency: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings.
 
@@ -200,6 +219,7 @@ class Config:
         server: limits and output of the MCP server.
         documents: which files a tool may read.
         papers: where papers are kept.
+        web: which pages are read.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
         data_dir: folder for data that must not be deleted.
@@ -223,6 +243,7 @@ class Config:
     server: ServerConfig = ServerConfig()
     documents: DocumentsConfig = DocumentsConfig()
     papers: PapersConfig = PapersConfig()
+    web: WebConfig = WebConfig()
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None
