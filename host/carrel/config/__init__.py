@@ -35,6 +35,7 @@ from .model import (
     RegistryConfig,
     RuntimeConfig,
     ServerConfig,
+    WebConfig,
     builtin,
 )
 from .plugin import Overrides, PaceGrant, PluginConfig
@@ -58,6 +59,7 @@ __all__ = [
     "RegistryConfig",
     "RuntimeConfig",
     "ServerConfig",
+    "WebConfig",
     "builtin",
     "find_file",
     "load_config",

@@ -20,6 +20,7 @@ from .model import (
     PapersConfig,
     RuntimeConfig,
     ServerConfig,
+    WebConfig,
     builtin,
 )
 from .plugin import PluginConfig
@@ -164,6 +165,7 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         documents=DocumentsConfig(**values.get("documents", {})),
         papers=PapersConfig(**values.get("papers", {})),
         library=LibraryConfig(**values.get("library", {})),
+        web=WebConfig(**values.get("web", {})),
         source_path=source,
         unnamed=tuple(one.name for one in defaults),
         **rest,

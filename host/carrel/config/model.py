@@ -214,6 +214,25 @@ class LibraryConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class WebConfig:
+    """Which pages the tools of the toolset `web` may read, and limits of the public web.
+
+    Attributes:
+        hosts: `public-web` for every host with a public name. Default: none, and then the tools
+            are not offered.
+        blocked_hosts: hosts that are refused, with all names below them; also for plugins that are
+            granted the public web. Default: none.
+        interval_ms: milliseconds between two requests to one host in the long run. Default: 1,000.
+        concurrency: requests to one host in flight at once. Default: 2.
+    """
+
+    hosts: str | None = None
+    blocked_hosts: tuple[str, ...] = ()
+    interval_ms: int = 1000
+    concurrency: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings.
 
@@ -226,6 +245,7 @@ class Config:
         documents: which files a tool may read.
         papers: where papers are kept.
         library: the reference library, and how it cites.
+        web: which pages are read.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
         data_dir: folder for data that must not be deleted.
@@ -250,6 +270,7 @@ class Config:
     documents: DocumentsConfig = DocumentsConfig()
     papers: PapersConfig = PapersConfig()
     library: LibraryConfig = LibraryConfig()
+    web: WebConfig = WebConfig()
     limits: Overrides = field(default_factory=dict)
     record_dir: Path | None = None
     replay_dir: Path | None = None

@@ -161,10 +161,12 @@ def foreign_url(value: object, base: Path) -> str:
 
 
 def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
-    """An operator's grant: host names, or tables of a host, methods and paths."""
-    from carrel.fetch.policy.hosts import parse_host_entry
+    """An operator's grant: host names, or tables of a host, methods and paths; or `public-web`."""
+    from carrel.fetch.policy.hosts import PUBLIC_WEB, parse_host_entry
 
     expected = "a list of host names, or of tables with host, methods and paths"
+    if value == PUBLIC_WEB:
+        return (PUBLIC_WEB,)
     if not isinstance(value, list):
         raise wrong(expected, value)
     found: list[str | HostGrant] = []
@@ -176,12 +178,28 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
         if not isinstance(item, str):
             raise MisfitError(f"expected text or a table but found {kind_of(item)}", at)
         if item.strip() == "*":
-            raise MisfitError("'*' would grant every host; name the hosts", at)
+            raise MisfitError(
+                "'*' would grant every host; name the hosts, or grant a plugin that asks for it "
+                f"{PUBLIC_WEB!r}",
+                at,
+            )
+        if item == PUBLIC_WEB:
+            found.append(PUBLIC_WEB)
+            continue
         try:
             found.append(parse_host_entry(item))
         except ValueError as error:
             raise MisfitError(f"{item!r}: {error}", at) from None
     return tuple(dict.fromkeys(found))
+
+
+def public_web(value: object, _base: Path) -> str:
+    """The grant of every host with a public name."""
+    from carrel.fetch.policy.hosts import PUBLIC_WEB
+
+    if value != PUBLIC_WEB:
+        raise wrong(f"the text {PUBLIC_WEB!r}", value)
+    return PUBLIC_WEB
 
 
 def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
@@ -470,6 +488,12 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
     },
     "documents": {
         "folders": folders,
+    },
+    "web": {
+        "hosts": public_web,
+        "blocked_hosts": host_entries,
+        "interval_ms": whole(0, 600_000, "milliseconds"),
+        "concurrency": whole(1, 64),
     },
     "papers": {
         "folder": folder,

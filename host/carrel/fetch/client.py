@@ -273,7 +273,7 @@ class PluginFetcher:
 
     def _plan(self, method: str, url: str, headers: Headers, body: str) -> _Plan:
         """Checks a request by the policy alone, so with the same result every time."""
-        parsed = parse_url(url)
+        parsed = parse_url(url, upgrade=self._policy.public_web is not None)
         if isinstance(parsed, UrlFault):
             return _Plan(None, refusal=failures.denied(url, parsed.reason, parsed.message))
         target = without_secret_parameters(parsed, self._secrets)

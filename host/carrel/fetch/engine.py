@@ -21,6 +21,7 @@ from .connect import Connections, Dialer
 from .pending_request import MAX_ATTEMPTS, Finished, OverBudgetError, PendingRequest
 from .redirects import RedirectChain
 from .resolve import Resolver
+from .robots import Robots
 from .scheduler import FREE_SECONDS
 from .settings import FetchSettings
 from .token_buckets import TokenBuckets
@@ -90,6 +91,7 @@ class Engine:
             jitter=jitter,
         )
         self._shared: Coalescer[Finished] = Coalescer()
+        self._robots = Robots(clock)
 
     async def run(self, batch: FetchBatch) -> None:
         """Runs a batch until all requests end or the call's budget is exhausted."""
@@ -174,7 +176,9 @@ class Engine:
             pending.phase = starting
             pending.charge.keep()
             try:
-                chain = RedirectChain(pending, self._upstreams, self._settings, self._clock)
+                chain = RedirectChain(
+                    pending, self._upstreams, self._settings, self._clock, self._robots
+                )
                 finished = await self._upstreams.scheduler.run(
                     pending.policy.partition, chain.run(), FREE_SECONDS if first else 0.0
                 )

@@ -14,17 +14,32 @@ from .decode import UndecodableError, decode_pieces
 from .identity import Redactor, Secret, attach, without_secret_parameters
 from .pending_request import Finished, PendingRequest, RawResponse
 from .policy.rules import HostRule
+from .robots import Robots, RobotsSink
 from .settings import FetchSettings
 from .upstream import REDIRECTS, Hop, Upstreams
 from .url import Target, UrlFault, resolve_redirect
 
 
 class RedirectChain:
-    """Follows one request to its last hop."""
+    """Follows one request to its last hop.
+
+    Args:
+        pending: the request.
+        upstreams: sends it.
+        settings: how many redirects are followed.
+        clock: for its deadline.
+        robots: decides on hops whose rule asks for it; None for requests of a `robots.txt`.
+    """
 
     def __init__(
-        self, pending: PendingRequest, upstreams: Upstreams, settings: FetchSettings, clock: Clock
+        self,
+        pending: PendingRequest,
+        upstreams: Upstreams,
+        settings: FetchSettings,
+        clock: Clock,
+        robots: Robots | None = None,
     ) -> None:
+        self._robots = robots
         self._pending = pending
         self._upstreams = upstreams
         self._settings = settings
@@ -56,6 +71,13 @@ class RedirectChain:
         while True:
             self._hop_started = self._clock.monotonic()
             self._tries_before = len(pending.attempts)
+            if rule.robots and self._robots is not None:
+                refusal = await self._robots.refusal(
+                    self._target, pending.policy.partition, self._fetch_robots
+                )
+                if refusal is not None:
+                    self._log(refusal)
+                    return refusal
             attachment = attach(self._target, pending.secrets, self._settings.homepage)
             self._attached |= {secret.name: secret for secret in attachment.secrets}
             answer = await self._upstreams.ask(pending, Hop(method, self._target, rule, attachment))
@@ -89,6 +111,25 @@ class RedirectChain:
                 return allowed
             rule = allowed
             seen.add((method, target.url))
+
+    async def _fetch_robots(self, target: Target, sink: RobotsSink) -> Outcome:
+        """Downloads the `robots.txt` of a host, with the time and the budget of the request."""
+        pending = self._pending
+        rule = pending.policy.check("GET", target)
+        if isinstance(rule, Failure):
+            return rule
+        asked = dataclasses.replace(
+            pending,
+            method="GET",
+            target=target,
+            headers=(("accept", "text/plain"),),
+            body=b"",
+            rule=rule,
+            sink=sink,
+        )
+        pending.phase = lambda: f"{target.host}: robots.txt: {asked.phase()}"
+        chain = RedirectChain(asked, self._upstreams, self._settings, self._clock)
+        return (await chain.run()).outcome
 
     def _check_redirect(self, method: str, target: Target) -> HostRule | Failure:
         """Returns the rule that allows the next hop, or a denial naming the redirecting host."""

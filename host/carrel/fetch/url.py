@@ -64,22 +64,28 @@ class UrlFault:
     message: str
 
 
-def parse_url(text: str) -> Target | UrlFault:
-    """Reads an absolute https URL, or says why it is refused."""
+def parse_url(text: str, *, upgrade: bool = False) -> Target | UrlFault:
+    """Reads an absolute https URL, or says why it is refused.
+
+    Args:
+        text: the URL.
+        upgrade: read an http URL of port 80 as the https URL of the same host.
+    """
     fault = _check_characters(text)
     if fault:
         return fault
     scheme = _SCHEME.match(text)
     if scheme is None:
         return UrlFault("malformed_url", "the URL has no scheme")
-    if scheme[1].lower() != "https":
+    plain = upgrade and scheme[1].lower() == "http"
+    if scheme[1].lower() != "https" and not plain:
         return UrlFault("insecure_scheme", "only https URLs are fetched")
     rest = text[scheme.end() :]
     if not rest.startswith("//"):
         return UrlFault("malformed_url", "the URL has no // after its scheme")
     end = _AUTHORITY_END.search(rest, 2)
     authority = rest[2 : end.start()] if end else rest[2:]
-    host = _parse_authority(authority)
+    host = _parse_authority(authority, "80" if plain else "443")
     if isinstance(host, UrlFault):
         return host
     path, query = _split_resource(rest[end.start() :] if end else "")
@@ -133,7 +139,7 @@ def _check_characters(text: str) -> UrlFault | None:
     return None
 
 
-def _parse_authority(authority: str) -> str | UrlFault:
+def _parse_authority(authority: str, default_port: str) -> str | UrlFault:
     if "@" in authority:
         return UrlFault("userinfo_in_url", "the URL carries a user name or password")
     if authority.startswith("["):
@@ -146,9 +152,9 @@ def _parse_authority(authority: str) -> str | UrlFault:
         return UrlFault("ip_literal", "the host is an IP address; only names are fetched")
     name, colon, port = authority.partition(":")
     host = normalise_host(name)
-    if colon and port != "443" and isinstance(host, str):
+    if colon and port != default_port and isinstance(host, str):
         if port.isascii() and port.isdigit():
-            return UrlFault("port_not_allowed", "the URL names a port other than 443")
+            return UrlFault("port_not_allowed", f"the URL names a port other than {default_port}")
         return UrlFault("malformed_url", "the URL's port is not a number")
     return host
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from carrel.fetch.url import UrlFault, normalise_host
 
@@ -47,6 +48,9 @@ _SHARED_NAMES = frozenset(
     storage.googleapis.com wasabisys.com wordpress.com
 """)
 )
+
+#: In place of a host entry in a grant: every host with a public name, see `public_web`.
+PUBLIC_WEB: Final = "public-web"
 
 _INSTEAD = "write out each host that is meant, without a star"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from carrel.fetch.identity import Secret
 
 from .hosts import matches, parse_host_entry
+from .public_web import PublicWeb
 from .rules import BUILTIN, HostGrant, HostRule, Pace, Policy, as_grant
 
 
@@ -21,8 +23,9 @@ def read_policy(
     repace: Callable[[HostRule], HostRule] = lambda rule: rule,
     partition: str = BUILTIN,
     upstream_rules: Sequence[HostRule] = (),
+    public_web: PublicWeb | None = None,
 ) -> tuple[Policy, tuple[Secret, ...]]:
-    """Reads the manifest's `hosts` and `secrets`.
+    """Reads the manifest's `hosts`, `public_web` and `secrets`.
 
     Args:
         manifest: what `describe()` returned.
@@ -33,6 +36,7 @@ def read_policy(
         repace: returns a rule with its effective pace; applied last.
         partition: see `Policy`.
         upstream_rules: see `Policy`.
+        public_web: the operator's limits of the public web; the defaults when None.
 
     Raises:
         ValueError: one message with every refused entry and its place.
@@ -53,6 +57,12 @@ def read_policy(
                 secrets.append(secret)
                 if "pace" in entry:
                     rules = [_at_pace(rule, secret.hosts, entry["pace"]) for rule in rules]
+    asked = manifest.get("public_web")
+    if asked is not None and manifest.get("secrets"):
+        faults.append(
+            "public_web: a plugin that has secrets cannot ask for the public web; "
+            "take the secrets or public_web out of the manifest"
+        )
     for index, text in enumerate(granted or ()):
         with _collecting(faults, f"allowed_hosts[{index}]"):
             as_grant(text)
@@ -65,6 +75,7 @@ def read_policy(
         partition=partition,
         upstream_rules=upstream_rules,
         title=manifest.get("title", ""),
+        public_web=None if asked is None else _read_public_web(asked, public_web or PublicWeb()),
     )
     return policy, tuple(secrets)
 
@@ -85,6 +96,14 @@ def _read_secret(entry: Mapping[str, Any], value: str, declared: set[str]) -> Se
     return Secret(entry["name"], value, hosts, **entry["attach"])
 
 
+def _read_public_web(asked: Mapping[str, Any], limits: PublicWeb) -> PublicWeb:
+    return dataclasses.replace(
+        limits,
+        methods=frozenset(asked["methods"]),
+        cache_seconds=float(asked.get("cache_seconds", 0)),
+    )
+
+
 def _read_rule(entry: Mapping[str, Any]) -> HostRule:
     pace = entry.get("pace", {"interval_ms": 0})
     return HostRule(
@@ -101,7 +120,5 @@ def _at_pace(rule: HostRule, hosts: Sequence[str], pace: Mapping[str, Any]) -> H
     """Returns the rule with the pace for a set secret, where the secret goes to its host."""
     if not any(rule.host == host or matches(host, rule.host) for host in hosts):
         return rule
-    import dataclasses
-
     bucket = Pace(pace["interval_ms"] / 1000, pace.get("burst", 1), rule.pace.upstream)
     return dataclasses.replace(rule, pace=bucket)

@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from carrel.exchange import Failure, Headers
 from carrel.fetch import failures
 from carrel.fetch.url import Target
 
-from .hosts import common_host, matches, parse_host_entry
+from .hosts import PUBLIC_WEB, common_host, matches, parse_host_entry
 
 #: Headers that a guest may set; all others are the host's.
 GUEST_HEADERS = frozenset({"accept", "accept-language", "content-type"})
@@ -50,6 +51,7 @@ class HostRule:
         paths: prefixes matched on whole segments; empty for every path.
         concurrency: requests in flight at once.
         cache_seconds: how long a response stays fresh; 0 disables caching.
+        robots: whether the host's `robots.txt` decides too, see `carrel.fetch.robots`.
     """
 
     host: str
@@ -58,6 +60,7 @@ class HostRule:
     pace: Pace = Pace()
     concurrency: int = 8
     cache_seconds: float = 0.0
+    robots: bool = False
 
     @property
     def upstream(self) -> str:
@@ -78,7 +81,7 @@ class HostGrant:
     """One item of `allowed_hosts`: a host and the granted requests.
 
     Attributes:
-        host: a DNS name or `*.name`.
+        host: a DNS name, `*.name`, or `public-web` for every host.
         methods: those granted; None grants every method that the manifest declares.
         paths: prefixes on whole segments; None grants every path that the manifest declares.
     """
@@ -106,7 +109,9 @@ def as_grant(item: str | HostGrant) -> HostGrant:
         ValueError: the host is no host entry.
     """
     if isinstance(item, str):
-        return HostGrant(parse_host_entry(item))
+        item = HostGrant(item)
+    if item.host == PUBLIC_WEB:
+        return item
     return dataclasses.replace(item, host=parse_host_entry(item.host))
 
 
@@ -152,6 +157,14 @@ def covers(prefixes: Iterable[str], path: str) -> bool:
     )
 
 
+class AnyHostRule(Protocol):
+    """Decides on requests to hosts that no rule names; see `public_web`."""
+
+    def check(self, plugin: str, method: str, target: Target) -> HostRule | Failure:
+        """Returns the rule for a request of a plugin, or why it is refused."""
+        ...
+
+
 class Policy:
     """The requests that one plugin may make: manifest ∩ grant.
 
@@ -164,9 +177,13 @@ class Policy:
             each other plugin has its own.
         upstream_rules: rules of the built-in plugins, which apply to other partitions too.
         title: the source's name for people; empty when the manifest has none.
+        public_web: the rule for every other host, if the manifest asks for it. Only an explicit
+            grant allows it: `granted` of None does not.
 
     Attributes:
         rules: as declared.
+        asks_public_web: whether the manifest asks for the public web.
+        public_web: the rule if it is granted; None if not.
         effective: as declared and granted; what `check` allows is exactly this.
 
     Raises:
@@ -182,6 +199,7 @@ class Policy:
         partition: str = BUILTIN,
         upstream_rules: Sequence[HostRule] = (),
         title: str = "",
+        public_web: AnyHostRule | None = None,
     ) -> None:
         self.plugin = plugin
         self.title = title
@@ -194,6 +212,9 @@ class Policy:
                 raise ValueError(f"{rule.host!r} is not in lower case")
         self.granted = None if granted is None else tuple(map(as_grant, granted))
         self.effective = self.rules if self.granted is None else narrow(self.rules, self.granted)
+        self.asks_public_web = public_web is not None
+        granted_hosts = {grant.host for grant in self.granted or ()}
+        self.public_web = public_web if PUBLIC_WEB in granted_hosts else None
 
     def check(self, method: str, target: Target) -> HostRule | Failure:
         """Returns the rule that allows the request, or a denial with the grant that would."""
@@ -204,6 +225,8 @@ class Policy:
                 and rule.allows_path(target.path)
             ):
                 return rule
+        if self.public_web is not None:
+            return self.public_web.check(self.plugin, method, target)
         return self._undeclared(method, target) or self._ungranted(method, target)
 
     def bucket(self, rule: HostRule) -> str:
@@ -231,6 +254,8 @@ class Policy:
         """Denies a request that the manifest does not declare, so no grant can allow it."""
         rules = [rule for rule in self.rules if matches(rule.host, target.host)]
         manifest = f"the manifest of {self.plugin} does not declare"
+        if not rules and self.asks_public_web:
+            return self._public_web_missing(target)
         if not rules:
             return failures.denied(
                 target.url,
@@ -253,6 +278,16 @@ class Policy:
                 f"{manifest} this path of {target.host}; no grant can allow it",
             )
         return None
+
+    def _public_web_missing(self, target: Target) -> Failure:
+        """Denies a request to an undeclared host of a plugin that asks for the public web."""
+        place = f"plugins.{self.plugin}.runtime_config.allowed_hosts"
+        return failures.denied(
+            target.url,
+            "host_not_granted",
+            f"{self.plugin} asks for the public web and is not granted it",
+            grant=f'{place} += "{PUBLIC_WEB}"',
+        )
 
     def _ungranted(self, method: str, target: Target) -> Failure:
         """Denies a request that is declared and not granted; names the missing grant."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import LockError
+from carrel.fetch.policy.hosts import PUBLIC_WEB
 from carrel.text.printable import printable
 
 if TYPE_CHECKING:
@@ -122,10 +123,16 @@ def lock_entry(
         wasm=f"sha256:{wasm}",
         manifest=_hash(manifest.raw),
         tool_set=_hash({name: _members(tool) for name, tool in tools.items()}),
-        hosts=tuple(sorted({rule.host for rule in manifest.hosts})),
+        hosts=_asked_hosts(manifest),
         signer=signer,
         tools=tools,
     )
+
+
+def _asked_hosts(manifest: Manifest) -> tuple[str, ...]:
+    """Returns the hosts that a manifest asks for; the public web is one of them."""
+    hosts = {rule.host for rule in manifest.hosts}
+    return tuple(sorted(hosts | {PUBLIC_WEB} if manifest.public_web else hosts))
 
 
 def changes(before: LockEntry, after: LockEntry) -> list[str]:

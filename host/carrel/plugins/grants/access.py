@@ -12,6 +12,7 @@ from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import BUILTIN, Policy
 
 from .pace import paced, upstream_rules
+from .public_web import public_web
 from .secrets import provided_secrets
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def effective_policy(
             repace=partial(paced, entry),
             partition=BUILTIN if entry.is_builtin else f"{entry.name}@{digest}",
             upstream_rules=upstream_rules(entry),
+            public_web=public_web(config),
         )
     except ValueError as error:
         raise ConfigError([f"plugins.{entry.name}: {error}"]) from None

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import limit_grant
-from carrel.fetch.policy.hosts import common_host
+from carrel.fetch.policy.hosts import PUBLIC_WEB, common_host
 from carrel.fetch.policy.rules import HostGrant, HostRule, Policy, narrow
 
 from .access import effective_policy
@@ -52,6 +52,7 @@ def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[Revi
     policy, _ = effective_policy(config, entry, manifest)
     return [
         *(_host(entry, policy, rule) for rule in policy.rules),
+        *_public_web(entry, policy, manifest),
         *_paces(entry, policy, manifest),
         *_secrets(entry, manifest),
         *_tools(entry, manifest),
@@ -64,6 +65,8 @@ def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
     """Returns what is granted and not requested, in the configuration's words."""
     place = f"plugins.{entry.name}.runtime_config"
     hosts = [rule.host for rule in manifest.hosts]
+    if manifest.public_web:
+        hosts.append(PUBLIC_WEB)
     granted = [
         grant if isinstance(grant, str) else grant.host for grant in entry.allowed_hosts or ()
     ]
@@ -118,6 +121,19 @@ def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> ReviewItem:
         ", ".join(refused),
         f"{place} += {HostGrant(rule.host)}" if refused else "",
     )
+
+
+def _public_web(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[ReviewItem]:
+    """Yields the public web, if the manifest asks for it."""
+    if not manifest.public_web:
+        return
+    methods = ", ".join(sorted(manifest.raw["public_web"]["methods"]))
+    asked = f"{methods} every public host"
+    if policy.public_web is not None:
+        yield ReviewItem("host", PUBLIC_WEB, asked, asked)
+        return
+    grant = f'plugins.{entry.name}.runtime_config.allowed_hosts += "{PUBLIC_WEB}"'
+    yield ReviewItem("host", PUBLIC_WEB, asked, "", "everything", grant)
 
 
 def _requests(rule: HostRule) -> str:

@@ -151,6 +151,7 @@ class Manifest:
         contract: the contract version it was built against.
         namespace: prefix of its tools' names.
         hosts: the only hosts it may reach, with pace, concurrency and caching for each.
+        public_web: whether it asks for every host with a public name.
         secrets: names of the values that the host attaches for it.
         limits: limits that replace defaults, by the names of `Limits`.
         lookup: the identifiers that it resolves to records; None when it resolves none.
@@ -172,6 +173,7 @@ class Manifest:
     licence: str
     homepage: str | None
     hosts: tuple[HostRule, ...] = ()
+    public_web: bool = False
     secrets: tuple[str, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
     tools: tuple[ToolSpec, ...] = ()
@@ -281,6 +283,8 @@ def _semantic_faults(raw: dict[str, Any]) -> list[str]:
             for member in ("roles", "assigns")
             if member in raw
         ]
+        if "public_web" in raw:
+            faults.append(f"public_web needs contract 1.1, but found {raw['contract']}")
     resolved = raw.get("lookup", {}).get("identifiers", ())
     faults += [
         f"assigns: {kind!r} is not among lookup.identifiers"
@@ -332,6 +336,7 @@ def _manifest(raw: dict[str, Any]) -> Manifest:
         licence=raw["licence"],
         homepage=raw.get("homepage"),
         hosts=read_policy(raw, granted=None, provided={})[0].rules,
+        public_web="public_web" in raw,
         secrets=tuple(secret["name"] for secret in raw.get("secrets", [])),
         limits=raw.get("limits", {}),
         tools=tuple(_tool(tool) for tool in raw["tools"]),

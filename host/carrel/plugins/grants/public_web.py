@@ -1,0 +1,64 @@
+"""The limits of the public web, as the operator set them, for plugins and for the host's tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.fetch.policy.hosts import PUBLIC_WEB
+from carrel.fetch.policy.public_web import PublicWeb
+from carrel.fetch.policy.rules import Policy
+
+from .pace import builtin_rules
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.fetch.identity import Secret
+
+
+def public_web(config: Config, *, robots: bool = True) -> PublicWeb:
+    """Returns the rule for every host, with the operator's limits.
+
+    Args:
+        config: its `web` has the limits.
+        robots: False for a person's single request.
+    """
+    web = config.web
+    return PublicWeb(
+        blocked=web.blocked_hosts,
+        interval=web.interval_ms / 1000,
+        concurrency=web.concurrency,
+        robots=robots,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PageRule:
+    """What the toolset `web` may download: any page, if the operator grants the public web.
+
+    It carries no secret, and the sandboxed readers that parse the pages have no network.
+
+    Attributes:
+        config: with the grant and the limits.
+        by_person: whether one person requests one page, so that `robots.txt` does not apply.
+    """
+
+    config: Config
+    by_person: bool = False
+
+    def policy(self) -> Policy:
+        """Returns the policy; without the grant it refuses everything."""
+        granted = [PUBLIC_WEB] if self.config.web.hosts == PUBLIC_WEB else []
+        return Policy(
+            "web",
+            [],
+            granted,
+            partition="web",
+            upstream_rules=builtin_rules(),
+            title="",
+            public_web=public_web(self.config, robots=not self.by_person),
+        )
+
+    def secrets(self) -> tuple[Secret, ...]:
+        """Returns none."""
+        return ()
