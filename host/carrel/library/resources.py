@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.plugins.plugin_set import PluginSet
 
-    from .answers import Changes
+    from .answers import LibraryChanges
 
 REFERENCES: Final = "library://references"
 STYLES: Final = "library://styles"
@@ -116,7 +116,7 @@ class LibraryResources(HostResources):
     def listen(self, list_changed: ListChanged, updated: Updated) -> None:
         """Watches the library from now on."""
 
-        def changed(changes: Changes) -> None:
+        def changed(changes: LibraryChanges) -> None:
             if changes.added or changes.removed:
                 list_changed()
             updated(REFERENCES)
