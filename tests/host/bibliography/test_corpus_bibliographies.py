@@ -67,12 +67,12 @@ def test_every_entry_that_bibtexparser_reads_is_read(path: Path) -> None:
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     text, _ = decode(path.read_bytes())
     found = read(path)
-    labels = [one.label for one in (*found.entries, *found.unread)]
+    labels = [one.label for one in found.entries] + [one.label for one in found.unread]
     blocks = Splitter(text).split()
     theirs = [one.key for one in blocks.entries if one.key]
     explained = OTHER_ENTRIES.get(f"{path.parent.name}/{path.name}", {})
     assert [key for key in theirs if key.strip() not in labels and key not in explained] == []
-    data = [one for one in found.unread if one.problem.startswith("@xdata")]
+    data = [note for note in found.unread if note.problem.startswith("@xdata")]
     assert len(found.entries) + len(data) >= len(blocks.entries) - len(explained)
 
 
