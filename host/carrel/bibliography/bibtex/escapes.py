@@ -25,6 +25,13 @@ _PERCENT = re.compile(r"(?<!\\)%")
 #: Words whose capitals a style must not change.
 _CAPITALS = re.compile(r"\b\w+[A-Z]\w*\b")
 _CAPITALIZED = re.compile(r"\b(?:[^\W\d_a-z]\w*|\w+[A-Z]\w*)\b")
+#: Longer words that title case begins with a small letter.
+_SMALL_WORDS: Final = frozenset({
+    "about", "above", "after", "against", "along", "among", "around", "before", "behind", "below",
+    "between", "beyond", "during", "from", "into", "like", "near", "onto", "over", "since", "than",
+    "that", "through", "toward", "towards", "under", "until", "upon", "versus", "when", "with",
+    "within", "without",
+})  # fmt: skip
 _NOT_VERBATIM = re.compile(r'[{}\\\s"<>^`|]')
 _TAG = re.compile(
     r"<(/?)(i|b|sup|sub|sc)>|<span style=\"font-variant: ?small-caps;?\">|<span class=\"nocase\">"
@@ -90,12 +97,13 @@ def _tag(tag: re.Match[str]) -> tuple[str, bool, str]:
 def _protected(line: str) -> re.Pattern[str]:
     """Returns which words of a title are protected.
 
-    In a title whose words mostly begin with capitals, only those with capitals inside; in others
-    all with capitals, because they are names.
+    In a title in title case only those with capitals inside; in others all with capitals, because
+    they are names.
     """
-    words = re.findall(r"[^\W\d_]{4,}", re.sub(r"<[^<>]*>", "", line))
-    capitals = sum(word[0].isupper() for word in words[1:])
-    return _CAPITALIZED if words and capitals * 2 < len(words) - 1 else _CAPITALS
+    words = re.findall(r"[^\W\d_]+", re.sub(r"<[^<>]*>", "", line))[1:]
+    known = [word for word in words if len(word) > 3 and word not in _SMALL_WORDS]
+    small = sum(word.islower() for word in known)
+    return _CAPITALIZED if 0 < small >= (len(known) - small) / 2 else _CAPITALS
 
 
 def _with_formulas(line: str, protect: re.Pattern[str] | None) -> str:

@@ -6,25 +6,25 @@ from typing import Final
 
 #: Field → variable, for fields whose value is text.
 TEXT_FIELDS: Final = {
-    "abstract": "abstract", "annotation": "annote", "annote": "annote", "chapter":
-    "chapter-number", "edition": "edition", "version": "version", "volume": "volume",
-    "volumes": "number-of-volumes", "pagetotal": "number-of-pages", "numpages": "number-of-pages",
-    "part": "part-number", "pubstate": "status", "library": "call-number",
-    "call-number": "call-number", "lccn": "call-number", "shorttitle": "title-short",
-    "shortjournal": "container-title-short", "journalabbr": "container-title-short",
+    "abstract": "abstract", "annotation": "annote", "annote": "annote", "chapter": "chapter-number",
+    "edition": "edition", "version": "version", "volume": "volume", "volumes": "number-of-volumes",
+    "pagetotal": "number-of-pages", "numpages": "number-of-pages", "part": "part-number",
+    "pubstate": "status", "library": "call-number", "call-number": "call-number",
+    "lccn": "call-number", "shorttitle": "title-short", "shortjournal": "container-title-short",
+    "shortseries": "collection-title-short", "journalabbr": "container-title-short",
     "eventtitle": "event-title", "venue": "event-place", "origtitle": "original-title",
     "origpublisher": "original-publisher", "origlocation": "original-publisher-place",
     "series": "collection-title", "isbn": "ISBN", "issn": "ISSN", "note": "note",
-    "address": "publisher-place", "location": "publisher-place", "type": "genre",
-    "pmid": "PMID", "pmcid": "PMCID",
+    "address": "publisher-place", "location": "publisher-place", "type": "genre", "pmid": "PMID",
+    "pmcid": "PMCID",
 }  # fmt: skip
 #: Variables without a field of BibLaTeX; they are written and read under their own names, which
 #: styles ignore.
 OWN_NAMES: Final = (
-    "archive-place", "archive_collection", "authority", "citation-label", "collection-title-short",
-    "dimensions", "division", "jurisdiction", "license", "locator", "medium", "page-first",
-    "part-title", "printing-number", "references", "reviewed-genre", "reviewed-title", "scale",
-    "section", "source", "supplement-number", "volume-title", "volume-title-short", "year-suffix",
+    "archive-place", "archive_collection", "authority", "citation-label", "dimensions", "division",
+    "jurisdiction", "license", "locator", "medium", "page-first", "part-title", "printing-number",
+    "references", "reviewed-genre", "reviewed-title", "scale", "section", "source",
+    "supplement-number", "volume-title", "volume-title-short", "year-suffix",
 )  # fmt: skip
 #: Fields whose capitals are protected by braces.
 TITLES: Final = frozenset({"title", "shorttitle", "booktitle", "maintitle", "subtitle",

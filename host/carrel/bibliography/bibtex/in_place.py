@@ -176,12 +176,15 @@ class BibtexText:
             yield block.key_start, block.key_start + self._key_length(block), key
         by_name = {one.name: one for one in reversed(block.fields)}
         before, after = (_fields(item, by_name, biblatex=biblatex) for item in (old, new))
+        dates_differ = any(before.get(name) != after.get(name) for name in _DATES)
         new_fields: list[tuple[str, str]] = []
         removed: list[BibtexField] = []
         for name in dict.fromkeys([*before, *after]):
-            if before.get(name) == after.get(name):
-                continue
             field = _existing(name, by_name)
+            # A year such as 2014-09 has the month of the date too.
+            implied = field is None and name in _DATES and dates_differ
+            if before.get(name) == after.get(name) and not (implied and name in after):
+                continue
             half = by_name.get(_SECOND_HALVES.get(name, ""))
             removed += [half] if half else []
             if name not in after:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,9 @@ _PARTS: Final = frozenset({
     "inbook", "incollection", "inproceedings", "inreference", "bookinbook", "suppbook",
     "suppcollection", "conference",
 })  # fmt: skip
+_REFERENCE = re.compile(
+    r"(?<!\S)xdata\s*=\s*([^\s{},=]{1,200}?)-([a-z]{1,40})(?:-([1-9]\d{0,3}))?(?!\S)", re.IGNORECASE
+)
 #: Entries inherit along chains of at most so many.
 _MAX_CHAIN: Final = 20
 
@@ -45,9 +49,29 @@ def inherit(entry: RawEntry, by_key: Mapping[str, RawEntry]) -> RawEntry:
         entry: to complete.
         by_key: the entries of the bibliography, under their keys in lower case.
     """
-    if not {"crossref", "xdata"} & entry.fields.keys():
-        return entry
-    return RawEntry(entry.kind, _complete(entry, by_key, frozenset()))
+    fields: Mapping[str, str] = entry.fields
+    if {"crossref", "xdata"} & fields.keys():
+        fields = _complete(entry, by_key, frozenset())
+    if any("xdata" in value for value in fields.values()):
+        fields = {name: _with_data(value, by_key) for name, value in fields.items()}
+    return RawEntry(entry.kind, fields)
+
+
+def _with_data(value: str, by_key: Mapping[str, RawEntry]) -> str:
+    """Returns a value with `xdata=KEY-FIELD-NUMBER` replaced by what it refers to."""
+
+    def found(match: re.Match[str]) -> str:
+        data = by_key.get(match[1].lower())
+        if data is None or data.kind != "xdata" or match[2] not in data.fields:
+            return match[0]
+        told = data.fields[match[2]]
+        if match[3] is None:
+            return told
+        parts = re.split(r"\s+and\s+", told)
+        place = int(match[3]) - 1
+        return parts[place] if place < len(parts) else match[0]
+
+    return _REFERENCE.sub(found, value)
 
 
 def _complete(

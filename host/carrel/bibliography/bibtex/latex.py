@@ -49,7 +49,7 @@ _SWITCHES: Final = frozenset({"it", "em", "sl", "bf", "sc", "itshape", "slshape"
 _IGNORED: Final = frozenset({
     "relax", "rm", "tt", "sf", "normalfont", "rmfamily", "sffamily", "ttfamily", "upshape",
     "mdseries", "tiny", "scriptsize", "footnotesize", "small", "normalsize", "large", "Large",
-    "noopsort", "protect", "left", "right", "displaystyle", "textstyle", "limits", "unskip",
+    "protect", "left", "right", "displaystyle", "textstyle", "limits", "unskip",
     "ignorespaces", "allowbreak", "nolinkurl", "linebreak", "newblock", "hskip", "sloppy", "/",
     "bibstring", "leavevmode", "null", "-", "!", "selectlanguage", "cyr", "discretionary", "hyphen",
 })  # fmt: skip
@@ -58,7 +58,8 @@ _SPACES: Final = frozenset({" ", "\n", "\t", "quad", "qquad", "space", "enspace"
 _THIN: Final = frozenset({",", "thinspace"})
 #: Commands whose argument is no text.
 _WITHOUT_TEXT: Final = frozenset({"hspace", "vspace", "label", "phantom", "hphantom", "vphantom",
-                                  "kern", "foreignlanguage", "textcolor", "color"})  # fmt: skip
+                                  "kern", "foreignlanguage", "textcolor", "color",
+                                  "noopsort"})  # fmt: skip
 _MATH_PLAIN = re.compile(r"[\d\s.,:;+\-*/=<>()\[\]|%!'°·×±–≤≥≈\u0302-\u0307]*")
 _MATH_TOKEN = re.compile(
     r"\\([A-Za-z]+)\s*|\\(.)|([_^])\s*(?:\{([^{}]*)\}|\\([A-Za-z]+)\s*|(\S))|([{}])|([^\\_^{}]+)",

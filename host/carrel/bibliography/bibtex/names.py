@@ -20,6 +20,10 @@ CslName = dict[str, str]
 
 _EXTENDED = re.compile(r"(?:^|,)\s*\"?(family|given|prefix|suffix)(?:-i)?\s*=", re.IGNORECASE)
 _PART = re.compile(r"\s*\"?([a-z]+(?:-i)?)\s*=\s*(.*?)\"?\s*", re.DOTALL | re.IGNORECASE)
+#: An option of BibLaTeX for the whole list, in the place of a name.
+_OPTION = re.compile(r"(?:nosort|sort|unique|use|label)[a-z]*=\S+", re.IGNORECASE)
+#: A tilde over a letter, which is no tie.
+_TILDE = re.compile(r"\\~\s*(?:\{\s*([A-Za-z])\s*\}|([A-Za-z]))")
 _AND = re.compile(r"\sand\s", re.IGNORECASE)
 #: A name that every reading splits alike: no braces, commands or ties, one comma at most.
 _PLAIN_NAME = re.compile(r"([A-Z][^\s\\{}~,=\"]*(?: [A-Z][^\s\\{}~,=\"]*)*+), ([A-Z][^\\{}~,=\"]*)")
@@ -49,10 +53,14 @@ def _read_name(source: str) -> CslName:
     if _is_one_group(source):
         text = _text(source)
         return {"literal": text} if text else {}
+    if _OPTION.fullmatch(source):
+        return {}
     if source.lower() == "others":
         return {"literal": "others"}
     from bibtexparser.middlewares.names import parse_single_name_into_parts
 
+    if "\\~" in source:
+        source = _TILDE.sub(lambda found: f"{{\\~{found[1] or found[2]}}}", source)
     parts = parse_single_name_into_parts(_balanced(source), strict=False)
     name: CslName = {}
     for key, words in (

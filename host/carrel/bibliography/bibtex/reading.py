@@ -223,21 +223,9 @@ def _read_publisher(item: Item, fields: Mapping[str, str]) -> None:
                     item, "URL", unescape(found[1] if found.re is _URL else found[0].rstrip(".,}"))
                 )
                 source = ""
-        text = decode_latex(_list_text(source))
+        text = decode_latex(source)
         if text and "publisher" not in item:
             item["publisher"] = text
-    if "publisher-place" in item:
-        source = fields.get("location", fields.get("address", ""))
-        item["publisher-place"] = decode_latex(_list_text(source))
-
-
-def _list_text(source: str) -> str:
-    """Returns a list of publishers or places as text: `and` outside of braces separates them."""
-    if " and " not in source:
-        return source
-    from bibtexparser.middlewares.names import split_multiple_persons_names
-
-    return "; ".join(split_multiple_persons_names(source))
 
 
 def _read_identifiers(item: Item, fields: Mapping[str, str]) -> None:
