@@ -233,7 +233,7 @@ class LibraryFile:
         return LibraryError(
             "READ_ERROR",
             f"{self.path}: {error.message}; nothing was written, and {backup}",
-            advice=advice or "correct the file, or copy the backup over it",
+            advice=advice or "correct the file, or run: carrel library restore latest",
             position=error.position,
             path=str(self.path),
         )
