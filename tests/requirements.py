@@ -80,6 +80,22 @@ PROMISES: dict[str, str] = {
         "The works that a Markdown, LaTeX or Typst text cites are found, and none in code, "
         "comments or addresses; a key that no work has is named with its line and column."
     ),
+    "library:kept": (
+        "An edit of a library file changes the bytes of what it changes and no others; members "
+        "and entries that Carrel does not know survive, in CSL-JSON and in BibTeX."
+    ),
+    "library:shared": (
+        "Several processes and editors change one library at once and lose nothing: a change is "
+        "merged, or refused as a conflict with both values; a killed process leaves a whole file."
+    ),
+    "library:damaged": (
+        "A library that cannot be read is never overwritten; the error names the line, the column "
+        "and the latest backup."
+    ),
+    "library:found": (
+        "A search of a library returns exactly the entries that the rules of the query language "
+        "name, whatever the index has seen before."
+    ),
     "serve:alive": (
         "A plugin that traps, loops, eats memory or hangs costs its own call one error; other "
         "calls, other plugins and the listing of tools go on."

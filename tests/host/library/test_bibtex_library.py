@@ -43,6 +43,7 @@ def test_a_bibtex_file_opens_and_stays_as_it_is(bib: Library) -> None:
     assert bib.path.read_bytes() == TEXT.encode()
 
 
+@pytest.mark.requirement("library:kept:bibtex")
 def test_an_update_keeps_all_bytes_besides_its_fields(bib: Library) -> None:
     bib.update("smith2020", {"volume": "7"})
     text = bib.path.read_text("utf-8")

@@ -40,6 +40,7 @@ STYLES = {
 _styles = pytest.mark.parametrize("text", STYLES.values(), ids=list(STYLES))
 
 
+@pytest.mark.requirement("library:kept:unchanged")
 @_styles
 def test_an_unchanged_file_is_the_same_bytes(text: str) -> None:
     data = text.encode()
@@ -106,6 +107,7 @@ _DUMP = st.sampled_from(
 )
 
 
+@pytest.mark.requirement("library:kept:edit")
 @pytest.mark.property
 @given(
     st.lists(_OBJECT, max_size=4),
@@ -212,6 +214,7 @@ def test_two_entries_with_one_key_are_both_kept(open_library: Open) -> None:
     assert library.get("a")["title"] == "2"
 
 
+@pytest.mark.requirement("library:damaged")
 def test_a_damaged_library_is_never_overwritten_and_its_backup_is_named(open_library: Open) -> None:
     library = open_library()
     library.add([SMITH])

@@ -66,8 +66,11 @@ def test_permissions_are_kept(library: Library, mode: int) -> None:
 
 
 @posix
-def test_a_folder_in_place_of_the_file_is_a_read_error(library: Library) -> None:
-    library.path.mkdir()
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo] if os.name == "posix" else [])
+def test_what_is_no_ordinary_file_is_a_read_error(
+    library: Library, make: Callable[[Path], None]
+) -> None:
+    make(library.path)
     assert code_of(library.items).library_code == "READ_ERROR"
     assert code_of(lambda: library.add([SMITH])).library_code == "READ_ERROR"
 

@@ -33,6 +33,7 @@ def test_different_members_are_both_kept(library: Library) -> None:
     assert (item["DOI"], item["note"]) == ("10.1234/new", "mine")
 
 
+@pytest.mark.requirement("library:shared:conflict")
 def test_one_member_changed_twice_is_a_conflict_with_both_values(library: Library) -> None:
     library.add([SMITH])
     library.get("smith-2023")
@@ -146,6 +147,7 @@ def flat(item: Any, path: str = "") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.requirement("library:shared:merge")
 @pytest.mark.property
 @given(_ITEM, _ITEM, _ITEM)
 def test_no_change_is_lost_unreported(base: Any, mine: Any, theirs: Any) -> None:

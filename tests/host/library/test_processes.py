@@ -59,6 +59,7 @@ def start(kind: str, path: Path, folder: Path, name: str, steps: int) -> subproc
     )
 
 
+@pytest.mark.requirement("library:shared:processes")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the editor exchanges files")
 def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "library.json"
@@ -79,6 +80,7 @@ def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path) -> N
     assert not list(tmp_path.glob(".*.tmp"))
 
 
+@pytest.mark.requirement("library:shared:kills")
 @pytest.mark.long("kills")
 def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "library.json"

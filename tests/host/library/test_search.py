@@ -120,6 +120,7 @@ _TERMS = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.requirement("library:found:rules")
 @pytest.mark.property
 @given(_ITEMS, st.lists(_TERMS, min_size=1, max_size=5))
 def test_a_search_returns_what_the_rules_say(
@@ -275,6 +276,7 @@ _STEPS = st.lists(
 )
 
 
+@pytest.mark.requirement("library:found:index")
 @pytest.mark.property
 @given(_STEPS)
 def test_the_index_of_own_writes_equals_one_that_is_built_anew(

@@ -100,6 +100,10 @@ class LibraryFile:
             LibraryError: `READ_ERROR`; it is not a file, is too large, or cannot be read.
         """
         try:
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise LibraryError(
+                    "READ_ERROR", f"{self.path}: it is no ordinary file", path=str(self.path)
+                )
             with self.path.open("rb") as file:
                 found = os.fstat(file.fileno())
                 if found.st_size > MAX_BYTES:
@@ -229,7 +233,7 @@ class LibraryFile:
         return LibraryError(
             "READ_ERROR",
             f"{self.path}: {error.message}; nothing was written, and {backup}",
-            advice=advice or "correct the file, or copy the backup over it",
+            advice=advice or "correct the file, or run: carrel library restore latest",
             position=error.position,
             path=str(self.path),
         )
