@@ -66,6 +66,11 @@ def try_out(python: Path, home: Path) -> None:
     called = carrel("--replay", RECORDING, *CALL)["entries"]
     if not parsed or [entry["id"] for entry in parsed] != [entry["id"] for entry in called]:
         sys.exit("The installed wheel does not find the recording's entries.")
+    items = home / "items.json"
+    items.write_text('[{"id": "a", "type": "book", "title": "One"}]', "utf-8")
+    entry = carrel("cite", "--items", items, "--style", "turabian", "--locale", "de", "--jsonl")
+    if "One" not in entry["text"]:
+        sys.exit("The installed wheel does not render a bibliography.")
 
 
 def main() -> None:

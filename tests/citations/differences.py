@@ -12,6 +12,7 @@ from typing import Any
 Entries = Sequence[Mapping[str, Any]]
 
 _TOKEN = re.compile(r"\w+|[^\w\s]|\s+")
+_ENTRY = re.compile(r'<div class="csl-entry">(.*)</div>')
 _QUOTES = "“”‘’\"'«»„‚’`"
 
 
@@ -64,7 +65,10 @@ def compare(style: str, found: Entries, expected: Entries) -> Agreement:
 
 
 def normal(text: str) -> str:
-    return " ".join(text.split())
+    """Returns a text with single blanks, and HTML without the element around an entry."""
+    text = " ".join(text.split())
+    entry = _ENTRY.fullmatch(text)
+    return entry[1].strip() if entry else text
 
 
 def by_kind(differences: Sequence[Difference]) -> list[tuple[str, list[Difference]]]:

@@ -87,11 +87,16 @@ def test_options_reach_the_plugin(cite: Cite, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "between"), [("markdown", "\n\n"), ("latex", "\n\n"), ("html", "\n")]
+    ("form", "between"), [("markdown", "\n\n"), ("latex", "\n\n"), ("text", "\n")]
 )
 def test_entries_are_paragraphs_of_their_format(cite: Cite, form: str, between: str) -> None:
     out = cite("--items", "items.json", "--format", form)[1]
     assert out == f"7, Third{between}doe2020, First{between}roe2019, Second\n"
+
+
+def test_entries_of_html_are_elements_as_those_of_citeproc_js(cite: Cite) -> None:
+    out = cite("--items", "items.json", "--format", "html", "doe2020")[1]
+    assert out == '<div class="csl-entry">doe2020, First</div>\n'
 
 
 def test_keys_choose_works_and_brackets_make_a_citation(cite: Cite) -> None:

@@ -204,6 +204,8 @@ def _show_entries(rendering: Rendering, shown: _Shown) -> None:
             _write_line({"id": entry.id, "text": entry.text, **label})
         return
     texts = [_line(entry.text) for entry in rendering.entries]
+    if shown.output_format == "html":
+        texts = [f'<div class="csl-entry">{text}</div>' for text in texts]
     if stdout_is_terminal() and shown.output_format == "text":
         _show_wrapped(texts, 4 if rendering.layout.hanging_indent else 0)
         return
