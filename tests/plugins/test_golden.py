@@ -21,6 +21,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 SOURCES = {
     "arxiv": ("arxiv", "feed", "response.xml"),
     "crossref": ("crossref", "works", "response.json"),
+    "csl": ("csl", "process", "response.json"),
     "datacite": ("datacite", "dois", "response.json"),
     "doaj": ("doaj", "articles", "response.json"),
     "europepmc": ("europepmc", "search", "response.json"),

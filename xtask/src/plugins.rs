@@ -29,6 +29,12 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_crossref::Crossref>,
     },
     Shipped {
+        name: "csl",
+        folder: "plugins/csl",
+        module: "carrel_csl",
+        manifest: manifest::<carrel_csl::Csl>,
+    },
+    Shipped {
         name: "datacite",
         folder: "plugins/datacite",
         module: "carrel_datacite",

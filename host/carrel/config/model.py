@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BUILTIN_PLUGINS: tuple[str, ...] = (
     "arxiv",
     "crossref",
+    "csl",
     "datacite",
     "doaj",
     "europepmc",
@@ -49,7 +50,7 @@ DEFAULT_PLUGINS: tuple[str, ...] = (
     "openlibrary",
 )
 
-#: The others, which only read documents: without an entry they are not listed, and not loaded
+#: The others, which only read documents or set citations: without an entry they are not listed, and not loaded
 #: until a document needs one.
 READING_PLUGINS: tuple[str, ...] = tuple(
     name for name in BUILTIN_PLUGINS if name not in DEFAULT_PLUGINS

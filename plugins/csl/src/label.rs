@@ -4,9 +4,8 @@ use crate::item::Item;
 
 /// The label of an item: letters of its authors and two digits of its year.
 pub(crate) fn trigraph(item: &Item) -> String {
-    let people = ["author", "editor", "translator"]
-        .iter()
-        .find_map(|variable| item.names.get(*variable));
+    let people =
+        ["author", "editor", "translator"].iter().find_map(|variable| item.names.get(*variable));
     let families: Vec<String> = people
         .map(|people| {
             let family = |name: &crate::item::name::Name| {

@@ -101,9 +101,10 @@ fn process(document: &str) -> Result<Response, Error> {
         };
         for entry in processor.entries(&order) {
             let label = entry.label.as_ref().map(|nodes| processor.write(nodes, format));
-            let offset = entry.label.as_ref().map_or(0, |nodes| {
-                bibliography::text(nodes).chars().count() as u64
-            });
+            let offset = entry
+                .label
+                .as_ref()
+                .map_or(0, |nodes| bibliography::text(nodes).chars().count() as u64);
             response.layout.max_offset = response.layout.max_offset.max(offset);
             let mut text = processor.write(&entry.nodes, format);
             if format != output::format::Format::Html {

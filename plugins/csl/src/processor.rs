@@ -12,8 +12,8 @@ use crate::output::format::{Format, write};
 use crate::output::{Node, plain};
 use crate::render::{Cite, Context, Decided, Persons, Place};
 use crate::sort;
-use crate::style::{KeySource, Style};
 use crate::style::elements::{Branch, Condition, Element, Position, TextSource};
+use crate::style::{KeySource, Style};
 
 /// A style applied to items.
 pub(crate) struct Processor<'p> {
@@ -39,9 +39,18 @@ impl Processor<'_> {
         let locale = Locale::new(language.trim(), files, &style.locales);
         let decided = vec![Decided::default(); items.len()];
         let tests = |elements: &[Element]| tests_ambiguity(elements, 0);
-        let tests_ambiguity = tests(&style.citation.elements) || style.macros.values().any(|m| tests(m));
+        let tests_ambiguity =
+            tests(&style.citation.elements) || style.macros.values().any(|m| tests(m));
         let persons = Persons::default();
-        Self { style, locale, items, decided, persons, tests_ambiguity, marker: std::marker::PhantomData }
+        Self {
+            style,
+            locale,
+            items,
+            decided,
+            persons,
+            tests_ambiguity,
+            marker: std::marker::PhantomData,
+        }
     }
 
     /// Numbers the items in the order of the bibliography, and tells their citations apart. Returns
@@ -95,8 +104,13 @@ impl Processor<'_> {
             .iter()
             .map(|&item| {
                 let keys = sort::keys(
-                    &self.style, &self.locale, &layout.names, &layout.sort, &self.items[item],
-                    &self.decided[item], &cite,
+                    &self.style,
+                    &self.locale,
+                    &layout.names,
+                    &layout.sort,
+                    &self.items[item],
+                    &self.decided[item],
+                    &cite,
                 );
                 (item, keys)
             })

@@ -40,12 +40,18 @@ impl Request {
     ///
     /// `invalid_document` when it is not JSON of that shape, or its style or a locale is not CSL.
     pub(crate) fn read(document: &str) -> Result<Self, Error> {
-        let value: Value = carrel_pdk::json::document::read("csl", "a request for citations", document)?;
-        let Value::Object(members) = value else {
-            return Err(invalid("expected a request for citations but found a list"));
-        };
+        let json = document.trim_start_matches('\u{feff}');
+        if !json.trim_start().starts_with('{') {
+            let found = carrel_pdk::text::excerpt(json.trim());
+            let found = if found.is_empty() { "nothing".to_owned() } else { found };
+            return Err(invalid(format!("expected a request for citations but found {found}")));
+        }
+        let members: Map<String, Value> = carrel_pdk::json::from_str(json)
+            .map_err(|flaw| carrel_pdk::json::position::error(document, json, &flaw))?;
         let Some(style) = members.get("style").and_then(Value::as_str) else {
-            return Err(invalid("the request has no style: give the text of a CSL file as `style`"));
+            return Err(invalid(
+                "the request has no style: give the text of a CSL file as `style`",
+            ));
         };
         let mut request = Self {
             style: Style::read(style)?,
@@ -65,7 +71,8 @@ impl Request {
         request.read_locales(&members);
         request.read_items(&members);
         if let Some(Value::Array(citations)) = members.get("citations") {
-            let clusters = citations.iter().map(|citation| request.read_cluster(citation)).collect();
+            let clusters =
+                citations.iter().map(|citation| request.read_cluster(citation)).collect();
             request.citations = Some(clusters);
         }
         if let Some(Value::Array(uncited)) = members.get("uncited") {
@@ -103,7 +110,8 @@ impl Request {
             match Item::read(value) {
                 Some(item) => match self.ids.get(&item.id) {
                     Some(&index) => {
-                        let message = format!("two items have the id {}; the last is used", item.id);
+                        let message =
+                            format!("two items have the id {}; the last is used", item.id);
                         self.warn("duplicate_id", &message);
                         self.items[index] = item;
                     }

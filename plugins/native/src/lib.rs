@@ -3,6 +3,7 @@
 
 use carrel_arxiv::Arxiv;
 use carrel_crossref::Crossref;
+use carrel_csl::Csl;
 use carrel_datacite::DataCite;
 use carrel_doaj::Doaj;
 use carrel_europepmc::EuropePmc;
@@ -27,6 +28,7 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
     match plugin {
         "arxiv" => Some(Arxiv::parse(format, document)),
         "crossref" => Some(Crossref::parse(format, document)),
+        "csl" => Some(Csl::parse(format, document)),
         "datacite" => Some(DataCite::parse(format, document)),
         "doaj" => Some(Doaj::parse(format, document)),
         "europepmc" => Some(EuropePmc::parse(format, document)),

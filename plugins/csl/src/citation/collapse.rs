@@ -152,9 +152,8 @@ fn flush(
 ) {
     let items = std::mem::take(run);
     let suffix = |item: usize| processor.decided[item].year_suffix.clone().unwrap_or_default();
-    let order = |text: &str| {
-        text.bytes().fold(0_u64, |sum, byte| sum.saturating_mul(26) + u64::from(byte))
-    };
+    let order =
+        |text: &str| text.bytes().fold(0_u64, |sum, byte| sum.saturating_mul(26) + u64::from(byte));
     let ranged = collapse == Some(Collapse::YearSuffixRanged);
     let mut at = 0;
     while at < items.len() {

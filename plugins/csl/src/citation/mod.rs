@@ -35,7 +35,13 @@ impl Processor<'_> {
             .map(|cite| {
                 let (item, decided) = (&self.items[cite.item], &self.decided[cite.item]);
                 let keys = sort::keys(
-                    &self.style, &self.locale, &layout.names, &layout.sort, item, decided, &cite.cite,
+                    &self.style,
+                    &self.locale,
+                    &layout.names,
+                    &layout.sort,
+                    item,
+                    decided,
+                    &cite.cite,
                 );
                 (cite, keys)
             })
@@ -98,7 +104,8 @@ impl Processor<'_> {
         let mut out = Vec::new();
         if !source.prefix.is_empty() {
             let mut prefix = source.prefix.clone();
-            if prefix.chars().next_back().is_some_and(|c| c.is_alphanumeric() || ".,;:".contains(c)) {
+            if prefix.chars().next_back().is_some_and(|c| c.is_alphanumeric() || ".,;:".contains(c))
+            {
                 prefix.push(' ');
             }
             out.extend(markup::value(&prefix));

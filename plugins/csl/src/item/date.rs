@@ -87,10 +87,10 @@ impl Date {
         if text.is_empty() {
             return None;
         }
-        Some(super::date::raw::parse(text).unwrap_or_else(|| Self {
-            literal: Some(text.to_owned()),
-            ..Self::default()
-        }))
+        Some(
+            super::date::raw::parse(text)
+                .unwrap_or_else(|| Self { literal: Some(text.to_owned()), ..Self::default() }),
+        )
     }
 }
 
@@ -226,7 +226,8 @@ mod raw {
 
     fn iso(text: &str) -> bool {
         let mut bytes = text.bytes();
-        (0..4).all(|_| bytes.next().is_some_and(|b| b.is_ascii_digit())) && bytes.next() == Some(b'-')
+        (0..4).all(|_| bytes.next().is_some_and(|b| b.is_ascii_digit()))
+            && bytes.next() == Some(b'-')
     }
 
     fn one(text: &str) -> Option<Found> {
@@ -243,9 +244,7 @@ mod raw {
         if body.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
             return numeric(body, negative);
         }
-        if body.matches('/').count() == 2
-            && body.bytes().all(|b| b.is_ascii_digit() || b == b'/')
-        {
+        if body.matches('/').count() == 2 && body.bytes().all(|b| b.is_ascii_digit() || b == b'/') {
             return slashed(body);
         }
         words(body)
@@ -257,7 +256,8 @@ mod raw {
         if body.len() == 8 && !body.contains('-') {
             return None;
         }
-        let mut found = Found { year: Some(if negative { -year } else { year }), ..Found::default() };
+        let mut found =
+            Found { year: Some(if negative { -year } else { year }), ..Found::default() };
         match parts.next().flatten() {
             Some(month @ 1..=12) => found.month = u32::try_from(month).ok(),
             Some(month @ 13..=24) => found.season = Some(((month - 13) % 4 + 1).to_string()),

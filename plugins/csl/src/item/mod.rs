@@ -18,19 +18,55 @@ pub(crate) const DATES: &[&str] =
 
 /// The variables that hold names.
 pub(crate) const NAMES: &[&str] = &[
-    "author", "chair", "collection-editor", "compiler", "composer", "container-author",
-    "contributor", "curator", "director", "editor", "editor-translator", "editorial-director",
-    "executive-producer", "guest", "host", "illustrator", "interviewer", "narrator", "organizer",
-    "original-author", "performer", "producer", "recipient", "reviewed-author", "script-writer",
-    "series-creator", "translator",
+    "author",
+    "chair",
+    "collection-editor",
+    "compiler",
+    "composer",
+    "container-author",
+    "contributor",
+    "curator",
+    "director",
+    "editor",
+    "editor-translator",
+    "editorial-director",
+    "executive-producer",
+    "guest",
+    "host",
+    "illustrator",
+    "interviewer",
+    "narrator",
+    "organizer",
+    "original-author",
+    "performer",
+    "producer",
+    "recipient",
+    "reviewed-author",
+    "script-writer",
+    "series-creator",
+    "translator",
 ];
 
 /// The variables that `cs:number` renders and labels count.
 pub(crate) const NUMBERS: &[&str] = &[
-    "chapter-number", "citation-number", "collection-number", "edition",
-    "first-reference-note-number", "issue", "locator", "number", "number-of-pages",
-    "number-of-volumes", "page", "page-first", "part-number", "printing-number", "section",
-    "supplement-number", "version", "volume",
+    "chapter-number",
+    "citation-number",
+    "collection-number",
+    "edition",
+    "first-reference-note-number",
+    "issue",
+    "locator",
+    "number",
+    "number-of-pages",
+    "number-of-volumes",
+    "page",
+    "page-first",
+    "part-number",
+    "printing-number",
+    "section",
+    "supplement-number",
+    "version",
+    "volume",
 ];
 
 /// An item.
@@ -138,7 +174,10 @@ impl Item {
             "container-title" => {
                 self.text("container-title-short").or_else(|| self.text("container-title"))
             }
-            other => self.texts.get(&format!("{other}-short")).map(String::as_str)
+            other => self
+                .texts
+                .get(&format!("{other}-short"))
+                .map(String::as_str)
                 .or_else(|| self.text(other)),
         }
     }

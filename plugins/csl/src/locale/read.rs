@@ -18,7 +18,10 @@ pub(crate) fn read_file(xml: &str) -> Result<Layer, Error> {
     let tree = Tree::read(xml.trim_start_matches('\u{feff}').trim_start(), "a CSL locale")?;
     let root = Xml::root(&tree);
     if root.name() != "locale" {
-        return Err(invalid(format!("expected a CSL locale but found the element {}", root.name())));
+        return Err(invalid(format!(
+            "expected a CSL locale but found the element {}",
+            root.name()
+        )));
     }
     Ok(read_layer(root))
 }
@@ -57,7 +60,8 @@ fn read_term(node: Xml<'_, '_>, layer: &mut Layer) {
     let Some(name) = node.get("name") else { return };
     let of = |child: &str| node.child(child).map(|child| child.text());
     let own = || node.text();
-    let single = of("single").unwrap_or_else(|| if node.child("multiple").is_some() { String::new() } else { own() });
+    let single = of("single")
+        .unwrap_or_else(|| if node.child("multiple").is_some() { String::new() } else { own() });
     let multiple = of("multiple").unwrap_or_else(|| single.clone());
     if name.starts_with("ordinal") || name.starts_with("long-ordinal") {
         let digits = name.rsplit('-').next().unwrap_or_default();

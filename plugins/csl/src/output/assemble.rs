@@ -67,7 +67,9 @@ impl Assembly {
                 match span.quotes {
                     Quotes::None => {}
                     Quotes::Quoted => tags.push(Tag::Quote),
-                    Quotes::Given(open, close) if open == self.quotes.0 && close == self.quotes.1 => {
+                    Quotes::Given(open, close)
+                        if open == self.quotes.0 && close == self.quotes.1 =>
+                    {
                         tags.push(Tag::Quote);
                     }
                     Quotes::Given(open, close) => literal = Some((open, close)),

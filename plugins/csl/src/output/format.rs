@@ -17,7 +17,15 @@ pub(crate) enum Format {
 /// Writes pieces in a format.
 pub(crate) fn write(pieces: &[Piece], format: Format, locale: &Locale) -> String {
     let state = State::default();
-    let mut writer = Writer { format, out: String::new(), open: Vec::new(), state, quotes: 0, locale };
+    let mut writer = Writer {
+        format,
+        out: String::new(),
+        open: Vec::new(),
+        state,
+        quotes: 0,
+        labelled: false,
+        locale,
+    };
     for piece in pieces {
         match piece {
             Piece::Text(text) => writer.text(text),
@@ -63,11 +71,14 @@ struct Writer<'l> {
     open: Vec<(Tag, String, State)>,
     state: State,
     quotes: usize,
+    /// The blank behind a label was just written.
+    labelled: bool,
     locale: &'l Locale,
 }
 
 impl Writer<'_> {
     fn text(&mut self, text: &str) {
+        let text = if std::mem::take(&mut self.labelled) { text.trim_start() } else { text };
         match self.format {
             Format::Text => self.out.push_str(text),
             Format::Html => html(text, &mut self.out),
@@ -113,6 +124,7 @@ impl Writer<'_> {
             self.text(&close);
         } else {
             self.out.push_str(&close);
+            self.labelled = close == " ";
         }
     }
 }
@@ -176,9 +188,7 @@ fn markdown_tag(tag: &Tag, before: State, inside: State) -> (String, String) {
         Tag::Weight(_) if before.bold != inside.bold => both("**"),
         Tag::Vertical(Vertical::Superscript) => both("^"),
         Tag::Vertical(Vertical::Subscript) => both("~"),
-        Tag::SmallCaps(true) if !before.small_caps => {
-            ("[".to_owned(), "]{.smallcaps}".to_owned())
-        }
+        Tag::SmallCaps(true) if !before.small_caps => ("[".to_owned(), "]{.smallcaps}".to_owned()),
         Tag::Underline(true) => ("[".to_owned(), "]{.underline}".to_owned()),
         _ => text_tag(tag),
     }
@@ -213,12 +223,47 @@ fn text_tag(tag: &Tag) -> (String, String) {
 
 /// Superscript characters, which HTML has as elements.
 const SUPERSCRIPTS: &[(char, &str)] = &[
-    ('ª', "a"), ('²', "2"), ('³', "3"), ('¹', "1"), ('º', "o"), ('ʰ', "h"), ('ʲ', "j"),
-    ('ʳ', "r"), ('ʷ', "w"), ('ʸ', "y"), ('ˡ', "l"), ('ˢ', "s"), ('ˣ', "x"), ('ᵃ', "a"),
-    ('ᵇ', "b"), ('ᵈ', "d"), ('ᵉ', "e"), ('ᵍ', "g"), ('ᵏ', "k"), ('ᵐ', "m"), ('ᵒ', "o"),
-    ('ᵖ', "p"), ('ᵗ', "t"), ('ᵘ', "u"), ('ᵛ', "v"), ('⁰', "0"), ('ⁱ', "i"), ('⁴', "4"),
-    ('⁵', "5"), ('⁶', "6"), ('⁷', "7"), ('⁸', "8"), ('⁹', "9"), ('⁺', "+"), ('⁻', "−"),
-    ('⁼', "="), ('⁽', "("), ('⁾', ")"), ('ⁿ', "n"), ('℠', "SM"), ('™', "TM"),
+    ('ª', "a"),
+    ('²', "2"),
+    ('³', "3"),
+    ('¹', "1"),
+    ('º', "o"),
+    ('ʰ', "h"),
+    ('ʲ', "j"),
+    ('ʳ', "r"),
+    ('ʷ', "w"),
+    ('ʸ', "y"),
+    ('ˡ', "l"),
+    ('ˢ', "s"),
+    ('ˣ', "x"),
+    ('ᵃ', "a"),
+    ('ᵇ', "b"),
+    ('ᵈ', "d"),
+    ('ᵉ', "e"),
+    ('ᵍ', "g"),
+    ('ᵏ', "k"),
+    ('ᵐ', "m"),
+    ('ᵒ', "o"),
+    ('ᵖ', "p"),
+    ('ᵗ', "t"),
+    ('ᵘ', "u"),
+    ('ᵛ', "v"),
+    ('⁰', "0"),
+    ('ⁱ', "i"),
+    ('⁴', "4"),
+    ('⁵', "5"),
+    ('⁶', "6"),
+    ('⁷', "7"),
+    ('⁸', "8"),
+    ('⁹', "9"),
+    ('⁺', "+"),
+    ('⁻', "−"),
+    ('⁼', "="),
+    ('⁽', "("),
+    ('⁾', ")"),
+    ('ⁿ', "n"),
+    ('℠', "SM"),
+    ('™', "TM"),
 ];
 
 fn html(text: &str, out: &mut String) {
@@ -242,7 +287,8 @@ fn html(text: &str, out: &mut String) {
 
 fn markdown(text: &str, out: &mut String) {
     for c in text.chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '^' | '~' | '#' | '$' | '@') {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '^' | '~' | '#' | '$' | '@')
+        {
             out.push('\\');
         }
         out.push(c);

@@ -134,12 +134,7 @@ pub(crate) fn decorate(mut nodes: Vec<Node>, common: &Common) -> Option<Node> {
         nodes.iter_mut().for_each(|node| node.each_text(&mut |text| *text = text.replace('.', "")));
     }
     let quotes = if common.quotes { Quotes::Quoted } else { Quotes::None };
-    let inner = Span {
-        formatting: common.formatting,
-        quotes,
-        children: nodes,
-        ..Span::default()
-    };
+    let inner = Span { formatting: common.formatting, quotes, children: nodes, ..Span::default() };
     let mut all = Vec::with_capacity(3);
     if !common.prefix.is_empty() {
         all.extend(markup::affix(&common.prefix));

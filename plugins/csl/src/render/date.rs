@@ -59,9 +59,8 @@ impl<'a> Context<'a> {
         let (parts, _) = self.parts(date);
         let shows = |name: PartName| parts.iter().any(|part| part.name == name);
         let (month, day) = (shows(PartName::Month), shows(PartName::Day));
-        let one = |at: Day| {
-            crate::sort::day(at.year, at.month.filter(|_| month), at.day.filter(|_| day))
-        };
+        let one =
+            |at: Day| crate::sort::day(at.year, at.month.filter(|_| month), at.day.filter(|_| day));
         let mut out = value.start.map(one).unwrap_or_default();
         if let Some(end) = value.end {
             out.push_str(&one(end));
@@ -101,7 +100,8 @@ impl<'a> Context<'a> {
     fn range(&mut self, value: &Value, parts: &[DatePart], delimiter: &str) -> Vec<Node> {
         let season = value.season.as_deref();
         let Some(day) = value.start else {
-            let nodes: Vec<Node> = season.map(|season| self.season(season, false)).into_iter().collect();
+            let nodes: Vec<Node> =
+                season.map(|season| self.season(season, false)).into_iter().collect();
             return nodes;
         };
         let start = Moment { day, season };
@@ -110,7 +110,8 @@ impl<'a> Context<'a> {
         let differs = |end: &Moment<'_>| {
             if end.day.year != day.year && shows(PartName::Year) {
                 Some(PartName::Year)
-            } else if (end.day.month != day.month || end.season != season) && shows(PartName::Month) {
+            } else if (end.day.month != day.month || end.season != season) && shows(PartName::Month)
+            {
                 Some(PartName::Month)
             } else if end.day.day != day.day && shows(PartName::Day) {
                 Some(PartName::Day)
@@ -132,10 +133,15 @@ impl<'a> Context<'a> {
             PartName::Month => part.name != PartName::Year,
             PartName::Day => part.name == PartName::Day,
         };
-        let first = parts.iter().position(doubled).unwrap_or(0);
-        let last = parts.iter().rposition(doubled).unwrap_or(0);
+        let (Some(first), Some(last)) =
+            (parts.iter().position(doubled), parts.iter().rposition(doubled))
+        else {
+            let nodes = self.sequence(parts, start, Side::Whole);
+            return crate::output::join(nodes, delimiter);
+        };
         let own = parts.iter().find(|part| part.name == widest);
-        let dash = own.and_then(|part| part.range_delimiter.clone()).unwrap_or_else(|| "–".to_owned());
+        let dash =
+            own.and_then(|part| part.range_delimiter.clone()).unwrap_or_else(|| "–".to_owned());
         let mut nodes = self.sequence(&parts[..first], start, Side::Whole);
         let block = &parts[first..=last];
         let mut middle = crate::output::join(self.sequence(block, start, Side::Start), delimiter);
@@ -176,12 +182,7 @@ impl<'a> Context<'a> {
         out
     }
 
-    fn part(
-        &mut self,
-        part: &DatePart,
-        moment: Moment<'_>,
-        bare: bool,
-    ) -> Option<Vec<Node>> {
+    fn part(&mut self, part: &DatePart, moment: Moment<'_>, bare: bool) -> Option<Vec<Node>> {
         let form = part.form.as_deref();
         match part.name {
             PartName::Year => {

@@ -21,8 +21,11 @@ use crate::style::options::NameOptions;
 
 pub(crate) use name::{Given, initialize, render_for_key};
 
-/// The deepest nesting of elements and macros. A macro that calls itself ends there.
-const DEEPEST: usize = 160;
+/// The deepest nesting of elements and macros; that of published styles is below 70.
+const DEEPEST: usize = 128;
+
+/// The most elements that are rendered for an item. Macros that call others twice each would have no end.
+const MOST_ELEMENTS: usize = 50_000;
 
 /// What a citation says about one of its items.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +89,10 @@ pub(crate) struct Context<'a> {
     /// How many conditions `disambiguate` were tested.
     pub(crate) tested: usize,
     depth: usize,
+    /// Elements that were rendered.
+    rendered: usize,
+    /// The macros that are being rendered.
+    macros: Vec<&'a str>,
     /// Variables with a value that were rendered, while a `cs:substitute` is.
     recorded: Option<Vec<String>>,
     /// The options of a sort key, which prevail over those of elements.
@@ -143,6 +150,8 @@ impl<'a> Context<'a> {
             suffixed: false,
             tested: 0,
             depth: 0,
+            rendered: 0,
+            macros: Vec::new(),
             recorded: None,
             forced: NameOptions::default(),
             parents: Vec::new(),
@@ -168,6 +177,10 @@ impl<'a> Context<'a> {
 
     /// Renders an element.
     pub(crate) fn element(&mut self, element: &'a Element) -> Rendered {
+        self.rendered += 1;
+        if self.rendered > MOST_ELEMENTS {
+            return Rendered::default();
+        }
         match element {
             Element::Text(text) => self.text(text),
             Element::Number(number) => self.number(number),

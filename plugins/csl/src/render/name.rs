@@ -94,11 +94,7 @@ impl<'n> Styled<'n> {
             let family = self.part(&name.family, &self.family);
             return [family, vec![Node::text(" ")], self.part(&given, &self.given)].concat();
         }
-        if inverted {
-            self.inverted(name, &given, demoted)
-        } else {
-            self.natural(name, &given)
-        }
+        if inverted { self.inverted(name, &given, demoted) } else { self.natural(name, &given) }
     }
 
     fn inverted(&self, name: &Name, given: &str, demoted: bool) -> Vec<Node> {

@@ -26,8 +26,10 @@ impl<'a> Context<'a> {
             return Rendered { nodes: Vec::new(), called: true, filled: false };
         }
         if options.form == Some(NameForm::Count) {
-            let count: usize =
-                lists.iter().map(|(_, people)| self.visible(self.lists, people.len(), &options).0).sum();
+            let count: usize = lists
+                .iter()
+                .map(|(_, people)| self.visible(self.lists, people.len(), &options).0)
+                .sum();
             self.lists += lists.len();
             return Rendered::variable(decorate(vec![Node::text(count.to_string())], &own.common));
         }

@@ -58,9 +58,8 @@ pub(super) fn is_numeric(value: &str) -> bool {
 
 /// Whether a value has several numbers.
 pub(super) fn is_multiple(value: &str) -> bool {
-    let number = |text: &str| {
-        text.bytes().any(|b| b.is_ascii_digit()) || super::pages::is_roman(text)
-    };
+    let number =
+        |text: &str| text.bytes().any(|b| b.is_ascii_digit()) || super::pages::is_roman(text);
     let parts = parts(value);
     let mut numbers = parts.iter().filter_map(|part| match part {
         Part::Number(text) => Some(number(text)),
@@ -85,8 +84,14 @@ fn parts(value: &str) -> Vec<Part<'_>> {
     while !rest.is_empty() {
         let mut found: Option<(usize, usize, &'static str)> = None;
         for (sign, shown) in [
-            ("-", "–"), ("–", "–"), ("—", "–"), ("&", " & "), (", ", ", "), (" and ", " and "),
-            (" et ", " et "), (" und ", " und "),
+            ("-", "–"),
+            ("–", "–"),
+            ("—", "–"),
+            ("&", " & "),
+            (", ", ", "),
+            (" and ", " and "),
+            (" et ", " et "),
+            (" und ", " und "),
         ] {
             if let Some(at) = rest.find(sign) {
                 if found.is_none_or(|(before, ..)| at < before) {
@@ -137,12 +142,7 @@ fn push_separator(text: &str, locale: &Locale, out: &mut String) {
 }
 
 /// A value in a form: every number of it, if it is numeric.
-fn numerals(
-    value: &str,
-    form: NumberForm,
-    locale: &Locale,
-    gender: Option<Gender>,
-) -> String {
+fn numerals(value: &str, form: NumberForm, locale: &Locale, gender: Option<Gender>) -> String {
     if form == NumberForm::Numeric || !is_numeric(value) {
         return plain(value, locale);
     }
@@ -178,8 +178,19 @@ fn roman(number: u64) -> String {
     let mut rest = number;
     let mut out = String::new();
     for (value, text) in [
-        (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-        (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
     ] {
         while rest >= value {
             out.push_str(text);

@@ -76,9 +76,9 @@ pub(super) fn is_roman(text: &str) -> bool {
 
 /// Splits the letters before a number.
 fn split(text: &str) -> (&str, &str) {
-    let at = text.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| {
-        at + text[at..].chars().next().map_or(1, char::len_utf8)
-    });
+    let at = text
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
     text.split_at(at)
 }
 

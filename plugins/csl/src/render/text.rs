@@ -7,9 +7,7 @@ use crate::style::elements::{Text, TextSource};
 impl<'a> Context<'a> {
     pub(super) fn text(&mut self, text: &'a Text) -> Rendered {
         match &text.source {
-            TextSource::Value(value) => {
-                Rendered::constant(self.finish(markup::value(value), text))
-            }
+            TextSource::Value(value) => Rendered::constant(self.finish(markup::value(value), text)),
             TextSource::Term { name, form, plural } => {
                 let term = self.locale.term(name, *form, *plural).unwrap_or_default();
                 let mut nodes = vec![Node::marked(Mark::Term, vec![Node::text(term)])];
@@ -23,7 +21,13 @@ impl<'a> Context<'a> {
             TextSource::Macro(name) => {
                 let style = self.style;
                 let Some(elements) = style.macros.get(name) else { return Rendered::default() };
+                // A macro that calls itself gives nothing there.
+                if self.macros.contains(&name.as_str()) {
+                    return Rendered::default();
+                }
+                self.macros.push(name);
                 let inner = self.elements(elements);
+                self.macros.pop();
                 if inner.called && !inner.filled {
                     return Rendered { nodes: Vec::new(), called: true, filled: false };
                 }

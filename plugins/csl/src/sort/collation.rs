@@ -20,8 +20,18 @@ const LETTER: u32 = 2000;
 
 /// Letters that are others with a difference, or two others.
 const LETTERS: &[(char, &str)] = &[
-    ('ß', "ss"), ('æ', "ae"), ('œ', "oe"), ('ø', "o"), ('đ', "d"), ('ł', "l"), ('ħ', "h"),
-    ('ŧ', "t"), ('ı', "i"), ('ĳ', "ij"), ('ﬁ', "fi"), ('ﬂ', "fl"),
+    ('ß', "ss"),
+    ('æ', "ae"),
+    ('œ', "oe"),
+    ('ø', "o"),
+    ('đ', "d"),
+    ('ł', "l"),
+    ('ħ', "h"),
+    ('ŧ', "t"),
+    ('ı', "i"),
+    ('ĳ', "ij"),
+    ('ﬁ', "fi"),
+    ('ﬂ', "fl"),
 ];
 
 impl CollationKey {

@@ -6,11 +6,11 @@ use std::cmp::Ordering;
 
 use crate::item::date::Date;
 use crate::item::{DATES, Item};
+use crate::locale::Locale;
 use crate::output::plain;
 use crate::render::{Cite, Context, Decided, Place, render_for_key};
 use crate::style::options::NameOptions;
 use crate::style::{KeySource, SortKey, Style};
-use crate::locale::Locale;
 use collation::CollationKey;
 
 /// The value of a key.

@@ -14,7 +14,7 @@ use carrel_pdk::{Error, Position};
 
 use crate::locale::Layer;
 use elements::{Element, Formatting};
-use options::{CitationOptions, BibliographyOptions, NameOptions};
+use options::{BibliographyOptions, CitationOptions, NameOptions};
 
 /// A style, read.
 #[derive(Debug, Default)]

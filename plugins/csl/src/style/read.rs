@@ -120,7 +120,8 @@ fn layout<Options: Default>(
 ) -> Layout<Options> {
     let mut found = Layout { names: name_options(node).within(base), options, ..Layout::default() };
     if let Some(sort) = node.child("sort") {
-        found.sort = sort.children().filter(|key| key.name() == "key").filter_map(sort_key).collect();
+        found.sort =
+            sort.children().filter(|key| key.name() == "key").filter_map(sort_key).collect();
     }
     if let Some(inner) = node.child("layout") {
         found.elements = elements(inner);
@@ -306,7 +307,9 @@ fn elements(node: Xml<'_, '_>) -> Vec<Element> {
 
 fn element(node: Xml<'_, '_>) -> Option<Element> {
     Some(match node.name() {
-        "text" => Element::Text(Box::new(Text { common: common(node), source: text_source(node)? })),
+        "text" => {
+            Element::Text(Box::new(Text { common: common(node), source: text_source(node)? }))
+        }
         "number" => Element::Number(Box::new(Number {
             common: common(node),
             variable: node.get("variable")?,
