@@ -70,7 +70,7 @@ PROMISES: dict[str, str] = {
     ),
     "citations:styles": (
         "A style, vendored or a file, is rendered in the sandbox as text, HTML, Markdown or LaTeX "
-        "in any locale; the host parses no style, and a client of the server names no file."
+        "in any locale; the host parses no style, and a client names only granted files."
     ),
     "citations:agreement": (
         "Of 300 varied works in fifteen styles at least 96 % of the entries are those of "

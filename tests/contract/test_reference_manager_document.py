@@ -25,6 +25,7 @@ from support.library_world import (
     crossref,
     crossref_work,
     item,
+    not_in_pubmed,
     pubmed,
     write_library,
 )
@@ -54,6 +55,7 @@ def settings(folder: Path, code_folder: Path) -> dict[str, Any]:
     """Returns the configuration of a server in a folder."""
     exchanges = [
         *crossref(DOI, crossref_work(DOI, title=["New desks"])),
+        not_in_pubmed(22, DOI),
         pubmed(PMID),
     ]
     plugins: dict[str, Any] = {

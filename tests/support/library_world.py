@@ -57,19 +57,6 @@ def crossref(doi: str, work: Mapping[str, Any] | None) -> list[Exchange]:
     return [found, *not_in_pmc(doi)]
 
 
-def crossref_list(dois: Mapping[str, Mapping[str, Any] | None]) -> list[Exchange]:
-    """Returns what Crossref and PMC's converter answer about several DOIs at once."""
-    filters = ",".join(f"doi:{quote(one, safe='/:')}" for one in dois)
-    url = f"https://api.crossref.org/works?filter={filters}&rows={len(dois)}"
-    items = [one for one in dois.values() if one is not None]
-    body = {
-        "status": "ok",
-        "message-type": "work-list",
-        "message": {"total-results": len(items), "items": items},
-    }
-    return [(url, "application/json", json.dumps(body).encode()), *not_in_pmc(*dois)]
-
-
 def crossref_search(query: str, *works: Mapping[str, Any]) -> list[Exchange]:
     """Returns what Crossref, PubMed and arXiv find for a citation."""
     url = f"https://api.crossref.org/works?query={quote(query, safe='')}&rows=20"

@@ -62,6 +62,26 @@ _TASKS: Final = (
             ("paper_export", "BibTeX, CSL-JSON, RIS"),
         ),
     ),
+    (
+        "the user's own library of references",
+        (
+            ("library_search", ""),
+            ("library_list", ""),
+            ("library_show", "one, whole"),
+            ("library_add", "whatever was pasted"),
+            ("library_remove", "ask first"),
+            ("library_cite", "any style"),
+            ("library_check", "before citing"),
+        ),
+    ),
+    (
+        "full texts in the library",
+        (
+            ("library_fulltext_get", ""),
+            ("library_fulltext_attach", ""),
+            ("library_fulltext_detach", ""),
+        ),
+    ),
     ("turn PMIDs, PMCIDs and DOIs into each other", (("pubmed_convert_ids", ""),)),
     (
         "find the identifier of a reference",

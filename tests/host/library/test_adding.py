@@ -14,12 +14,12 @@ from support.library_world import (
     Exchange,
     arxiv,
     crossref,
-    crossref_list,
     crossref_search,
     crossref_work,
     in_pmc,
     item,
     no_eprints,
+    not_in_pmc,
     not_in_pubmed,
     open_library_api,
     openlibrary,
@@ -165,12 +165,12 @@ def test_each_input_of_a_mix_has_its_own_outcome(config: Config, tmp_path: Path)
     """Added, skipped and failed inputs of one call, in their order, with the reasons."""
     write_library(tmp_path / "library.json", item("old-2019", DOI="10.5555/TIDY.2019"))
     exchanges = [
-        *crossref_list({DOI: crossref_work(DOI), "10.5555/new": crossref_work(
-            "10.5555/new", title=["Chairs"]), "10.5555/nobody": None}),
+        crossref("10.5555/new", crossref_work("10.5555/new", title=["Chairs"]))[0],
         crossref("10.5555/nobody", None)[0],
-        not_in_pubmed(26, DOI, "10.5555/new", "10.5555/nobody"),
+        *not_in_pmc("10.5555/new", "10.5555/nobody"),
+        not_in_pubmed(24, "10.5555/new", "10.5555/nobody"),
         openlibrary(title=None),
-    ]  # fmt: skip
+    ]
     inputs = [f"{DOI}\n10.5555/new\n10.5555/nobody", f"ISBN {ISBN}", BIBTEX + "\n@misc{broken", "?"]
     told = add(config, tmp_path, inputs, exchanges)
     outcomes = told["outcomes"]
@@ -185,6 +185,15 @@ def test_each_input_of_a_mix_has_its_own_outcome(config: Config, tmp_path: Path)
     assert outcomes[-1]["reason"] == "validation_error"
     assert {one.get("reason") for one in outcomes[5:-1]} == {"parse_error"}
     assert told["summary"]["added"] == 2
+
+
+def test_what_is_there_is_skipped_without_a_request(config: Config, tmp_path: Path) -> None:
+    write_library(tmp_path / "library.json", item("old-2019", PMID="31452104", PMCID="PMC9900777"))
+    told = add(config, tmp_path, "10.5555/TIDY.2019\nPMID: 31452104\nPMC9900777")
+    assert [(one["status"], one["existing_id"]) for one in told["outcomes"]] == [
+        ("skipped", "old-2019")
+    ] * 3
+    assert [one["duplicate_type"] for one in told["outcomes"]] == ["doi", "pmid", "pmcid"]
 
 
 def test_a_dead_network_fails_the_input_and_says_so(config: Config, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from carrel.bibliography import BibliographyError, Item, read_bibliography
 from carrel.documents import DocumentReader
 from carrel.errors import Cancelled, CarrelError
+from carrel.records.ids import Id, fold_doi
 from carrel.tools.host_tool import host_limits
 
 from .detect import Input, detect
@@ -61,6 +62,7 @@ class LibraryAdder:
         call.explain(f"{len(jobs)} inputs")
         for job in jobs:
             self._prepare(job, call)
+            job.skip_known(library)
         wanted = [job.id for job in jobs if job.id is not None]
         found = self._finder.by_identifier(wanted, call) if wanted else {}
         for job in jobs:
@@ -144,6 +146,26 @@ class _Job:
         self.citation: str | None = None
         self.entries: list[InputOutcome | tuple[str, Item]] = []
 
+    def skip_known(self, library: Library) -> None:
+        """Skips a work whose identifier a reference has, so that no source is asked for it."""
+        known = None if self.id is None else _reference_with(library, self.id)
+        if self.id is None or known is None:
+            return
+        key = str(known["id"])
+        title = str(known.get("title") or "")
+        self.entries.append(
+            InputOutcome(
+                self.input.source,
+                "skipped",
+                self.kind,
+                title=title,
+                reason="duplicate",
+                existing_id=key,
+                duplicate_type=self.id.type,
+            )
+        )
+        self.id = None
+
     def take(self, found: FoundWork | CarrelError) -> None:
         """Takes the work of an identifier or citation, or the reason why there is none."""
         if isinstance(found, CarrelError):
@@ -172,6 +194,17 @@ class _Job:
         self.entries.append(
             InputOutcome.failed(self.input.source, self.kind, reason, message)  # type: ignore[arg-type]
         )
+
+
+def _reference_with(library: Library, one: Id) -> Item | None:
+    """Returns the reference that has an identifier; None for kinds that are not searched for."""
+    member = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}.get(one.type)
+    if member is None or '"' in one.id:
+        return None
+    for item in library.search(f'{one.type}:"{one.id}"', limit=5).items:
+        if fold_doi(str(item.get(member) or "")) == one.folded:
+            return item
+    return None
 
 
 def _keyed(item: Item, format: str) -> Item:  # noqa: A002

@@ -11,6 +11,7 @@ from carrel.cli.command import AS_JSON, EXCHANGE, LIBRARY, command
 from carrel.cli.output import write_json
 from carrel.cli.progress import Progress
 from carrel.cli.report import FAILED, OK, complain
+from carrel.errors import ArgumentError
 from carrel.text.printable import printable
 
 from .options import (
@@ -56,7 +57,7 @@ def check_command(  # noqa: PLR0917 - click passes options by name
     is 1 if a source did not answer, or a key is not in the library; findings are no failure.
     """
     if sum((bool(ids), everything, query is not None)) != 1:
-        raise click.UsageError("name keys, or give --all or --search QUERY")
+        raise ArgumentError(["name keys, or give --all or --search QUERY"])
 
     def work() -> int:
         results = _checked(
