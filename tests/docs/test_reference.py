@@ -240,7 +240,7 @@ def options(command: click.Command) -> set[str]:
 
 
 #: Command groups.
-GROUPS = {"carrel library", "carrel papers", "carrel plugin", "carrel plugin keys"}
+GROUPS = {"carrel library", "carrel papers", "carrel plugin", "carrel plugin keys", "carrel web"}
 
 
 def test_every_command_is_described_and_no_other() -> None:

@@ -253,6 +253,8 @@ class Config:
         record_dir: folder to record every exchange with an upstream in. Default: none.
         replay_dir: folder of exchanges to replay instead of upstreams. Default: none.
         refresh: bypass the cache, for one run of the command line; not a setting of the file.
+        by_person: one person requests one page, for one run of the command line; not a setting of
+            the file.
         with_lock: hold plugins against `carrel.lock`; off for a file that a command is given, which
             has nothing to do with a configured plugin of the same name. No setting of the file.
         trust: whose signature plugins from registries have to carry; None asks for none.
@@ -276,6 +278,7 @@ class Config:
     record_dir: Path | None = None
     replay_dir: Path | None = None
     refresh: bool = False
+    by_person: bool = False
     with_lock: bool = True
     trust: TrustPolicy | None = None
     registries: Mapping[str, RegistryConfig] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from carrel.errors import ArgumentError, ContractViolation, LoadError, SourceError, StorageError
 from carrel.exchange import Call, Limits, ProgressHandler
 from carrel.plugins.compiling.compile_news import COMPILING
+from carrel.text.printable import printable
 from carrel.text.utf8 import Utf8
 from carrel.tools.document import as_utf8
 from carrel.tools.host_tool import HOST, host_limits
@@ -104,7 +105,13 @@ class DocumentReader:
         return Call(HOST, NAME, self.limits, on_progress)
 
     def read(
-        self, data: bytes, call: Call, *, pages: str | None = None, plain: bool = False
+        self,
+        data: bytes,
+        call: Call,
+        *,
+        pages: str | None = None,
+        plain: bool = False,
+        media_type: str = "",
     ) -> ReadDocument:
         """Reads a document and renders it as text.
 
@@ -113,20 +120,22 @@ class DocumentReader:
             call: from `new_call`; cancelling it from another thread interrupts the guests.
             pages: a range of pages, such as `3-7`, for readers that support it.
             plain: plain text instead of Markdown.
+            media_type: the header `Content-Type` of a response, whose charset the built-in reader
+                of pages and texts uses.
 
         Raises:
             SourceError: `invalid_document` or `too_large`; no plugin reads it, or it is damaged.
             ArgumentError: the reader does not support pages.
             CarrelError: the plugin could not be loaded, or exceeded a limit.
         """
-        reader, raw = self._parsed(data, call, pages)
+        reader, raw = self._parsed(data, call, pages, media_type)
         document = _decoded(raw, reader)
         call.explain("rendering")
         text, headings = self._rendered(raw, reader, call, plain=plain)
         return ReadDocument(reader.format, reader.plugin, document, text, headings)
 
     def _parsed(
-        self, data: bytes, call: Call, pages: str | None
+        self, data: bytes, call: Call, pages: str | None, media_type: str
     ) -> tuple[ReaderFormat, memoryview]:
         if not data:
             raise SourceError("invalid_document", "the file is empty", plugin="", tool="read")
@@ -139,6 +148,8 @@ class DocumentReader:
         call.explain(f"reading as {one}")
         if reader.takes_bytes:
             options = {"pages": pages} if pages is not None else None
+            if "charset" in media_type.lower() and self._takes_charset(reader):
+                options = {"charset": printable(media_type, 200)}
             return reader, plugin.parse_bytes(one, data, options, whole=call)
         text = as_utf8(data, name="document", plugin=name, document_format=one)
         return reader, plugin.parse(one, text, whole=call)
@@ -166,6 +177,11 @@ class DocumentReader:
                 tool=reader.format,
             ) from None
         return told["text"], tuple(SectionHeading(**one) for one in told["headings"])
+
+    def _takes_charset(self, reader: ReaderFormat) -> bool:
+        """Whether a reader has the option `charset`: the built-in one of pages and texts."""
+        entry = self._config.plugin(reader.plugin)
+        return entry is not None and entry.url == "builtin:page"
 
     def _plugin(self, name: str, call: Call) -> Plugin:
         return self._plugins.plugin(name, partial(call.explain, f"{name}: {COMPILING}"))

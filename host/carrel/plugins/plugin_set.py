@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from carrel.fetch.client import FetchClient
 
     from .grants.downloads import DownloadRule
+    from .grants.public_web import PageRule
     from .manifests.manifest import Manifest
     from .manifests.reading import Reading
 
@@ -152,7 +153,7 @@ class PluginSet:
             raise found
         return found
 
-    def downloader(self, rule: DownloadRule) -> FileFetcher:
+    def downloader(self, rule: DownloadRule | PageRule) -> FileFetcher:
         """Returns what downloads files for a feature of the host."""
         fetcher = self._shared.access().fetcher_of(rule.policy(), rule.secrets())
         assert isinstance(fetcher, FileFetcher), "the fetchers of the fetch layer are"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+from carrel.exchange import Failure
+from carrel.fetch import failures
 from carrel.fetch.policy.hosts import PUBLIC_WEB
 from carrel.fetch.policy.public_web import PublicWeb
 from carrel.fetch.policy.rules import Policy
+from carrel.fetch.url import UrlFault, parse_url
 
 from .pace import builtin_rules
 
@@ -30,6 +34,21 @@ def public_web(config: Config, *, robots: bool = True) -> PublicWeb:
         concurrency=web.concurrency,
         robots=robots,
     )
+
+
+def page_url(url: str) -> str | Failure:
+    """Returns the https URL of a page in one spelling, without fragment, or why it is refused.
+
+    An http URL becomes https; letters that are not ASCII are percent-encoded, except in the host.
+    """
+    authority, slash, rest = url.strip().partition("://")[2].partition("/")
+    if slash and authority.isascii():
+        head = url.strip()[: -len(rest)] if rest else url.strip()
+        url = head + "".join(one if one.isascii() else quote(one) for one in rest)
+    target = parse_url(url.strip(), upgrade=True)
+    if isinstance(target, UrlFault):
+        return failures.denied(url, target.reason, target.message)
+    return target.url
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,91 @@
+"""Takes the facts about a page from what its tags state, each with its origin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from carrel.text.printable import printable
+
+#: Statements that one origin may have in an answer, and the characters of one.
+_MOST, _LONGEST = 50, 1000
+#: Names of the date of publication and of the site, the best first.
+_DATES: Final = ("published", "date", "issued", "created", "modified")
+_SITES: Final = ("site_name", "journal", "conference", "publisher")
+_DATE: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
+
+
+def page_metadata(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns title, authors, date, site, description and language, as far as they are stated."""
+    stated = document.get("metadata", ())
+    facts = {
+        "title": document.get("title"),
+        "authors": [name for one in document.get("authors", ()) if (name := shown_name(one))],
+        "published": published(document),
+        "site": _first(stated, _SITES),
+        "description": _first(stated, ("description",)),
+        "language": document.get("language"),
+    }
+    return {
+        name: value if isinstance(value, list) else printable(str(value), _LONGEST)
+        for name, value in facts.items()
+        if value
+    }
+
+
+def structured_data(document: Mapping[str, Any]) -> dict[str, list[dict[str, str]]]:
+    """Returns the machine-readable statements by where they are: `json_ld`, `open_graph`…"""
+    found: dict[str, list[dict[str, str]]] = {}
+    for one in document.get("metadata", ()):
+        statements = found.setdefault(_origin(str(one.get("from", ""))), [])
+        if len(statements) < _MOST:
+            statements.append({
+                "name": printable(str(one.get("name", "")), 100),
+                "value": printable(str(one.get("value", "")), _LONGEST),
+            })  # fmt: skip
+    return found
+
+
+def published(document: Mapping[str, Any]) -> str | None:
+    """Returns the date of publication as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`."""
+    for name in _DATES:
+        for one in document.get("metadata", ()):
+            found = _DATE.match(str(one.get("value", ""))) if one.get("name") == name else None
+            if found is not None:
+                parts = [part.zfill(2) for part in found.groups() if part]
+                months = [1 <= int(part) <= most for part, most in zip(parts[1:], (12, 31))]  # noqa: B905 - fewer parts
+                return "-".join(parts) if all(months) else parts[0]
+    return None
+
+
+def shown_name(person: Mapping[str, Any]) -> str:
+    """Returns a person's or an organisation's name in one line."""
+    names = [person.get("given"), person.get("family")]
+    told = str(person.get("literal") or " ".join(str(one) for one in names if one))
+    return printable(" ".join(told.split()), 200)
+
+
+def _first(stated: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
+    for name in names:
+        for one in stated:
+            if one.get("name") == name and one.get("value"):
+                return " ".join(str(one["value"]).split())
+    return None
+
+
+def _origin(place: str) -> str:
+    """Returns the vocabulary of a statement by the place that states it."""
+    place = place.lower()
+    if place.startswith("json-ld") or "ld+json" in place:
+        return "json_ld"
+    if place.startswith(("microdata", "rdfa")):
+        return "microdata"
+    tag = place.removeprefix("meta ")
+    if tag.startswith("citation_"):
+        return "citation"
+    if tag.startswith(("og:", "article:", "twitter:", "book:", "profile:")):
+        return "open_graph"
+    if tag.startswith(("dc.", "dcterms.", "prism.")):
+        return "dublin_core"
+    return "other"

@@ -1,0 +1,63 @@
+"""Names what a site shows in place of a page: a challenge, a login, a paywall, nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from carrel.errors import SourceError
+from carrel.text.printable import printable
+
+from .download import NAME, DownloadedPage, refused_status
+
+if TYPE_CHECKING:
+    from carrel.documents import ReadDocument
+
+#: Kind of a page, as its reader says → what it is, for a person.
+_WALLS: Final = {
+    "challenge": "a challenge, which tests for a person; open the page in a browser",
+    "login": "a form to log in; log in with a browser and save the page",
+    "consent": "only a question about cookies; answer it in a browser and save the page",
+    "paywall": "a paywall; at most the beginning of the text is free",
+    "empty": "a page without a text; it may need a browser that runs its scripts",
+}
+
+
+def require_page(read: ReadDocument, page: DownloadedPage) -> None:
+    """Requires that a document is a page's content.
+
+    Raises:
+        SourceError: `not_found` if the site says that there is no such page, also with status 200;
+            `invalid_document` with the member `page` if something else is shown in its place.
+    """
+    kind = str(read.document.get("kind", "")) if read.format == "html" else ""
+    url = printable(page.url, 500)
+    if kind == "not_found":
+        raise SourceError(
+            "not_found",
+            f"{url}: the site says that there is no such page (status {page.status})",
+            plugin="",
+            tool=NAME,
+            extra={"page": kind, "status": page.status},
+        )
+    if kind not in _WALLS and read.format == "html" and not read.text.strip():
+        kind = "empty"
+    if kind in _WALLS:
+        raise SourceError(
+            "invalid_document",
+            f"{url}: the site shows {_WALLS[kind]}",
+            plugin="",
+            tool=NAME,
+            action="none",
+            extra={"page": kind, "status": page.status},
+        )
+    if page.status >= 400:
+        raise refused_status(url, page.status)
+    if read.quality == "none":
+        reason = read.document.get("quality_reason", "nothing to read")
+        raise SourceError(
+            "invalid_document",
+            f"{url}: {read.format} whose text cannot be read: {printable(str(reason), 100)}",
+            plugin="",
+            tool=NAME,
+            action="none",
+        )
