@@ -214,7 +214,7 @@ def test_two_entries_with_one_key_are_both_kept(open_library: Open) -> None:
     assert library.get("a")["title"] == "2"
 
 
-@pytest.mark.requirement("library:damaged")
+@pytest.mark.requirement("library:damaged:never-overwritten")
 def test_a_damaged_library_is_never_overwritten_and_its_backup_is_named(open_library: Open) -> None:
     library = open_library()
     library.add([SMITH])
