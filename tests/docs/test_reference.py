@@ -151,6 +151,7 @@ def tools(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Mappin
             data_dir=tmp_path_factory.mktemp("data"),
             plugins=tuple(configuration.builtin(name) for name in configuration.BUILTIN_PLUGINS),
             documents=configuration.DocumentsConfig(folders=(ROOT,)),
+            web=configuration.WebConfig(hosts="public-web"),
             library=configuration.LibraryConfig(tmp_path_factory.mktemp("library") / "l.json"),
         )
     )

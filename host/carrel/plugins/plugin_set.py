@@ -162,9 +162,10 @@ class PluginSet:
     def precompile(self) -> None:
         """Starts to compile the built-in plugins in the background, before they are needed.
 
-        Readers without an entry are among them where a tool may read files.
+        Readers without an entry are among them where a tool may read files or pages.
         """
-        readers = self._config.unlisted_readers if self._config.documents.folders else ()
+        reads = self._config.documents.folders or self._config.web.hosts
+        readers = self._config.unlisted_readers if reads else ()
         entries = [self._config.plugin(name) for name in (*self.names(), *readers)]
         named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
         known = builtin_names()

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 #: What errors name as the tool.
 NAME: Final = "web_read"
-_ACCEPT: Final = "text/html, application/xhtml+xml, application/pdf;q=0.9, */*;q=0.5"
+#: The header `Accept`.
+ACCEPT: Final = "text/html, application/xhtml+xml, application/pdf;q=0.9, */*;q=0.5"
 #: Statuses that say that there is no such page.
 _ABSENT: Final = frozenset({404, 410})
 #: Kind of failure → code of `contract/v1/errors.json`.
@@ -67,7 +68,7 @@ def download_page(fetcher: FileFetcher, url: str, most: int, call: Call) -> Down
         CarrelError: a budget is exhausted, or the call was cancelled.
     """
     sink = _PageSink(most)
-    outcome = fetcher.download(url, sink, call, accept=_ACCEPT)
+    outcome = fetcher.download(url, sink, call, accept=ACCEPT)
     call.check()
     if call.fatal is not None:
         raise call.fatal
