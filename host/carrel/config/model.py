@@ -50,8 +50,8 @@ DEFAULT_PLUGINS: tuple[str, ...] = (
     "openlibrary",
 )
 
-#: The others, which only read documents or set citations: without an entry they are not listed, and not loaded
-#: until a document needs one.
+#: The others, which only read documents or render citations: without an entry they are not listed,
+#: and not loaded until they are needed.
 READING_PLUGINS: tuple[str, ...] = tuple(
     name for name in BUILTIN_PLUGINS if name not in DEFAULT_PLUGINS
 )
