@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from carrel.config import ServerConfig
 
+from .shutdown import (
+    CANCEL_AT,
+    CLOSE_AT,
+    DROP_AT,
+    Countdown,
+    Watchdog,
+    close_toolboxes,
+    handling_signals,
+)
 from .standard_streams import standard_streams_taken
 from .stderrlog import logging_to_stderr
 
@@ -24,12 +28,6 @@ if TYPE_CHECKING:
     from .toolbox_loader import ToolboxLoader
 
 logger = logging.getLogger(__name__)
-
-#: Shares of `shutdown_seconds`: when running calls are cancelled, when remaining requests are
-#: dropped, when unread responses are dropped. At the full time the process ends unconditionally.
-_CANCEL_AT: Final = 0.8
-_DROP_AT: Final = 0.9
-_CLOSE_AT: Final = 0.95
 
 
 def serve(
@@ -100,7 +98,7 @@ async def _serve(
             hurry.set()
         transport.stop_reading()
 
-    with _signals(loop, stop, reloader.ask if reloader is not None else None):
+    with handling_signals(loop, stop, reloader.ask if reloader is not None else None):
         serving = loop.create_task(
             app.sdk.run(transport.reading, transport.writing, app.initialization_options())
         )
@@ -112,113 +110,17 @@ async def _serve(
             reloader.stop()
         end = Countdown(loop, settings.shutdown_seconds)
         app.close_subscriptions()
-        await end.until(_CANCEL_AT, transport.settled(), serving, hurry.wait())
+        await end.until(CANCEL_AT, transport.settled(), serving, hurry.wait())
         transport.abandon()
         app.calls.cancel_all()
         if not transport.broken:
-            await end.until(_DROP_AT, transport.settled(), serving)
+            await end.until(DROP_AT, transport.settled(), serving)
         transport.finish()
-        if not await end.until(_CLOSE_AT, serving):
+        if not await end.until(CLOSE_AT, serving):
             serving.cancel()
-        await end.until(_CLOSE_AT, transport.flushed())
+        await end.until(CLOSE_AT, transport.flushed())
         transport.close()
         app.log.detach()
-        await _close(loader, end)
+        await close_toolboxes(loader, end)
         if serving.done() and not serving.cancelled():
             serving.result()  # raises the server's exception, if any
-
-
-async def _close(loader: ToolboxLoader, end: Countdown) -> None:
-    from carrel.awaiting import run_in_thread
-
-    for toolbox in (loader.loaded, *loader.retired()):
-        if toolbox is None:
-            continue
-        closing = run_in_thread(toolbox.close)
-        await end.until(1.0, closing)
-        if closing.done() and (error := closing.exception()) is not None:
-            logger.error("closing the toolbox failed", exc_info=error)
-
-
-class Countdown:
-    """The remaining time for an orderly shutdown."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
-        self._loop = loop
-        self._start = loop.time()
-        self._seconds = seconds
-
-    async def until(self, share: float, *events: Any) -> bool:
-        """Waits for the first of `events`, until `share` of the time has passed.
-
-        Returns whether one of them occurred. Cancels coroutines among them, but not futures.
-        """
-        left = self._start + share * self._seconds - self._loop.time()
-        futures = {asyncio.ensure_future(event) for event in events}
-        done, pending = await asyncio.wait(
-            futures, timeout=max(0.0, left), return_when=asyncio.FIRST_COMPLETED
-        )
-        for future in pending:
-            if future not in events:
-                future.cancel()
-        return bool(done)
-
-
-class Watchdog:
-    """Ends the process if the orderly shutdown hangs, because the client waits for its end."""
-
-    def __init__(self, seconds: float) -> None:
-        self._timer = threading.Timer(seconds, self._bite)
-        self._timer.daemon = True
-
-    def start(self) -> None:
-        """Starts the timer; later calls have no effect."""
-        self._timer.start()
-
-    def stop(self) -> None:
-        """Stops the timer."""
-        self._timer.cancel()
-
-    def _bite(self) -> None:
-        logger.error("shutdown timed out; the process was ended")
-        logging.shutdown()
-        os._exit(0)
-
-
-def _ignoring_the_frame(wake: Callable[[], object], _number: int, _frame: object) -> None:
-    wake()
-
-
-@contextmanager
-def _signals(
-    loop: asyncio.AbstractEventLoop, stop: Callable[[], None], reload: Callable[[], None] | None
-) -> Iterator[None]:
-    """Calls `stop` on SIGINT and SIGTERM and `reload` on SIGHUP while the context is open.
-
-    A SIGINT that was ignored at the start stays ignored: shells start background jobs so, to
-    protect them from Ctrl-C. SIGTERM and the end of stdin end such a server. SIGHUP reloads even if
-    it was ignored (`nohup`).
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread can set signal handlers
-        return
-    wanted = dict.fromkeys(("SIGINT", "SIGTERM", "SIGBREAK"), stop)
-    if reload is not None:
-        wanted["SIGHUP"] = reload
-    handlers = {getattr(signal, name): one for name, one in wanted.items() if hasattr(signal, name)}
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        del handlers[signal.SIGINT]
-    before = {number: signal.getsignal(number) for number in handlers}
-    for number, handle in handlers.items():
-        try:
-            loop.add_signal_handler(number, handle)
-        except NotImplementedError:
-            wake = partial(loop.call_soon_threadsafe, handle)
-            signal.signal(number, partial(_ignoring_the_frame, wake))
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(number)
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
