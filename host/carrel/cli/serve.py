@@ -1,4 +1,4 @@
-"""Implements `carrel serve`: the MCP server on stdio."""
+"""Implements `carrel serve`: the MCP server on stdio or HTTP."""
 
 from __future__ import annotations
 
@@ -54,17 +54,24 @@ SWITCH_SECONDS = 0.5e-3
     metavar="NAME",
     help="Offer the tools of another server in place of Carrel's own.",
 )
-def serve(session: Session, surface: str | None) -> int:
-    """Serve the tools to one MCP client over stdin and stdout.
+@click.option(
+    "--http",
+    metavar="HOST:PORT",
+    help="Serve many clients over streamable HTTP at http://HOST:PORT/mcp; loopback only.",
+)
+def serve(session: Session, surface: str | None, http: str | None) -> int:
+    """Serve the tools to one MCP client over stdin and stdout, or to many over HTTP.
 
-    stdout carries only protocol frames; the log goes to stderr. The end of stdin ends the server. A
-    changed configuration file or lock is reloaded automatically, and on SIGHUP. A client's
-    configuration names this command: {"command": "carrel", "args": ["serve"]}.
+    stdout carries only protocol frames; the log goes to stderr. The end of stdin ends the server,
+    or SIGTERM. A changed configuration file or lock is reloaded automatically, and on SIGHUP. A
+    client's configuration names this command: {"command": "carrel", "args": ["serve"]}.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     config = session.config()
     config = with_surface(config, surface or config.server.surface)
     with _without_garbage():
+        if http is not None:
+            return _serve_http(session, config, http)
         from carrel.server import serve_stdio
 
         renewal = ConfigRenewal(session, config)
@@ -76,6 +83,24 @@ def serve(session: Session, surface: str | None) -> int:
             watches=renewal.watches,
             expects=renewal.expects,
         )
+
+
+def _serve_http(session: Session, config: Config, where: str) -> int:
+    from carrel.server import serve_http
+    from carrel.server.http import parse_address
+
+    address = parse_address(where)
+    renewal = ConfigRenewal(session, config)
+    return serve_http(
+        renewal.make,
+        address,
+        config.server,
+        config.http,
+        renewal=renewal,
+        may_offer=renewal.may_offer,
+        watches=renewal.watches,
+        expects=renewal.expects,
+    )
 
 
 def with_surface(config: Config, surface: str | None) -> Config:

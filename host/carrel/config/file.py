@@ -22,7 +22,7 @@ from .plugin import PluginConfig
 from .rules import LIMIT_RULES, RULES
 from .values import MisfitError, Rule, flag, kind_of, text
 
-_SECTIONS = ("fetch", "runtime", "server", "documents", "papers", "library", "web")
+_SECTIONS = ("fetch", "runtime", "server", "http", "documents", "papers", "library", "web")
 _TOP_KEYS = ("plugins", "limits", *_SECTIONS, *RULES[""])
 
 _ENTRY_RULES: Mapping[str, Rule] = {

@@ -159,6 +159,45 @@ class ServerConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class HttpConfig:
+    """Limits of `carrel serve --http`; ordinary clients stay below the defaults.
+
+    Attributes:
+        allowed_hosts: further values of the `Host` header, as `name` or `name:port`; loopback names
+            and addresses are always allowed. Default: none.
+        allowed_origins: further values of the `Origin` header, as `https://name`; the server's own
+            origin is always allowed. Default: none.
+        max_body_bytes: bytes of the largest request body. Default: 4 MiB.
+        max_header_bytes: bytes of a request's line and headers. Default: 32 KiB.
+        max_connections: open connections; further ones are closed. Default: 1,000.
+        max_sessions: open sessions of clients that use `initialize`. Default: 1,000.
+        session_idle_seconds: seconds without a request after which a session ends. Default: 1,800.
+        read_seconds: seconds that a request's headers may take to arrive, and likewise its body.
+            Default: 10.
+        write_seconds: seconds that a client may read nothing while the server writes.
+            Default: 30.
+        keep_alive_seconds: seconds that a connection may stay open between requests. Default: 75.
+        max_events: events of one session that are kept for resuming a stream. Default: 256.
+        max_event_bytes: bytes of the events that are kept, of all sessions. Default: 64 MiB.
+        event_seconds: seconds that an event is kept. Default: 300.
+    """
+
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    max_body_bytes: int = 4 * 2**20
+    max_header_bytes: int = 32 * 2**10
+    max_connections: int = 1000
+    max_sessions: int = 1000
+    session_idle_seconds: float = 1800.0
+    read_seconds: float = 10.0
+    write_seconds: float = 30.0
+    keep_alive_seconds: float = 75.0
+    max_events: int = 256
+    max_event_bytes: int = 64 * 2**20
+    event_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentsConfig:
     """Which files the tool `document_read` may read.
 
@@ -243,6 +282,7 @@ class Config:
         fetch: how to reach upstreams.
         runtime: how components are compiled and run.
         server: limits and output of the MCP server.
+        http: limits of the server over HTTP.
         documents: which files a tool may read.
         papers: where papers are kept.
         library: the reference library, and how it cites.
@@ -270,6 +310,7 @@ class Config:
     fetch: FetchConfig = FetchConfig()
     runtime: RuntimeConfig = RuntimeConfig()
     server: ServerConfig = ServerConfig()
+    http: HttpConfig = HttpConfig()
     documents: DocumentsConfig = DocumentsConfig()
     papers: PapersConfig = PapersConfig()
     library: LibraryConfig = LibraryConfig()

@@ -7,6 +7,7 @@ that could be a secret or an address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 from carrel.files.folders import expand
 
 Rule = Callable[[object, Path], Any]
+
+_HOST_HEADER = re.compile(r"(?:[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 
 class MisfitError(ValueError):
@@ -132,6 +135,27 @@ def items(value: object, expected: str) -> list[tuple[str, str]]:
         if not isinstance(item, str):
             raise MisfitError(f"expected text but found {kind_of(item)}", f"[{index}]")
     return [(f"[{index}]", item) for index, item in enumerate(value)]
+
+
+def host_headers(value: object, _base: Path) -> tuple[str, ...]:
+    """Values of the `Host` header: a name or address, with or without a port."""
+    found = []
+    for at, item in items(value, "a list of host names"):
+        if not _HOST_HEADER.fullmatch(item):
+            raise MisfitError(f"expected NAME or NAME:PORT but found {item!r}", at)
+        found.append(item.lower())
+    return tuple(dict.fromkeys(found))
+
+
+def origins(value: object, _base: Path) -> tuple[str, ...]:
+    """Values of the `Origin` header."""
+    found = []
+    for at, item in items(value, "a list of origins"):
+        scheme, _, host = item.partition("://")
+        if scheme.lower() not in {"http", "https"} or not _HOST_HEADER.fullmatch(host):
+            raise MisfitError(f"expected https://NAME or https://NAME:PORT but found {item!r}", at)
+        found.append(item.lower())
+    return tuple(dict.fromkeys(found))
 
 
 def members(

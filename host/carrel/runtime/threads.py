@@ -5,6 +5,7 @@ They are daemon threads, so that a hanging guest cannot keep the process alive.
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import logging
 import threading
@@ -79,10 +80,13 @@ class WorkerThreads:
         self._unfinished = 0
 
     def submit(self, job: Job) -> None:
-        """Queues a job; it must not raise."""
+        """Queues a job; it must not raise. It runs in the caller's context, so that its log lines
+        can be told from those of other calls.
+        """
+        context = contextvars.copy_context()
         with self._lock:
             self._unfinished += 1
-            self._waiting.append(job)
+            self._waiting.append(lambda *given: context.run(job, *given))
             self._dispatch()
 
     def close(self) -> None:

@@ -1,10 +1,11 @@
-"""Serves a toolbox to an MCP client over stdio.
+"""Serves a toolbox to MCP clients, over stdio or streamable HTTP.
 
 This package does not know sandboxes or upstreams: the caller passes a `Toolbox`. Importing it is
 cheap; the MCP SDK is imported when a server starts.
 
 A call passes through `pipes` → `frames` → `transport` → (SDK) → `app` → `calls` → toolbox →
 `answers`, and back through `transport`. A plain tool call skips the SDK and `app`: see `fast_path`.
+Over HTTP, `http` takes the place of the first three.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from carrel.config import ServerConfig
+from carrel.config import HttpConfig, ServerConfig
 
 if TYPE_CHECKING:
     from carrel.tools import Toolbox
 
+    from .http import Address
     from .reload import Renewal
 
-__all__ = ["serve_stdio"]
+__all__ = ["serve_http", "serve_stdio"]
 
 
 def serve_stdio(
@@ -56,6 +58,52 @@ def serve_stdio(
     return stdio.serve(
         make_toolbox,
         settings or ServerConfig(),
+        renewal=renewal,
+        may_offer=may_offer,
+        watches=watches,
+        expects=expects,
+    )
+
+
+def serve_http(
+    make_toolbox: Callable[[], Toolbox],
+    address: Address,
+    settings: ServerConfig | None = None,
+    http: HttpConfig | None = None,
+    *,
+    renewal: Renewal | None = None,
+    may_offer: Callable[[], bool] = lambda: False,
+    watches: Callable[[], bool] = lambda: False,
+    expects: Callable[[str], bool] = lambda _tool: False,
+) -> int:
+    """Serves many clients over streamable HTTP, until SIGTERM or SIGINT.
+
+    Then further requests are refused, and running ones get `settings.shutdown_seconds`. Nothing is
+    written to stdout; the endpoint's URL is the first line on stderr.
+
+    Args:
+        make_toolbox: called once, in a thread. If it raises, requests fail and try again.
+        address: where to listen; on loopback only.
+        settings: the limits; the defaults when None.
+        http: the limits of HTTP; the defaults when None.
+        renewal: as of `serve_stdio`.
+        may_offer: as of `serve_stdio`.
+        watches: as of `serve_stdio`.
+        expects: as of `serve_stdio`.
+
+    Returns:
+        The exit code: 0 for a clean end, 1 if the server itself failed.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+    from .http.serve import serve
+
+    return serve(
+        make_toolbox,
+        address,
+        settings or ServerConfig(),
+        http or HttpConfig(),
         renewal=renewal,
         may_offer=may_offer,
         watches=watches,

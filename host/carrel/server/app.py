@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -47,15 +46,16 @@ from pydantic_core import to_json
 
 from carrel.awaiting import run_in_thread
 from carrel.config import ServerConfig
-from carrel.errors import CarrelError, RequestRefusedError, UnknownNameError
+from carrel.errors import BusyError, CarrelError, RequestRefusedError, UnknownNameError
 from carrel.files.local_paths import without_paths_inside
 from carrel.text.printable import escaped_json, printable
 from carrel.version import __version__
 
 from .announced import announced_schema
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
-from .calls import Context, ToolCalls
+from .calls import BUSY, Context, ToolCalls
 from .clientlog import ClientLog
+from .clients import Clients
 from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
 from .prompts import OPENING, PromptHandlers
@@ -82,6 +82,8 @@ class App:
         loader: creates the toolbox when it is first needed.
         settings: the limits.
         raw: whether the transport can write a component's JSON text unchanged.
+        is_shared: whether there are several clients. Then log lines that belong to no request are
+            not sent, and the number of requests is limited here.
 
     Attributes:
         sdk: the SDK's server, to be run on a transport.
@@ -90,12 +92,21 @@ class App:
         last_reload: returns the outcome of the last reload of the configuration.
     """
 
-    def __init__(self, loader: ToolboxLoader, settings: ServerConfig, *, raw: bool) -> None:
+    def __init__(
+        self,
+        loader: ToolboxLoader,
+        settings: ServerConfig,
+        *,
+        raw: bool,
+        is_shared: bool = False,
+    ) -> None:
         self._loader = loader
         self._settings = settings
         self._bus = InMemorySubscriptionBus()
-        self._listen = ListenHandler(self._bus, max_subscriptions=64)
-        self._session: ServerSession | None = None
+        self._listen = ListenHandler(self._bus, max_subscriptions=512 if is_shared else 64)
+        self._clients = Clients()
+        self._is_shared = is_shared
+        self._handling = 0
         self.sdk: Server[Any] = Server(
             "carrel",
             title="Carrel",
@@ -105,21 +116,27 @@ class App:
             on_list_resources=self._list_resources,
             on_read_resource=self._read_resource,
             on_subscriptions_listen=self._subscribe,
+            get_tool_input_schema=self._input_schema,
         )
         # Registered here because the constructor's keyword warns: logging is deprecated since
         # 2026-07-28, but older clients use it.
         self.sdk.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
         # Replaces the SDK's tracing, which creates an unused span per message.
         self.sdk.middleware[:] = [self._guard]
-        self.tool_lists = ToolLists()
+        self.tool_lists = ToolLists(raw=raw)
         self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
         self.offers = PromptHandlers(
-            self.sdk, loader, self.calls, self.notify_changed, self.notify_updated
+            self.sdk,
+            loader,
+            self.calls,
+            self._clients,
+            changed=self.notify_changed,
+            updated=self.notify_updated,
         )
         self.sdk.add_request_handler(
             "resources/templates/list", PaginatedRequestParams, self.offers.list_templates
         )
-        self.log = ClientLog()
+        self.log = ClientLog(is_shared=is_shared)
         self.last_reload: Callable[[], dict[str, Any] | None] = lambda: None
 
     def initialization_options(self) -> InitializationOptions:
@@ -136,30 +153,27 @@ class App:
         self.calls.forget_tools()
         self.tool_lists.forget()
         await self._bus.publish(ToolsListChanged())
-        if self._session is not None:
-            await self._session.send_tool_list_changed()
+        self._clients.notify_changed("tools")
 
     async def notify_changed(self, what: str) -> None:
-        """Notifies every client that the list of `tools`, `resources` or `prompts` has changed.
-
-        A client that used `initialize` hears of prompts only if the response declared them.
-        """
+        """Notifies every client that the list of `tools`, `resources` or `prompts` has changed."""
         if what == "tools":
             await self.notify_tools_changed()
             return
-        prompts = what == "prompts"
-        await self._bus.publish(PromptsListChanged() if prompts else ResourcesListChanged())
-        if self._session is not None and prompts:
-            if self.offers.declared_prompts:
-                await self._session.send_prompt_list_changed()
-        elif self._session is not None:
-            await self._session.send_resource_list_changed()
+        await self._bus.publish(
+            PromptsListChanged() if what == "prompts" else ResourcesListChanged()
+        )
+        self._clients.notify_changed(what)
 
     async def notify_updated(self, uri: str) -> None:
         """Notifies the subscribers of a document that it has changed."""
         await self._bus.publish(ResourceUpdated(uri=uri))
-        if self._session is not None and uri in self.offers.subscribed:
-            await self._session.send_resource_updated(uri)
+        self._clients.notify_updated(uri)
+
+    def session_ended(self, id_: str) -> None:
+        """Forgets a client whose session has ended."""
+        self._clients.forget(id_)
+        self.log.forget(id_)
 
     def close_subscriptions(self) -> None:
         """Ends every subscription with its result, so that clients see an orderly end."""
@@ -169,6 +183,12 @@ class App:
 
     async def _guard(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Answers plain tool calls directly, and replaces exceptions by internal errors."""
+        is_request = ctx.request_id is not None
+        if is_request and self._is_shared and self._handling >= self._settings.max_in_flight:
+            # Requests whose clients are gone count too, unlike in the transport.
+            busy = BusyError(self._settings.max_in_flight)
+            raise MCPError(BUSY, busy.message, {"error": busy.to_dict()})
+        self._handling += 1
         try:
             if ctx.method == "tools/call":
                 plain = _plain_call(ctx)
@@ -180,13 +200,15 @@ class App:
             with self.log.request(ctx):
                 result = self._opened(ctx.method, await call_next(ctx))
             if ctx.method == "notifications/initialized" and ctx.request_id is None:
-                self._session = ctx.session
-                self.log.connected(ctx.session)
+                self._clients.connected(ctx)
+                self.log.connected(ctx)
         except (MCPError, ValidationError):
             raise  # these become protocol errors without a text of Carrel or pydantic
         except Exception:
             logger.exception("the handler of %.100r failed", ctx.method)
             raise MCPError(INTERNAL_ERROR, "internal error") from None
+        finally:
+            self._handling -= 1
         return result
 
     def _opened(self, method: str, result: HandlerResult) -> HandlerResult:
@@ -209,6 +231,12 @@ class App:
         return await self._listen(ctx, params)
 
     # Tools
+
+    def _input_schema(self, name: str) -> dict[str, Any] | None:
+        """Returns a tool's input schema; None before the tools are loaded."""
+        toolbox = self._loader.loaded
+        tools = () if toolbox is None else toolbox.tools()
+        return next((dict(tool.input_schema) for tool in tools if tool.name == name), None)
 
     async def _toolbox(self) -> Toolbox:
         try:
@@ -332,8 +360,8 @@ class App:
 
     # Logging
 
-    async def _set_level(self, _ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
-        self.log.set_level(params.level)
+    async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
+        self.log.set_level(ctx, params.level)
         return EmptyResult()
 
 

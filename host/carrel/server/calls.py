@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Context = ServerRequestContext[Any, Any]
+
+#: JSON-RPC error code of a request over the limit of requests in flight.
+BUSY: Final = -32000
 
 _NAME_LENGTH = 128
 
@@ -257,3 +260,8 @@ def _relay(ctx: Context) -> ProgressRelay | None:
     if not isinstance(meta, dict) or meta.get("progressToken") is None:
         return None
     return ProgressRelay(asyncio.get_running_loop(), ctx.session.report_progress)
+
+
+def session_id(ctx: Context) -> str | None:
+    """Returns the id of the session that a request over HTTP belongs to; None over stdio."""
+    return None if ctx.request is None else ctx.request.headers.get("mcp-session-id")

@@ -27,7 +27,7 @@ from mcp_types import (
 from carrel.files.local_paths import without_paths
 from carrel.text.printable import printable
 
-from .calls import Context
+from .calls import Context, session_id
 
 #: MCP's eight levels on Python's scale.
 _LEVELS: Final[dict[LoggingLevel, int]] = {
@@ -55,34 +55,52 @@ _request: ContextVar[_Listener | None] = ContextVar("carrel-log-listener", defau
 
 
 class ClientLog(logging.Handler):
-    """A logging handler that sends Carrel's log lines to clients, without exception texts."""
+    """A logging handler that sends Carrel's log lines to clients, without exception texts.
 
-    def __init__(self) -> None:
+    Args:
+        is_shared: whether there are several clients. Then a client gets only the lines of its own
+            requests.
+    """
+
+    def __init__(self, *, is_shared: bool = False) -> None:
         super().__init__()
+        self._is_shared = is_shared
         self._logger = logging.getLogger("carrel")
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._listener: _Listener | None = None
-        self._session: ServerSession | None = None
+        # By session; None over stdio.
+        self._listeners: dict[str | None, _Listener] = {}
+        self._sessions: dict[str | None, ServerSession] = {}
         self._sending: set[asyncio.Future[None]] = set()
         self._second = 0
         self._lines = 0
 
-    def connected(self, session: ServerSession) -> None:
+    def connected(self, ctx: Context) -> None:
         """Registers a client that used `initialize`; it may ask for lines that belong to no
         request.
         """
-        self._session = session
+        self._sessions[session_id(ctx)] = ctx.session
 
-    def set_level(self, level: LoggingLevel) -> None:
+    def forget(self, id_: str) -> None:
+        """Forgets a client whose session has ended."""
+        self._sessions.pop(id_, None)
+        self._listeners.pop(id_, None)
+
+    def set_level(self, ctx: Context, level: LoggingLevel) -> None:
         """Sets the lowest level for a client that used `initialize`."""
-        if self._session is not None:
-            self._listener = _Listener(self._session, _LEVELS[level])
+        id_ = session_id(ctx)
+        session = self._sessions.get(id_)
+        if session is not None:
+            self._listeners[id_] = _Listener(session, _LEVELS[level])
             self._attach(_LEVELS[level])
 
     def request(self, ctx: Context) -> AbstractContextManager[None]:
         """Sends lines to the request's client while the context is open, if the request asked for
         them.
         """
+        if self._is_shared and ctx.request_id is not None:
+            listener = self._listeners.get(session_id(ctx))
+            if listener is not None:
+                return self._listening(_Listener(ctx.session, listener.level, ctx.request_id))
         asked = ctx.meta.get(LOG_LEVEL_META_KEY) if ctx.meta else None
         if ctx.request_id is None or not isinstance(asked, str) or asked not in _LEVELS:
             return nullcontext()
@@ -110,7 +128,9 @@ class ClientLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Sends a log record; called from any thread."""
-        listener = _request.get() or self._listener
+        listener = _request.get()
+        if listener is None and not self._is_shared:
+            listener = self._listeners.get(None)
         if listener is None or record.levelno < listener.level or self._loop is None:
             return
         second = int(time.monotonic())

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 
 
 class ToolLists:
-    """The cached responses to `tools/list` of the current toolbox, one for each revision."""
+    """The cached responses to `tools/list` of the current toolbox, one for each revision.
 
-    def __init__(self) -> None:
+    Args:
+        raw: whether the transport can write JSON text unchanged.
+    """
+
+    def __init__(self, *, raw: bool = True) -> None:
+        self._raw = raw
         self._toolbox: Toolbox | None = None
         self._answers: dict[str, dict[str, Any]] = {}
 
@@ -25,10 +30,10 @@ class ToolLists:
         return self._answers.get(revision) if toolbox is self._toolbox else None
 
     def keep(self, toolbox: Toolbox, revision: str, answer: dict[str, Any]) -> dict[str, Any]:
-        """Caches a response with its tools as JSON text; returns that."""
+        """Caches a response, with its tools as JSON text if possible; returns that."""
         if toolbox is not self._toolbox:
             self._toolbox, self._answers = toolbox, {}
-        kept = {**answer, "tools": raw_json(answer["tools"])}
+        kept = {**answer, "tools": raw_json(answer["tools"])} if self._raw else answer
         self._answers[revision] = kept
         return kept
 

@@ -18,7 +18,6 @@ from mcp_types import (
     INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
-    EmptyResult,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -36,6 +35,7 @@ from carrel.text.printable import printable
 
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
 from .calls import Context, ToolCalls
+from .clients import Clients
 from .listing import only_page
 from .toolbox_loader import ToolboxLoader
 
@@ -48,8 +48,6 @@ logger = logging.getLogger(__name__)
 
 #: The first protocol revision has no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
-#: URIs that one client may subscribe to in the revisions before 2026-07-28.
-_MOST_SUBSCRIBED: Final = 1000
 #: Methods whose answer opens a connection.
 OPENING: Final = frozenset({"initialize", "server/discover"})
 
@@ -63,14 +61,13 @@ class PromptHandlers:
         sdk: gets the handlers if they may be needed.
         loader: creates the toolbox.
         calls: runs the plugins' calls.
+        clients: those that used `initialize`.
         changed: called on the event loop with the name of a list that changed.
         updated: called on the event loop with the URI of a document that changed.
 
     Attributes:
         may_update: whether changed documents may be reported, which only modules and the host's own
             resources do. A reload that adds the first of them sets it.
-        subscribed: URIs that a client of an earlier revision has subscribed to.
-        declared_prompts: whether the answer to `initialize` declared prompts.
     """
 
     def __init__(
@@ -78,18 +75,19 @@ class PromptHandlers:
         sdk: Server[Any],
         loader: ToolboxLoader,
         calls: ToolCalls,
+        clients: Clients,
+        *,
         changed: Told,
         updated: Told,
     ) -> None:
         self._sdk = sdk
         self._loader = loader
         self._calls = calls
+        self._clients = clients
         self._changed = changed
         self._updated = updated
         self.may_update = False
         self._has_modules = False
-        self.declared_prompts = False
-        self.subscribed: set[str] = set()
         self._telling: set[asyncio.Future[None]] = set()
         loader.on_loaded = self._listen
         self._register()
@@ -97,20 +95,19 @@ class PromptHandlers:
     def _register(self) -> None:
         """Registers the handlers if some plugin may be a module; they stay registered.
 
-        Resources that the host watches can be subscribed to in every revision: those before
-        2026-07-28 have requests of their own for that.
+        Documents that can change can be subscribed to in every revision: those before 2026-07-28
+        have requests of their own for that.
         """
         add = self._sdk.add_request_handler
-        if self._loader.watches():
+        if self._loader.may_offer() and not self._has_modules:
+            self._has_modules = True
+            add("prompts/list", PaginatedRequestParams, self._list)
+            add("prompts/get", GetPromptRequestParams, self._get)
+            add("completion/complete", CompleteRequestParams, self._complete)
+        if self._has_modules or self._loader.watches():
             self.may_update = True
-            add("resources/subscribe", SubscribeRequestParams, self._subscribe)
-            add("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
-        if self._has_modules or not self._loader.may_offer():
-            return
-        self.may_update = self._has_modules = True
-        add("prompts/list", PaginatedRequestParams, self._list)
-        add("prompts/get", GetPromptRequestParams, self._get)
-        add("completion/complete", CompleteRequestParams, self._complete)
+            add("resources/subscribe", SubscribeRequestParams, self._clients.subscribe)
+            add("resources/unsubscribe", UnsubscribeRequestParams, self._clients.unsubscribe)
 
     def after(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
         """Returns the first response without capabilities that the revision or the plugins lack."""
@@ -122,7 +119,9 @@ class PromptHandlers:
             resources.pop("subscribe", None)
             capabilities["resources"] = resources
         if method == "initialize":
-            self.declared_prompts = "prompts" in capabilities
+            self._clients.declared_prompts = "prompts" in capabilities
+            for what in capabilities.keys() & {"tools", "prompts", "resources"}:
+                capabilities[what] = {**capabilities[what], "listChanged": True}
         return {**result, "capabilities": capabilities}
 
     def _listen(self, toolbox: Toolbox) -> None:
@@ -135,16 +134,6 @@ class PromptHandlers:
             lambda: self._tell(loop, self._changed, "resources"),
             lambda uri: self._tell(loop, self._updated, uri),
         )
-
-    async def _subscribe(self, _ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
-        if len(self.subscribed) >= _MOST_SUBSCRIBED:
-            raise MCPError(INVALID_PARAMS, f"more than {_MOST_SUBSCRIBED} subscriptions")
-        self.subscribed.add(str(params.uri))
-        return EmptyResult()
-
-    async def _unsubscribe(self, _ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        self.subscribed.discard(str(params.uri))
-        return EmptyResult()
 
     async def list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None

@@ -29,7 +29,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from carrel.config import ServerConfig
 from carrel.errors import BusyError
 
-from .calls import ToolCalls
+from .calls import BUSY, ToolCalls
 from .fast_path import FastPath
 from .frames import (
     LineCutter,
@@ -44,9 +44,6 @@ from .frames import (
 from .pipes import ByteSink, ByteSource
 
 logger = logging.getLogger(__name__)
-
-#: An error code from JSON-RPC's range for implementations.
-BUSY: Final = -32000
 
 #: The only revision with batches.
 _BATCH_REVISION: Final = "2025-03-26"

@@ -1,0 +1,84 @@
+"""Parses the address to listen on, and opens its sockets."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+
+from carrel.errors import ConfigError
+
+_SHAPE = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s]+):([0-9]{1,5})")
+_EXAMPLE = "127.0.0.1:8000"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address to listen on.
+
+    Attributes:
+        host: `localhost` or an IP address, without brackets.
+        port: 0 lets the system choose.
+    """
+
+    host: str
+    port: int
+
+    def url(self, port: int) -> str:
+        """Returns the endpoint's URL on `port`."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{port}/mcp"
+
+
+def parse_address(text: str) -> Address:
+    """Returns the address that `--http` names.
+
+    Raises:
+        ConfigError: not HOST:PORT, or not a loopback address.
+    """
+    shape = _SHAPE.fullmatch(text.strip())
+    if shape is None or int(shape[2]) > 65_535:
+        raise ConfigError([f"--http: expected HOST:PORT such as {_EXAMPLE} but found {text!r}"])
+    host = shape[1].strip("[]").lower()
+    if not _is_loopback(host):
+        fault = (
+            f"--http: serving on {host} requires authentication, which this version does not have; "
+            f"use a loopback address such as {_EXAMPLE}"
+        )
+        raise ConfigError([fault])
+    return Address(host, int(shape[2]))
+
+
+def _is_loopback(host: str) -> bool:
+    """Returns whether only this machine reaches `host`; names other than localhost may change."""
+    if host == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address in ipaddress.ip_network("127.0.0.0/8") or address == ipaddress.ip_address("::1")
+
+
+def listen(address: Address) -> list[socket.socket]:
+    """Opens the sockets; `localhost` is IPv4, and IPv6 if the machine has it.
+
+    Raises:
+        ConfigError: the port is in use, or cannot be used.
+    """
+    hosts = ["127.0.0.1", "::1"] if address.host == "localhost" else [address.host]
+    opened: list[socket.socket] = []
+    port = address.port
+    for host in hosts:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            opened.append(socket.create_server((host, port), family=family, backlog=1024))
+        except OSError as error:
+            if opened and address.host == "localhost":
+                continue  # the machine has no IPv6, or another program uses that port
+            raise ConfigError(
+                [f"--http: cannot listen on {host}:{port}: {error.strerror or error}"]
+            ) from None
+        port = opened[0].getsockname()[1]
+    return opened

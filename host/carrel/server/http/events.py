@@ -1,0 +1,148 @@
+"""Keeps the events of streams, so that a client can resume one after its connection broke.
+
+The SDK passes only a stream's name, which is a request's id and the same in several sessions.
+Therefore every session has its own `SessionEvents`; their bytes are limited together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+
+from carrel.config import HttpConfig
+
+#: Bytes that an event takes besides its message.
+_OVERHEAD = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    owner: SessionEvents
+    stream: str
+    message: JSONRPCMessage | None
+    size: int
+    at: float
+
+
+class EventLog:
+    """The events of all sessions, oldest first.
+
+    Args:
+        settings: the limits.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self, settings: HttpConfig, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._events: OrderedDict[int, _Event] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def session(self) -> SessionEvents:
+        """Returns the store of a new session."""
+        return SessionEvents(self)
+
+    def add(self, owner: SessionEvents, stream: str, message: JSONRPCMessage | None) -> int:
+        """Keeps an event, drops those over the limits, and returns its number."""
+        size = _OVERHEAD
+        if message is not None:
+            size += len(message.model_dump_json(by_alias=True, exclude_unset=True))
+        number = next(self._numbers)
+        self._events[number] = _Event(owner, stream, message, size, self._clock())
+        owner.numbers[number] = stream
+        self.bytes += size
+        while len(owner.numbers) > self._settings.max_events:
+            self.drop(next(iter(owner.numbers)))
+        self.expire()
+        while self.bytes > self._settings.max_event_bytes:
+            self.drop(next(iter(self._events)))
+        return number
+
+    def find(self, number: int) -> _Event | None:
+        """Returns a kept event."""
+        return self._events.get(number)
+
+    def expire(self) -> None:
+        """Drops events older than `event_seconds`."""
+        oldest = self._clock() - self._settings.event_seconds
+        while self._events:
+            number, event = next(iter(self._events.items()))
+            if event.at >= oldest:
+                return
+            self.drop(number)
+
+    def drop(self, number: int) -> None:
+        """Drops an event."""
+        event = self._events.pop(number, None)
+        if event is not None:
+            self.bytes -= event.size
+            event.owner.numbers.pop(number, None)
+
+
+class SessionEvents(EventStore):
+    """The events of one session, as the SDK's transport stores and replays them.
+
+    Attributes:
+        numbers: number of each kept event → its stream, oldest first.
+        has_error: whether a response was an error.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self.has_error = False
+        self.numbers: dict[int, str] = {}
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        """Keeps an event, and returns its id."""
+        self.has_error = self.has_error or isinstance(message, JSONRPCError)
+        return str(self._log.add(self, stream_id, message))
+
+    def knows(self, event_id: str) -> bool:
+        """Returns whether the events after this one can be replayed."""
+        self._log.expire()
+        return event_id.isascii() and event_id.isdigit() and int(event_id[:20]) in self.numbers
+
+    async def replay_events_after(
+        self, last_event_id: str, send_callback: EventCallback
+    ) -> str | None:
+        """Sends the events of the same stream after this one.
+
+        Returns:
+            The stream to continue with; None if its response was sent, or nothing is known.
+        """
+        if not self.knows(last_event_id):
+            return None
+        last = int(last_event_id)
+        stream = self.numbers[last]
+        if self._ends(last):
+            return None
+        for number in [one for one, name in self.numbers.items() if one > last and name == stream]:
+            event = self._log.find(number)
+            if event is None or event.message is None:
+                continue
+            await send_callback(EventMessage(event.message, str(number)))
+            if self._ends(number):
+                return None
+        return stream
+
+    def _ends(self, number: int) -> bool:
+        """Returns whether an event is the response that ends its stream."""
+        event = self._log.find(number)
+        return event is not None and isinstance(event.message, JSONRPCResponse | JSONRPCError)
+
+    def clear(self) -> None:
+        """Drops every event, because the session has ended."""
+        for number in list(self.numbers):
+            self._log.drop(number)

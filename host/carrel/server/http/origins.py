@@ -1,0 +1,51 @@
+"""Checks the Host and Origin headers, against DNS rebinding.
+
+A page of another site can make a browser send requests to a loopback address, but the browser
+then names that site in `Host` or `Origin`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from .refusals import REFUSALS, Refusal
+
+_PORT: Final = re.compile(r":[0-9]{1,5}$")
+
+
+class OriginCheck:
+    """Accepts this server's own names.
+
+    Args:
+        hosts: further values of `Host`, with or without a port.
+        origins: further values of `Origin`.
+    """
+
+    def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
+        self._hosts = frozenset(hosts)
+        self._origins = frozenset(origins)
+
+    def refusal(self, headers: Mapping[bytes, bytes]) -> Refusal | None:
+        """Returns why a request is refused, or None."""
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if not self._is_own(host):
+            return REFUSALS["wrong-host"]
+        origin = headers.get(b"origin")
+        if origin is None:
+            return None
+        text = origin.decode("latin-1").lower()
+        if text in self._origins or text in {f"http://{host}", f"https://{host}"}:
+            return None
+        return REFUSALS["wrong-origin"]
+
+    def _is_own(self, host: str) -> bool:
+        name = _PORT.sub("", host)
+        if host in self._hosts or name in self._hosts or name == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(name.strip("[]")).is_loopback
+        except ValueError:
+            return False

@@ -1,0 +1,140 @@
+"""Tracks the sessions of clients that use `initialize`.
+
+The SDK's session manager serves the sessions. This registry decides who may use one, when it
+expires, and which request ids are in use.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from mcp.server.streamable_http import EventStore
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from carrel.config import HttpConfig
+
+from .events import EventLog, SessionEvents
+from .identity import Principal
+
+logger = logging.getLogger(__name__)
+
+#: The events of the session that the current request opens.
+opening: Final[ContextVar[SessionEvents | None]] = ContextVar("carrel-http-opening", default=None)
+
+
+class SessionManager(StreamableHTTPSessionManager):
+    """The SDK's session manager with one event store for each session.
+
+    With a shared store, a client could resume another session's stream, because stores know
+    streams by request ids only. The SDK reads `event_store` once for each session that it opens.
+    """
+
+    @property
+    def event_store(self) -> EventStore | None:
+        """The store of the session that is being opened."""
+        return opening.get()
+
+    @event_store.setter
+    def event_store(self, _value: EventStore | None) -> None:
+        """Ignores the constructor's store."""
+
+
+class Session:
+    """One open session.
+
+    Attributes:
+        id: the value of `Mcp-Session-Id`.
+        principal: the only one who may use it.
+        events: kept for resuming streams.
+        ids: ids of unanswered requests.
+    """
+
+    def __init__(self, id_: str, principal: Principal, events: SessionEvents) -> None:
+        self.id = id_
+        self.principal = principal
+        self.events = events
+        self.ids: set[str] = set()
+        self.in_flight = 0
+        self.used = 0.0
+
+
+class Sessions:
+    """The open sessions.
+
+    Args:
+        settings: the limits.
+        clock: seconds that never go back.
+
+    Attributes:
+        on_ended: called with the id of each session that ended.
+    """
+
+    def __init__(
+        self, settings: HttpConfig, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._sessions: dict[str, Session] = {}
+        self.events = EventLog(settings, clock=clock)
+        self.on_ended: Callable[[str], object] = lambda _id: None
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def is_full(self) -> bool:
+        """Returns whether no further session may be opened."""
+        if len(self._sessions) >= self._settings.max_sessions:
+            self.expire()
+        return len(self._sessions) >= self._settings.max_sessions
+
+    def open(self, id_: str, principal: Principal, events: SessionEvents) -> Session:
+        """Registers a session that the SDK has opened."""
+        session = self._sessions[id_] = Session(id_, principal, events)
+        session.used = self._clock()
+        return session
+
+    def find(self, id_: str, principal: Principal) -> Session | None:
+        """Returns the principal's session; None if there is none, or it is another's."""
+        session = self._sessions.get(id_)
+        if session is None or session.principal != principal:
+            return None
+        if self._is_idle(session):
+            self._expire(session)
+            return None
+        return session
+
+    @contextmanager
+    def using(self, session: Session) -> Iterator[None]:
+        """Keeps a session from expiring while a request of it is served."""
+        session.in_flight += 1
+        try:
+            yield
+        finally:
+            session.in_flight -= 1
+            session.used = self._clock()
+
+    def end(self, id_: str) -> None:
+        """Forgets a session and its events."""
+        session = self._sessions.pop(id_, None)
+        if session is not None:
+            session.events.clear()
+            self.on_ended(id_)
+
+    def expire(self) -> None:
+        """Ends idle sessions, and drops old events."""
+        for session in [one for one in self._sessions.values() if self._is_idle(one)]:
+            self._expire(session)
+        self.events.expire()
+
+    def _is_idle(self, session: Session) -> bool:
+        waited = self._clock() - session.used
+        return not session.in_flight and waited > self._settings.session_idle_seconds
+
+    def _expire(self, session: Session) -> None:
+        logger.info("session %.8s… of %s expired", session.id, session.principal.name)
+        self.end(session.id)
