@@ -4,10 +4,11 @@
     python3 scripts/peers.py --list     paths
 
 `docker-registry` is extracted from Debian's package, without installing it. `citeproc-js` is a
-package from npm, which is run with Node.js and never shipped: its licence is the AGPL. The others
-are Go programs, built once at fixed versions. All are stored in the user's cache folder (or
-`CARREL_PEERS`) under a hash of their sources; none needs root. Tests that need a missing one are
-skipped, with the reason.
+package from npm, which is run with Node.js and never shipped: its licence is the AGPL.
+`mcp-conformance` and `mcp-typescript` are the protocol's conformance suite and TypeScript client,
+installed with npm. The others are Go programs, built once at fixed versions. All are stored in the
+user's cache folder (or `CARREL_PEERS`) under a hash of their sources; none needs root. Tests that
+need a missing one are skipped, with the reason.
 
 Exits with 77 if a program cannot be installed. The first run takes 15 minutes on two cores, most of
 it for the two versions of cosign; later runs take a moment.
@@ -75,10 +76,44 @@ GO_PEERS = {
 }
 #: Packages of npm: the package and its version. `find` returns the package's main file.
 NPM_PEERS = {"citeproc-js": ("citeproc", "2.4.63", "citeproc_commonjs.js")}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """Packages of npm that are installed together, with their dependencies.
+
+    Attributes:
+        packages: each with its version.
+        main: the program, in the folder of the installation.
+    """
+
+    packages: tuple[str, ...]
+    main: str
+
+
+#: `mcp-conformance` needs a newer Node.js than distributions have, so npm installs that too.
+INSTALLED_PEERS = {
+    "mcp-conformance": Installed(
+        ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@24.21.0"),
+        "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+    ),
+    "mcp-typescript": Installed(
+        ("@modelcontextprotocol/client@2.4.0",),
+        "node_modules/@modelcontextprotocol/client/dist/index.mjs",
+    ),
+}
 _DEBIAN = "docker-registry"
-NAMES = (_DEBIAN, *NPM_PEERS, *GO_PEERS)
+NAMES = (_DEBIAN, *NPM_PEERS, *INSTALLED_PEERS, *GO_PEERS)
 #: Programs that take about a minute in total; `scripts/test.py` installs them.
-QUICK = (_DEBIAN, "citeproc-js", "referrers-registry", "crane", "oras")
+QUICK = (
+    _DEBIAN,
+    "citeproc-js",
+    "mcp-conformance",
+    "mcp-typescript",
+    "referrers-registry",
+    "crane",
+    "oras",
+)
 
 
 def find(name: str) -> Path | None:
@@ -88,6 +123,8 @@ def find(name: str) -> Path | None:
         if found:
             return Path(found)
     path = _place(name)
+    if name in INSTALLED_PEERS:
+        path /= INSTALLED_PEERS[name].main
     return path if path.is_file() else None
 
 
@@ -102,7 +139,9 @@ def get(name: str, patience: int = PATIENCE) -> str:
         return ""
     if name == _DEBIAN and (shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None):
         return "it is taken out of Debian's package, and this is no Debian"
-    if name in NPM_PEERS and (shutil.which("npm") is None or shutil.which("node") is None):
+    if name in {*NPM_PEERS, *INSTALLED_PEERS} and (
+        shutil.which("npm") is None or shutil.which("node") is None
+    ):
         return "it runs on Node.js and is installed with npm, which are not installed"
     if name in GO_PEERS and shutil.which("go") is None:
         return "it is built with Go, which is not installed"
@@ -113,6 +152,8 @@ def get(name: str, patience: int = PATIENCE) -> str:
             why = _unpack(Path(scratch), patience)
         elif name in NPM_PEERS:
             why = _download(NPM_PEERS[name], Path(scratch), patience)
+        elif name in INSTALLED_PEERS:
+            why = _install(INSTALLED_PEERS[name], Path(scratch), patience)
         else:
             why = _build(GO_PEERS[name], Path(scratch), patience)
         if why:
@@ -126,6 +167,9 @@ def _place(name: str) -> Path:
     folder = Path(os.environ.get("CARREL_PEERS") or Path(cache) / "carrel-peers")
     if name in NPM_PEERS:
         return folder / f"{name}-{NPM_PEERS[name][1]}.cjs"
+    if name in INSTALLED_PEERS:
+        packages = " ".join(INSTALLED_PEERS[name].packages)
+        return folder / f"{name}-{hashlib.sha256(packages.encode()).hexdigest()[:16]}"
     return folder / f"{name}-{GO_PEERS[name].key if name in GO_PEERS else 'debian'}"
 
 
@@ -157,6 +201,14 @@ def _download(package: tuple[str, str, str], scratch: Path, patience: int) -> st
             return f"{name} {version} has no {main}"
         (scratch / "program").write_bytes(file.read())
     return ""
+
+
+def _install(program: Installed, scratch: Path, patience: int) -> str:
+    folder = scratch / "program"
+    folder.mkdir()
+    (folder / "package.json").write_text('{"private": true}', "utf-8")
+    install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", *program.packages]
+    return _run(install, folder, patience)
 
 
 def _build(peer: Peer, scratch: Path, patience: int) -> str:

@@ -74,7 +74,15 @@ def script(
 def test_the_default_run_installs_quick_tools_and_leaves_out_long_tests() -> None:
     code, got, [alone, together] = script()
     assert code == 0
-    assert got == ["docker-registry", "citeproc-js", "referrers-registry", "crane", "oras"]
+    assert got == [
+        "docker-registry",
+        "citeproc-js",
+        "mcp-conformance",
+        "mcp-typescript",
+        "referrers-registry",
+        "crane",
+        "oras",
+    ]
     assert alone[:2] == ["-m", "alone"]
     assert together[:2] == ["-m", "not alone"]
     assert alone[2].removeprefix("--note=") == together[2].removeprefix("--noted=")

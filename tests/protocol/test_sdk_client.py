@@ -1,4 +1,4 @@
-"""Tests the server with the official Python client, in both of the client's modes."""
+"""Tests both transports with the official Python client, in both of the client's modes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,29 @@ import anyio
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from support.http_server import HttpServer
 from support.stdio_client import server_command
 
 
 @pytest.mark.requirement("serve:alive:official-client")
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize(("mode", "revision"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
 def test_the_official_client_lists_calls_and_follows(
-    mode: Literal["auto", "legacy"], revision: str
+    mode: Literal["auto", "legacy"], revision: str, transport: str
 ) -> None:
+    if transport == "http":
+        with HttpServer() as server:
+            talk(streamable_http_client(server.url), mode, revision)
+        return
     command, *args = server_command()
-    server = StdioServerParameters(command=command, args=args)
+    talk(stdio_client(StdioServerParameters(command=command, args=args)), mode, revision)
+
+
+def talk(transport: Any, mode: Literal["auto", "legacy"], revision: str) -> None:
+    """Runs one script, the same over every transport."""
     reports: list[float] = []
 
     async def on_progress(
@@ -29,7 +40,7 @@ def test_the_official_client_lists_calls_and_follows(
         reports.append(progress)
 
     async def drive() -> None:
-        async with Client(stdio_client(server), mode=mode) as client:
+        async with Client(transport, mode=mode) as client:
             assert client.protocol_version == revision
             listed = await client.list_tools()
             assert listed.tools[0].name == "echo"

@@ -1,0 +1,245 @@
+"""Tests that bad input over HTTP has its documented status, JSON-RPC error and one log line."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from carrel.server.http.refusals import REFUSALS
+from support.http_server import HttpServer, in_session, modern_headers, request
+
+#: Limits small enough to exceed them in a test.
+LIMITS: dict[str, Any] = {
+    "max_body_bytes": 20_000,
+    "max_header_bytes": 8192,
+    "max_sessions": 20,
+    "read_seconds": 1,
+    "write_seconds": 2,
+    "max_events": 4,
+    "allowed_origins": ["https://notes.example.org"],
+    "allowed_hosts": ["carrel.example.org"],
+}
+LIST = request("tools/list")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[HttpServer]:
+    with HttpServer(http=LIMITS) as server:
+        yield server
+
+
+def refused(server: HttpServer, response: Any, name: str) -> None:
+    """Checks a refusal: its status, its error, and its line in the log."""
+    refusal = REFUSALS[name]
+    assert (response.status_code, response.json()["error"]["code"]) == (
+        refusal.status,
+        refusal.code,
+    )
+    assert response.json()["jsonrpc"] == "2.0"
+    for header, value in refusal.headers.items():
+        assert response.headers[header] == value or name == "wrong-method"
+    server.wait_for(rf"refused .*\(local\): {refusal.status} {name}|refused .*: {name}|{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "headers", "body"),
+    [
+        ("wrong-host", {"host": "evil.example"}, LIST),
+        ("wrong-host", {"host": "127.0.0.1.evil.example"}, LIST),
+        ("wrong-host", {"host": "localhost.evil.example:80"}, LIST),
+        ("wrong-host", {"host": "evil.example@127.0.0.1"}, LIST),
+        ("wrong-origin", {"origin": "http://evil.example"}, LIST),
+        ("wrong-origin", {"origin": "null"}, LIST),
+        ("wrong-origin", {"origin": "http://localhost:1"}, LIST),
+        ("wrong-content-type", {"content-type": "text/plain"}, LIST),
+        ("wrong-content-type", {"content-type": "application/jsonx"}, LIST),
+        ("encoded-body", {"content-encoding": "gzip"}, LIST),
+        ("not-acceptable", {"accept": "text/html"}, LIST),
+        ("not-acceptable", {"accept": "application/json;q=0"}, LIST),
+        ("headers-too-large", {"x-more": "a" * 9000}, LIST),
+        ("body-too-large", {}, b" " * 20_001),
+        ("not-json", {}, b'{"jsonrpc": "2.0", "id": 1'),
+        ("not-json", {}, b"\xff\xfe"),
+        ("not-json", {}, b""),
+        ("not-json", {}, b"[" * 5000 + b"]" * 5000),
+        ("not-json", {}, b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": NaN}}'),
+        ("batch", {}, [LIST, LIST]),
+        ("batch", {}, []),
+        ("not-a-message", {}, 1),
+        ("not-a-message", {}, {"id": 1, "method": "ping"}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": None, "method": "ping"}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": True, "method": "ping"}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "method": 5}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}),
+        ("no-session", {}, LIST),
+        ("unknown-session", {"mcp-session-id": "0" * 32}, LIST),
+        ("unknown-session", {"mcp-session-id": "../etc"}, LIST),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_bad_post_is_refused(
+    server: HttpServer, name: str, headers: dict[str, str], body: Any
+) -> None:
+    refused(server, server.post(body, headers=headers), name)
+    assert server.call("echo", {"value": 1}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["https://notes.example.org", None])
+def test_allowed_hosts_and_origins_are_served(server: HttpServer, origin: str | None) -> None:
+    headers = {"host": "carrel.example.org:80", "origin": origin or "https://carrel.example.org:80"}
+    assert server.call("echo", {}, headers=headers).status_code == 200
+
+
+def test_other_methods_and_paths_are_refused(server: HttpServer) -> None:
+    root = server.url.removesuffix("/mcp")
+    refused(server, server.http.get(f"{root}/"), "no-such-path")
+    refused(server, server.http.put(server.url), "wrong-method")
+    refused(server, server.http.get(server.url), "no-session")
+    modern = {**modern_headers("ping"), "accept": "*/*"}
+    assert server.http.get(server.url, headers=modern).headers["allow"] == "POST"
+
+
+def test_a_stream_needs_a_client_that_accepts_one(server: HttpServer) -> None:
+    headers = {**in_session(server.initialize()), "accept": "application/json"}
+    refused(server, server.http.get(server.url, headers=headers), "not-acceptable")
+
+
+def test_an_unknown_event_cannot_be_resumed_from(server: HttpServer) -> None:
+    session = server.initialize()
+    for last in ("999999", "abc", "-1", "1" * 500):
+        headers = {**in_session(session), "accept": "*/*", "last-event-id": last}
+        refused(server, server.http.get(server.url, headers=headers), "event-gone")
+
+
+def test_too_many_sessions_are_refused() -> None:
+    with HttpServer(http={"max_sessions": 2}) as server:
+        first, _ = server.initialize(), server.initialize()
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a"}}
+        params["clientInfo"] = {"name": "a", "version": "1"}
+        opening = request("initialize", params)
+        refused(server, server.post(opening), "too-many-sessions")
+        server.http.delete(server.url, headers=in_session(first))
+        assert server.post(opening).status_code == 200
+
+
+def test_a_refused_initialize_opens_no_session() -> None:
+    with HttpServer(http={"max_sessions": 1}) as server:
+        for _ in range(3):
+            assert "error" in server.post(request("initialize", {})).text
+        server.initialize()
+
+
+def test_requests_over_the_limit_in_flight_are_refused() -> None:
+    with HttpServer(server={"max_in_flight": 1}) as server, socket.socket() as waiting:
+        session = server.initialize()
+        waiting.connect(("127.0.0.1", server.port))
+        message = request("tools/call", {"name": "wait", "arguments": {"key": "k"}}, id_=3)
+        body = json.dumps(message).encode()
+        fields = {**in_session(session), "content-type": "application/json", "accept": "*/*"}
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        start = f"POST /mcp HTTP/1.1\r\nhost: localhost\r\n{head}content-length: {len(body)}"
+        waiting.sendall(start.encode() + b"\r\n\r\n" + body)
+        time.sleep(0.5)
+        refused(server, server.call("echo"), "busy")
+
+
+def test_a_request_id_in_use_is_refused(server: HttpServer) -> None:
+    session = server.initialize()
+    message = request("tools/call", {"name": "wait", "arguments": {"key": "same"}}, id_=3)
+    body = json.dumps(message).encode()
+    fields = {**in_session(session), "content-type": "application/json", "accept": "*/*"}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    with server.connect() as waiting:
+        start = f"POST /mcp HTTP/1.1\r\nhost: localhost\r\n{head}content-length: {len(body)}"
+        waiting.sendall(start.encode() + b"\r\n\r\n" + body)
+        waiting.recv(100)
+        refused(server, server.call("echo", session=session, id_=3), "id-in-use")
+    server.http.delete(server.url, headers=in_session(session))
+
+
+# Connections
+
+
+HALF = (
+    b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    b'content-length: 50\r\n\r\n{"json'
+)
+
+
+def received(connection: socket.socket) -> bytes:
+    """Returns what the server sends until it closes the connection."""
+    found = b""
+    while True:
+        try:
+            chunk = connection.recv(65536)
+        except ConnectionResetError:
+            return found
+        if not chunk:
+            return found
+        found += chunk
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"", b""),
+        (b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n", b"HTTP/1.1 408"),
+        (HALF, b"HTTP/1.1 408"),
+        (b"nonsense\r\n\r\n", b"HTTP/1.1 400"),
+        (b"GET /mcp HTTP/1.1\r\nx: " + b"a" * 9000, b"HTTP/1.1 431"),
+    ],
+    ids=["nothing", "half of the headers", "half of the body", "not HTTP", "endless header"],
+)
+def test_a_slow_or_malformed_request_is_ended(
+    server: HttpServer, sent: bytes, status: bytes
+) -> None:
+    with server.connect() as connection:
+        connection.sendall(sent)
+        assert received(connection).startswith(status)
+    assert server.call("echo").status_code == 200
+
+
+def test_a_client_that_sends_a_byte_at_a_time_is_ended(server: HttpServer) -> None:
+    with server.connect() as connection:
+        started = time.monotonic()
+        try:
+            for byte in b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n" + b"x: y\r\n" * 50:
+                connection.sendall(bytes([byte]))
+                time.sleep(0.1)
+        except OSError:
+            pass
+        assert time.monotonic() - started < 15
+
+
+def test_connections_over_the_limit_are_closed() -> None:
+    with HttpServer(http={"max_connections": 3}) as server:
+        server.http.close()
+        held = [server.connect() for _ in range(3)]
+        time.sleep(0.3)
+        with server.connect() as further:
+            assert received(further) == b""
+        server.wait_for("http.max_connections")
+        for one in held:
+            one.close()
+
+
+def test_a_client_that_reads_nothing_is_disconnected() -> None:
+    with HttpServer(http={"write_seconds": 1}) as server, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", server.port))
+        session = server.initialize()
+        arguments = {"bytes": 8_000_000}
+        message = request("tools/call", {"name": "large", "arguments": arguments})
+        body = json.dumps(message).encode()
+        fields = {**in_session(session), "content-type": "application/json", "accept": "*/*"}
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        start = f"POST /mcp HTTP/1.1\r\nhost: localhost\r\n{head}content-length: {len(body)}"
+        slow.sendall(start.encode() + b"\r\n\r\n" + body)
+        server.wait_for("http.write_seconds")
+        assert server.call("echo").status_code == 200
