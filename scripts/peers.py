@@ -4,10 +4,10 @@
     python3 scripts/peers.py --list     paths
 
 `docker-registry` is extracted from Debian's package, without installing it. `citeproc-js` is a
-package from npm, which is run with Node.js and never shipped: its licence is the AGPL. The others
-are Go programs, built once at fixed versions. All are stored in the user's cache folder (or
-`CARREL_PEERS`) under a hash of their sources; none needs root. Tests that need a missing one are
-skipped, with the reason.
+package from npm, which is run with Node.js and never shipped: its licence is the AGPL;
+`citation-js` is a folder of packages from npm. The others are Go programs, built once at fixed
+versions. All are stored in the user's cache folder (or `CARREL_PEERS`) under a hash of their
+sources; none needs root. Tests that need a missing one are skipped, with the reason.
 
 Exits with 77 if a program cannot be installed. The first run takes 15 minutes on two cores, most of
 it for the two versions of cosign; later runs take a moment.
@@ -24,6 +24,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,8 +76,10 @@ GO_PEERS = {
 }
 #: Packages of npm: the package and its version. `find` returns the package's main file.
 NPM_PEERS = {"citeproc-js": ("citeproc", "2.4.63", "citeproc_commonjs.js")}
+#: Packages of npm that need others: what is installed in a folder. `find` returns its lock file.
+NPM_FOLDERS = {"citation-js": ("@citation-js/core@0.8.2", "@citation-js/plugin-bibtex@0.8.2")}
 _DEBIAN = "docker-registry"
-NAMES = (_DEBIAN, *NPM_PEERS, *GO_PEERS)
+NAMES = (_DEBIAN, *NPM_PEERS, *NPM_FOLDERS, *GO_PEERS)
 #: Programs that take about a minute in total; `scripts/test.py` installs them.
 QUICK = (_DEBIAN, "citeproc-js", "referrers-registry", "crane", "oras")
 
@@ -102,11 +105,15 @@ def get(name: str, patience: int = PATIENCE) -> str:
         return ""
     if name == _DEBIAN and (shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None):
         return "it is taken out of Debian's package, and this is no Debian"
-    if name in NPM_PEERS and (shutil.which("npm") is None or shutil.which("node") is None):
+    if name in {*NPM_PEERS, *NPM_FOLDERS} and (
+        shutil.which("npm") is None or shutil.which("node") is None
+    ):
         return "it runs on Node.js and is installed with npm, which are not installed"
     if name in GO_PEERS and shutil.which("go") is None:
         return "it is built with Go, which is not installed"
     path = _place(name)
+    if name in NPM_FOLDERS:
+        return _install(NPM_FOLDERS[name], path.parent, patience)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         if name == _DEBIAN:
@@ -126,6 +133,9 @@ def _place(name: str) -> Path:
     folder = Path(os.environ.get("CARREL_PEERS") or Path(cache) / "carrel-peers")
     if name in NPM_PEERS:
         return folder / f"{name}-{NPM_PEERS[name][1]}.cjs"
+    if name in NPM_FOLDERS:
+        version = NPM_FOLDERS[name][0].rpartition("@")[2]
+        return folder / f"{name}-{version}" / "package-lock.json"
     return folder / f"{name}-{GO_PEERS[name].key if name in GO_PEERS else 'debian'}"
 
 
@@ -157,6 +167,21 @@ def _download(package: tuple[str, str, str], scratch: Path, patience: int) -> st
             return f"{name} {version} has no {main}"
         (scratch / "program").write_bytes(file.read())
     return ""
+
+
+def _install(packages: Sequence[str], folder: Path, patience: int) -> str:
+    """Installs packages in a folder; nothing in them is run."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        tree = Path(scratch) / "tree"
+        tree.mkdir()
+        (tree / "package.json").write_text('{"private": true}\n', "utf-8")
+        quiet = ["--ignore-scripts", "--no-audit", "--no-fund"]
+        why = _run(["npm", "install", *quiet, *packages], tree, patience)
+        if not why:
+            shutil.rmtree(folder, ignore_errors=True)
+            tree.replace(folder)
+        return why
 
 
 def _build(peer: Peer, scratch: Path, patience: int) -> str:
