@@ -84,11 +84,13 @@ class Installed:
 
     Attributes:
         packages: each with its version.
-        main: the program, in the folder of the installation.
+        main: the program, or the file beside the packages, in the folder of the installation.
+        scripts: whether packages may run their own programs while they are installed.
     """
 
     packages: tuple[str, ...]
     main: str
+    scripts: bool = False
 
 
 #: `mcp-conformance` needs a newer Node.js than distributions have, so npm installs that too.
@@ -96,6 +98,10 @@ INSTALLED_PEERS = {
     "mcp-conformance": Installed(
         ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@24.21.0"),
         "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+        scripts=True,
+    ),
+    "citation-js": Installed(
+        ("@citation-js/core@0.8.2", "@citation-js/plugin-bibtex@0.8.2"), "package.json"
     ),
     "mcp-typescript": Installed(
         ("@modelcontextprotocol/client@2.4.0",),
@@ -207,8 +213,10 @@ def _install(program: Installed, scratch: Path, patience: int) -> str:
     folder = scratch / "program"
     folder.mkdir()
     (folder / "package.json").write_text('{"private": true}', "utf-8")
-    install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", *program.packages]
-    return _run(install, folder, patience)
+    quiet = ["--no-audit", "--no-fund", "--no-save"]
+    if not program.scripts:
+        quiet.append("--ignore-scripts")
+    return _run(["npm", "install", *quiet, *program.packages], folder, patience)
 
 
 def _build(peer: Peer, scratch: Path, patience: int) -> str:

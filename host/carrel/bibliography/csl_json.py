@@ -79,6 +79,8 @@ def _items(value: object) -> Iterable[tuple[str, Any]]:
 def _problem(one: object) -> str:
     if not isinstance(one, dict):
         return f"it is {_kind(one)}, not an object with the members of a CSL item"
+    if "itemType" in one and "type" not in one:
+        return "it is an item of Zotero's own format; export the library as CSL-JSON"
     if _depth(one) > MAX_DEPTH:
         return f"it is nested deeper than {MAX_DEPTH} levels"
     return ""

@@ -26,6 +26,8 @@ _EDTF = re.compile(
 )
 _SLASHED = re.compile(r"(\d{4})/(\d{0,2})/(\d{0,2})/?(.*)", re.DOTALL)
 _YEARS = re.compile(r"(\d{4})\s*(?:--?|/|\u2013)\s*(\d{4})")
+#: Characters of the longest text that is looked at as a date.
+_MAX_TEXT: Final = 200
 _WORD = re.compile(r"[^\W\d_]+")
 #: The end of an open range, as citeproc-js has it.
 _OPEN: Final = [0, 0, 0]
@@ -80,6 +82,8 @@ def parse_year(year: str, month: str = "", day: str = "") -> CslDate | None:
     year = year.strip()
     if not year:
         return None
+    if len(year) > _MAX_TEXT:
+        return {"literal": year}
     told = parse_edtf(year)
     years = _YEARS.fullmatch(year)
     if years:
@@ -95,6 +99,7 @@ def parse_year(year: str, month: str = "", day: str = "") -> CslDate | None:
 
 
 def _month(year: int, month: str, day: str) -> CslDate:
+    month = month[:_MAX_TEXT]
     season = _SEASONS.get(month.lower())
     if season:
         return {"date-parts": [[year]], "season": season}
@@ -139,6 +144,8 @@ def parse_any(text: str) -> CslDate | None:
     What has no year becomes a literal date; None for an empty text.
     """
     text = " ".join(text.split())
+    if len(text) > _MAX_TEXT:
+        return {"literal": text}
     told = parse_edtf(text)
     if told or not text.strip("/ "):
         return told

@@ -6,16 +6,17 @@ import re
 
 from .errors import BibliographyError
 
-_BIBTEX = re.compile(r"^\s*@\s*[a-z]+\s*[{(]", re.IGNORECASE | re.MULTILINE)
+_BIBTEX = re.compile(r"^[ \t]*@[ \t]*[a-z]+\s*[{(]", re.IGNORECASE | re.MULTILINE)
 #: Fields and types that BibLaTeX has and BibTeX has not.
 _BIBLATEX = re.compile(
-    r"^\s*@\s*(?:online|collection|thesis|report|dataset|software|mvbook|mvcollection|inreference"
+    r"^[ \t]*@[ \t]*"
+    r"(?:online|collection|thesis|report|dataset|software|mvbook|mvcollection|inreference"
     r"|bookinbook|suppbook|periodical|xdata|suppperiodical|patent|image|audio|video|movie)\s*[{(]"
-    r"|^\s*(?:date|journaltitle|location|eprinttype|langid|urldate|maintitle|shortjournal"
+    r"|^[ \t]*(?:date|journaltitle|location|eprinttype|langid|urldate|maintitle|shortjournal"
     r"|eventtitle|origdate|labeltitle)\s*=",
     re.IGNORECASE | re.MULTILINE,
 )
-_RIS = re.compile(r"^\s*TY {0,2}- ?", re.MULTILINE)
+_RIS = re.compile(r"^[ \t]*TY {0,2}- ?", re.MULTILINE)
 _NBIB = re.compile(r"^(?:PMID|PMC |OWN |OID |STAT|DCOM)\s?- ", re.MULTILINE)
 _WEB_OF_SCIENCE = re.compile(r"^FN .*\n(?:VR .*\n)?|^PT [JBSP]\s*$", re.MULTILINE)
 _ENDNOTE = re.compile(r"<\s*(?:xml|records?|ref-type)\b", re.IGNORECASE)

@@ -37,6 +37,12 @@ def test_a_bad_item_does_not_lose_the_others() -> None:
     assert [one.label for one in found.unread] == ["record 1", "record 3", "record 4"]
 
 
+def test_items_of_zotero_are_no_items_of_csl() -> None:
+    found = read_bibliography('{"items": [{"itemType": "book", "title": "Desks"}]}')
+    assert found.entries == ()
+    assert "Zotero's own format" in found.unread[0].problem
+
+
 @pytest.mark.parametrize("text", ["[1, 2", '"text"', "[" * 100_000, "[NaN]", "12"])
 def test_what_is_no_list_of_items_is_malformed(text: str) -> None:
     with pytest.raises(BibliographyError) as raised:

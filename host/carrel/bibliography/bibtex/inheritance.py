@@ -25,6 +25,9 @@ _PARTS: Final = frozenset({
 _REFERENCE = re.compile(
     r"(?<!\S)xdata\s*=\s*([^\s{},=]{1,200}?)-([a-z]{1,40})(?:-([1-9]\d{0,3}))?(?!\S)", re.IGNORECASE
 )
+#: References that lead to references, and the characters that they may become.
+_MAX_REFERENCES: Final = 5
+_MAX_VALUE: Final = 2**16
 #: Entries inherit along chains of at most so many.
 _MAX_CHAIN: Final = 20
 
@@ -71,7 +74,12 @@ def _with_data(value: str, by_key: Mapping[str, RawEntry]) -> str:
         place = int(match[3]) - 1
         return parts[place] if place < len(parts) else match[0]
 
-    return _REFERENCE.sub(found, value)
+    for _ in range(_MAX_REFERENCES):
+        replaced = _REFERENCE.sub(found, value)
+        if replaced == value or len(replaced) > _MAX_VALUE:
+            break
+        value = replaced
+    return value
 
 
 def _complete(

@@ -51,7 +51,7 @@ _IGNORED: Final = frozenset({
     "mdseries", "tiny", "scriptsize", "footnotesize", "small", "normalsize", "large", "Large",
     "protect", "left", "right", "displaystyle", "textstyle", "limits", "unskip",
     "ignorespaces", "allowbreak", "nolinkurl", "linebreak", "newblock", "hskip", "sloppy", "/",
-    "bibstring", "leavevmode", "null", "-", "!", "selectlanguage", "cyr", "discretionary", "hyphen",
+    "bibstring", "leavevmode", "null", "-", "!", "selectlanguage", "cyr", "discretionary"
 })  # fmt: skip
 _SPACES: Final = frozenset({" ", "\n", "\t", "quad", "qquad", "space", "enspace", "newline", "par",
                             "\\", "enskip", "hfill", "\r", ";", ":", ">"})  # fmt: skip
@@ -66,8 +66,11 @@ _MATH_TOKEN = re.compile(
     re.DOTALL,
 )
 _MATH_ROMAN = re.compile(r"\{\\(?:rm|it|bf|sf)\s+([^{}\\]*)\}")
-#: An accent over a digit: a direction in a crystal, not a variable.
-_MATH_ACCENT = re.compile(r"\\(bar|overline|hat|tilde|dot)\s*\{?\s*(\d)\s*\}?")
+#: An accent over a digit or a named letter: a direction in a crystal, a word in Greek.
+_MATH_ACCENT = re.compile(
+    r"\\(acute|bar|breve|check|ddot|dot|grave|hat|overline|tilde)\s*(?:\{\s*(\\[A-Za-z]+|\d)\s*\}"
+    r"|(\\[A-Za-z]+|\d)\s*)"
+)
 #: A letter that is no script's: a variable.
 _VARIABLE = re.compile(r"(?<![_^{A-Za-z])[A-Za-z]")
 _TEXT_COMMAND = re.compile(r"\\text\{([^{}\\]*)\}")
@@ -326,7 +329,7 @@ def _formula_as_text(source: str) -> str | None:
             return None
         if _MATH_PLAIN.fullmatch(source):
             return source.strip()
-    source = _MATH_ACCENT.sub(lambda found: found[2] + ACCENTS[found[1]], source)
+    source = _MATH_ACCENT.sub(_accented_symbol, source)
     source = _MATH_ROMAN.sub(r"\\text{\1}", source)
     source = _MATH_TEXT.sub(lambda found: f"\\text{{{found[1]}}}", source)
     pieces: list[str] = []
@@ -344,6 +347,12 @@ def _formula_as_text(source: str) -> str | None:
         pieces.append(piece)
         position = found.end()
     return "".join(pieces).strip()
+
+
+def _accented_symbol(found: re.Match[str]) -> str:
+    told = found[2] or found[3]
+    letter = told if told.isdigit() else _math_symbol(told[1:])
+    return f"\\text{{{letter}{ACCENTS[found[1]]}}}" if letter else found[0]
 
 
 def _formula_piece(found: re.Match[str]) -> str | None:

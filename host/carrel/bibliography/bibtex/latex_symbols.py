@@ -54,7 +54,7 @@ SYMBOLS: Final = {
     "texthooktop": "ɓ", "textltailn": "ɲ", "textglotstop": "ʔ", "textbackprime": "‵",
     "textcurrency": "¤", "textflorin": "ƒ", "textbaht": "฿", "textwon": "₩", "textnaira": "₦",
     "textcolonmonetary": "₡", "textdong": "₫", "textlira": "₤", "textpeso": "₱",
-    "checkmark": "✓", "textsubring": "\u0325", "hyp": "-", "dash": "–", "Dash": "—",
+    "checkmark": "✓", "textsubring": "\u0325", "hyp": "-", "hyphen": "-", "dash": "–", "Dash": "—",
     "textreferencemark": "※", "textopenbullet": "◦",
     "textbigcircle": "◯", "textlangle": "〈", "textrangle": "〉",
 }  # fmt: skip

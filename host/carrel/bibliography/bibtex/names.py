@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from carrel.bibliography.item import Item, names_of
 
@@ -24,6 +25,8 @@ _PART = re.compile(r"\s*\"?([a-z]+(?:-i)?)\s*=\s*(.*?)\"?\s*", re.DOTALL | re.IG
 _OPTION = re.compile(r"(?:nosort|sort|unique|use|label)[a-z]*=\S+", re.IGNORECASE)
 #: A tilde over a letter, which is no tie.
 _TILDE = re.compile(r"\\~\s*(?:\{\s*([A-Za-z])\s*\}|([A-Za-z]))")
+#: Characters of the longest text that is split into the parts of a name.
+_MAX_NAME: Final = 2_000
 _AND = re.compile(r"\sand\s", re.IGNORECASE)
 #: A name that every reading splits alike: no braces, commands or ties, one comma at most.
 _PLAIN_NAME = re.compile(r"([A-Z][^\s\\{}~,=\"]*(?: [A-Z][^\s\\{}~,=\"]*)*+), ([A-Z][^\\{}~,=\"]*)")
@@ -45,6 +48,8 @@ def read_names(source: str) -> list[CslName]:
 
 @lru_cache(maxsize=4096)
 def _read_name(source: str) -> CslName:
+    if len(source) > _MAX_NAME:
+        return {"literal": _text(source)}
     plain = _PLAIN_NAME.fullmatch(source)
     if plain:
         return {"family": _text(plain[1]), "given": _text(plain[2])}

@@ -208,7 +208,7 @@ def _read_numbers(item: Item, kind: str, fields: Mapping[str, str]) -> None:
 
 def _pages(source: str) -> str:
     """Returns a range of pages with a hyphen: `12-34`, `12-34, 56`."""
-    text = decode_latex(_DASHES.sub("-", source)).replace("\u2013", "-")
+    text = decode_latex(_DASHES.sub("-", " ".join(source.split()))).replace("\u2013", "-")
     text = re.sub(r"\s*-\s*(?=\d)", "-", text)
     return re.sub(r"\s*,\s*", ", ", text).strip("- ,")
 
