@@ -10,7 +10,6 @@ import pytest
 from carrel.api import Carrel
 from carrel.citations import Citation, CitationEngine, CitationItem, find_style
 from carrel.config import Config
-from carrel.config.model import BUILTIN_PLUGINS
 from citations import oracle
 from citations.clusters import clusters
 from citations.differences import Agreement, compare, listing, summary
@@ -24,8 +23,8 @@ IN_TEXT = 0.96
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CitationEngine]:
-    if "csl" not in BUILTIN_PLUGINS:
-        pytest.skip("the component csl is not built yet")
+    if not (oracle.ROOT / "host" / "carrel" / "components" / "csl.wasm").is_file():
+        pytest.skip("the component csl is not built; scripts/build-wasm builds it")
     folder = tmp_path_factory.mktemp("cache")
     config = Config(cache_dir=folder / "cache", data_dir=folder / "data")
     with Carrel(config) as host:
