@@ -14,7 +14,7 @@ pub(crate) struct Entry {
     pub(crate) label: Option<Vec<Node>>,
 }
 
-impl Processor<'_> {
+impl Processor {
     /// Renders the entries of items, in the given order.
     pub(crate) fn entries(&self, order: &[usize]) -> Vec<Entry> {
         let mut before: Option<Vec<String>> = None;

@@ -16,7 +16,7 @@ use crate::style::elements::{Branch, Condition, Element, Position, TextSource};
 use crate::style::{KeySource, Style};
 
 /// A style applied to items.
-pub(crate) struct Processor<'p> {
+pub(crate) struct Processor {
     pub(crate) style: Style,
     pub(crate) locale: Locale,
     pub(crate) items: Vec<Item>,
@@ -24,10 +24,9 @@ pub(crate) struct Processor<'p> {
     /// Persons whose given names tell them apart everywhere.
     pub(crate) persons: Persons,
     tests_ambiguity: bool,
-    marker: std::marker::PhantomData<&'p ()>,
 }
 
-impl Processor<'_> {
+impl Processor {
     /// A processor for a style, in the locale `language` or that of the style.
     pub(crate) fn new(
         style: Style,
@@ -42,15 +41,7 @@ impl Processor<'_> {
         let tests_ambiguity =
             tests(&style.citation.elements) || style.macros.values().any(|m| tests(m));
         let persons = Persons::default();
-        Self {
-            style,
-            locale,
-            items,
-            decided,
-            persons,
-            tests_ambiguity,
-            marker: std::marker::PhantomData,
-        }
+        Self { style, locale, items, decided, persons, tests_ambiguity }
     }
 
     /// Numbers the items in the order of the bibliography, and tells their citations apart. Returns

@@ -160,10 +160,10 @@ fn read_locales(style: &str, folder: &Path) -> Map<String, Value> {
     for file in fs::read_dir(folder).expect("CSL_LOCALES is a folder").flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
         let name = name.trim_start_matches("locales-").trim_end_matches(".xml").to_owned();
-        if name == "en-US" || name == base || name.starts_with(&format!("{base}-")) {
-            if let Ok(text) = fs::read_to_string(file.path()) {
-                found.insert(name, Value::String(text));
-            }
+        if (name == "en-US" || name == base || name.starts_with(&format!("{base}-")))
+            && let Ok(text) = fs::read_to_string(file.path())
+        {
+            found.insert(name, Value::String(text));
         }
     }
     found

@@ -11,7 +11,7 @@ pub(super) fn names_of(nodes: &[Node]) -> Option<String> {
 }
 
 /// Joins cites with the delimiters of the layout.
-pub(super) fn joined(processor: &Processor<'_>, cites: Vec<RenderedCite<'_>>) -> Vec<Node> {
+pub(super) fn joined(processor: &Processor, cites: Vec<RenderedCite<'_>>) -> Vec<Node> {
     let options = &processor.style.citation.options;
     match options.collapse {
         Some(Collapse::CitationNumber) => numbers(processor, cites),
@@ -35,7 +35,7 @@ fn push(out: &mut Vec<Node>, delimiter: &str, nodes: Vec<Node>) {
     out.push(Node::plain(nodes));
 }
 
-fn numbers(processor: &Processor<'_>, cites: Vec<RenderedCite<'_>>) -> Vec<Node> {
+fn numbers(processor: &Processor, cites: Vec<RenderedCite<'_>>) -> Vec<Node> {
     let layout = &processor.style.citation;
     let delimiter = layout.delimiter.as_str();
     let after = layout.options.after_collapse_delimiter.as_deref().unwrap_or(delimiter);
@@ -76,7 +76,7 @@ fn numbers(processor: &Processor<'_>, cites: Vec<RenderedCite<'_>>) -> Vec<Node>
 
 /// Cites of the same names are put together; with a collapse, the names are shown once.
 fn authors(
-    processor: &Processor<'_>,
+    processor: &Processor,
     cites: Vec<RenderedCite<'_>>,
     collapse: Option<Collapse>,
 ) -> Vec<Node> {
@@ -144,7 +144,7 @@ fn authors(
 
 /// Writes the suffixes of cites of one year; the first of the run was written with its year.
 fn flush(
-    processor: &Processor<'_>,
+    processor: &Processor,
     nodes: &mut Vec<Node>,
     run: &mut Vec<usize>,
     collapse: Option<Collapse>,
@@ -168,7 +168,7 @@ fn flush(
             nodes.push(Node::text(delimiter));
             nodes.push(Node::text(suffix(items[at])));
         }
-        if end >= at + 2 || (end == at + 1 && end + 1 == items.len() && false) {
+        if end >= at + 2 {
             nodes.push(Node::text("–"));
             nodes.push(Node::text(suffix(items[end])));
             at = end + 1;

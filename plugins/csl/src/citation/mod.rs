@@ -26,7 +26,7 @@ pub(crate) struct RenderedCite<'c> {
     pub(crate) names: Option<String>,
 }
 
-impl Processor<'_> {
+impl Processor {
     /// Renders a citation's cites in their order.
     pub(crate) fn citation(&self, cites: &[CiteItem]) -> Vec<Node> {
         let layout = &self.style.citation;

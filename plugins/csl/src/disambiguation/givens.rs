@@ -8,7 +8,7 @@ use crate::render::{Given, Persons};
 use crate::style::options::GivenRule;
 
 /// Expands the given names of different persons whose names are shown alike.
-pub(super) fn expand_everywhere(processor: &mut Processor<'_>, order: &[usize], rule: GivenRule) {
+pub(super) fn expand_everywhere(processor: &mut Processor, order: &[usize], rule: GivenRule) {
     let primary = matches!(rule, GivenRule::PrimaryName | GivenRule::PrimaryNameWithInitials);
     let initials =
         matches!(rule, GivenRule::AllNamesWithInitials | GivenRule::PrimaryNameWithInitials);
@@ -39,7 +39,7 @@ fn family(name: &Name) -> String {
 
 /// How much of a given name tells a person from the others of that family name.
 fn needed(
-    processor: &Processor<'_>,
+    processor: &Processor,
     person: &Name,
     same: &HashSet<Name>,
     initials: bool,

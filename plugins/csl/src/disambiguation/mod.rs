@@ -13,7 +13,7 @@ use crate::style::options::GivenRule;
 const MOST_CONDITIONS: usize = 4;
 
 /// Decides for all items, in the order of year suffixes.
-pub(crate) fn decide(processor: &mut Processor<'_>, order: &[usize]) {
+pub(crate) fn decide(processor: &mut Processor, order: &[usize]) {
     let options = processor.style.citation.options.clone();
     if options.add_givenname && options.givenname_rule != GivenRule::ByCite {
         givens::expand_everywhere(processor, order, options.givenname_rule);
@@ -46,7 +46,7 @@ pub(crate) fn decide(processor: &mut Processor<'_>, order: &[usize]) {
 }
 
 /// The items whose citations read alike, in the given order; groups of at least two.
-fn groups(processor: &Processor<'_>, items: &[usize]) -> Vec<Vec<usize>> {
+fn groups(processor: &Processor, items: &[usize]) -> Vec<Vec<usize>> {
     let mut by_text: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for &item in items {

@@ -30,12 +30,7 @@ enum Step {
 }
 
 /// Tells the citations of a group apart, as far as names can.
-pub(super) fn settle(
-    processor: &mut Processor<'_>,
-    mut group: Vec<usize>,
-    names: bool,
-    givens: bool,
-) {
+pub(super) fn settle(processor: &mut Processor, mut group: Vec<usize>, names: bool, givens: bool) {
     if !(names || givens) {
         return;
     }
@@ -101,7 +96,7 @@ fn max(left: &[usize], right: &[usize]) -> Vec<usize> {
 }
 
 /// The steps for a group, in their order.
-fn steps(processor: &Processor<'_>, group: &[usize], names: bool, givens: bool) -> Vec<Step> {
+fn steps(processor: &Processor, group: &[usize], names: bool, givens: bool) -> Vec<Step> {
     let mut sizes: Vec<(usize, usize)> = Vec::new();
     for &item in group {
         for (list, (people, shown)) in processor.shown_lists(item).into_iter().enumerate() {
@@ -152,14 +147,14 @@ fn apply(steps: &[Step], next: &mut usize, base: &mut Shown) {
 }
 
 /// The items whose citations read like that of the first one, itself included, and the others.
-fn scan(processor: &mut Processor<'_>, list: &[usize], base: &Shown) -> (Vec<usize>, Vec<usize>) {
+fn scan(processor: &mut Processor, list: &[usize], base: &Shown) -> (Vec<usize>, Vec<usize>) {
     register(processor, list, base);
     let first = processor.bare_citation(list[0]);
     list.iter().partition(|item| **item == list[0] || processor.bare_citation(**item) == first)
 }
 
 /// Decides what is shown of items.
-fn register(processor: &mut Processor<'_>, items: &[usize], shown: &Shown) {
+fn register(processor: &mut Processor, items: &[usize], shown: &Shown) {
     for &item in items {
         let decided = &mut processor.decided[item];
         decided.least_names.clone_from(&shown.least);

@@ -57,10 +57,10 @@ impl Date {
                 return Some(date);
             }
         }
-        if let Some(literal) = members.get("literal").and_then(super::text) {
-            if !literal.is_empty() {
-                return Some(Self { literal: Some(literal), circa, ..Self::default() });
-            }
+        if let Some(literal) = members.get("literal").and_then(super::text)
+            && !literal.is_empty()
+        {
+            return Some(Self { literal: Some(literal), circa, ..Self::default() });
         }
         if let Some(raw) = members.get("raw").and_then(super::text) {
             let mut date = Self::parse(&raw)?;
@@ -200,10 +200,10 @@ mod raw {
     /// Splits a range at its slash, dash, or a hyphen between words.
     fn range(text: &str) -> (&str, Option<&str>) {
         let slashes = text.matches('/').count();
-        if slashes == 1 {
-            if let Some((start, end)) = text.split_once('/') {
-                return (start, Some(end));
-            }
+        if slashes == 1
+            && let Some((start, end)) = text.split_once('/')
+        {
+            return (start, Some(end));
         }
         for dash in ['–', '—'] {
             if let Some((start, end)) = text.split_once(dash) {
@@ -211,14 +211,15 @@ mod raw {
             }
         }
         let words = text.chars().any(char::is_alphabetic) && !iso(text);
-        if text.matches('-').count() == 1 && !text.starts_with('-') {
-            if let Some((start, end)) = text.split_once('-') {
-                let years = [start, end]
-                    .iter()
-                    .all(|part| part.trim().len() == 4 && part.trim().parse::<u32>().is_ok());
-                if words || years {
-                    return (start, Some(end));
-                }
+        if text.matches('-').count() == 1
+            && !text.starts_with('-')
+            && let Some((start, end)) = text.split_once('-')
+        {
+            let years = [start, end]
+                .iter()
+                .all(|part| part.trim().len() == 4 && part.trim().parse::<u32>().is_ok());
+            if words || years {
+                return (start, Some(end));
             }
         }
         (text, None)
@@ -303,11 +304,11 @@ mod raw {
             } else if let Some(at) = SEASONS.iter().position(|season| *season == bare) {
                 found.season = Some(if at == 4 { 3 } else { at + 1 }.to_string());
                 known = true;
-            } else if matches!(lower.as_str(), "bc" | "bce") {
-                if let Some(last) = numbers.last_mut() {
-                    found.year = Some(-*last);
-                    numbers.pop();
-                }
+            } else if matches!(lower.as_str(), "bc" | "bce")
+                && let Some(last) = numbers.last_mut()
+            {
+                found.year = Some(-*last);
+                numbers.pop();
             }
         }
         for number in numbers {

@@ -103,12 +103,12 @@ impl Item {
         }
         item.alias("title-short", "shortTitle");
         item.alias("container-title-short", "journalAbbreviation");
-        if !item.texts.contains_key("page-first") {
-            if let Some(page) = item.texts.get("page") {
-                let end = page.find(['-', '–', ',', '&']).unwrap_or(page.len());
-                let first = page[..end].trim().to_owned();
-                item.texts.insert("page-first".to_owned(), first);
-            }
+        if !item.texts.contains_key("page-first")
+            && let Some(page) = item.texts.get("page")
+        {
+            let end = page.find(['-', '–', ',', '&']).unwrap_or(page.len());
+            let first = page[..end].trim().to_owned();
+            item.texts.insert("page-first".to_owned(), first);
         }
         Some(item)
     }
@@ -155,10 +155,10 @@ impl Item {
     }
 
     fn alias(&mut self, name: &str, other: &str) {
-        if !self.texts.contains_key(name) {
-            if let Some(text) = self.texts.get(other).cloned() {
-                self.texts.insert(name.to_owned(), text);
-            }
+        if !self.texts.contains_key(name)
+            && let Some(text) = self.texts.get(other).cloned()
+        {
+            self.texts.insert(name.to_owned(), text);
         }
     }
 

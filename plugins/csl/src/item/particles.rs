@@ -9,15 +9,15 @@ pub(super) fn parse(name: &mut Name) {
         name.family = name.family[1..name.family.len() - 1].to_owned();
         return;
     }
-    if name.suffix.is_empty() {
-        if let Some((given, suffix)) = name.given.split_once(',') {
-            let comma = suffix.starts_with('!');
-            let suffix = suffix.trim_start_matches('!').trim().to_owned();
-            if !suffix.is_empty() {
-                name.comma_suffix = comma;
-                name.suffix = suffix;
-                name.given = given.trim().to_owned();
-            }
+    if name.suffix.is_empty()
+        && let Some((given, suffix)) = name.given.split_once(',')
+    {
+        let comma = suffix.starts_with('!');
+        let suffix = suffix.trim_start_matches('!').trim().to_owned();
+        if !suffix.is_empty() {
+            name.comma_suffix = comma;
+            name.suffix = suffix;
+            name.given = given.trim().to_owned();
         }
     }
     let (particle, family) = leading(&name.family);

@@ -177,10 +177,10 @@ impl Locale {
             exact.map(|one| one.text.as_str()).or(neutral)
         };
         let whole = format!("ordinal-{number:02}");
-        if number < 100 {
-            if let Some(text) = of(&whole, &|one| one.matching == OrdinalMatch::WholeNumber) {
-                return text;
-            }
+        if number < 100
+            && let Some(text) = of(&whole, &|one| one.matching == OrdinalMatch::WholeNumber)
+        {
+            return text;
         }
         let two = number % 100;
         if two > 9 {

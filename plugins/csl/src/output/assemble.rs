@@ -204,7 +204,7 @@ fn is_punctuation(c: char) -> bool {
 fn meet(left: char, right: char) -> Meeting {
     match (left, right) {
         (left, right) if left == right => Meeting::Left,
-        ('!' | '?', '.' | ':' | ';') if !(right == ';') => Meeting::Left,
+        ('!' | '?', '.' | ':' | ';') if (right != ';') => Meeting::Left,
         (':', '.') => Meeting::Left,
         (':', '!' | '?') => Meeting::Right,
         (';', '.' | ':') => Meeting::Left,

@@ -23,7 +23,7 @@ enum Side {
 impl<'a> Context<'a> {
     pub(super) fn date(&mut self, date: &'a Date) -> Rendered {
         let item = self.item;
-        if self.suppressed.iter().any(|one| *one == date.variable) {
+        if self.suppressed.contains(&date.variable) {
             return Rendered::variable(None);
         }
         let Some(value) = item.dates.get(&date.variable) else { return Rendered::variable(None) };

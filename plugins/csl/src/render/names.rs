@@ -88,10 +88,10 @@ impl<'a> Context<'a> {
     fn first_substitute(&mut self, elements: &'a [Element], own: &'a Names) -> Option<Rendered> {
         for element in elements {
             if let Element::Choose(branches) = element {
-                if let Some(branch) = self.branch(branches) {
-                    if let Some(found) = self.first_substitute(branch, own) {
-                        return Some(found);
-                    }
+                if let Some(branch) = self.branch(branches)
+                    && let Some(found) = self.first_substitute(branch, own)
+                {
+                    return Some(found);
                 }
                 continue;
             }

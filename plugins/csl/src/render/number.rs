@@ -22,10 +22,10 @@ impl<'a> Context<'a> {
         };
         self.record(name);
         let gender = self.locale.gender(name);
-        if self.place == Place::SortKey {
-            if let Ok(number) = value.parse::<u64>() {
-                return Rendered::variable(Some(Node::text(format!("{number:08}"))));
-            }
+        if self.place == Place::SortKey
+            && let Ok(number) = value.parse::<u64>()
+        {
+            return Rendered::variable(Some(Node::text(format!("{number:08}"))));
         }
         let text = if matches!(name, "page" | "page-first") {
             super::pages::range(&value, self)
@@ -93,10 +93,10 @@ fn parts(value: &str) -> Vec<Part<'_>> {
             (" et ", " et "),
             (" und ", " und "),
         ] {
-            if let Some(at) = rest.find(sign) {
-                if found.is_none_or(|(before, ..)| at < before) {
-                    found = Some((at, sign.len(), shown));
-                }
+            if let Some(at) = rest.find(sign)
+                && found.is_none_or(|(before, ..)| at < before)
+            {
+                found = Some((at, sign.len(), shown));
             }
         }
         let Some((at, length, shown)) = found else {

@@ -54,6 +54,9 @@ impl<'t, 'd> Xml<'t, 'd> {
     }
 }
 
+/// A test of a condition, made from a word of its attribute.
+type Test = fn(String) -> Condition;
+
 /// Reads a style.
 pub(super) fn style(xml: &str) -> Result<Style, Error> {
     let tree = Tree::read(xml.trim_start_matches('\u{feff}').trim_start(), "a CSL style")?;
@@ -456,7 +459,7 @@ fn branch(node: Xml<'_, '_>) -> Option<Branch> {
         if let Some(value) = node.is("disambiguate") {
             conditions.push(Condition::Disambiguate(value));
         }
-        let tests: [(&str, fn(String) -> Condition); 5] = [
+        let tests: [(&str, Test); 5] = [
             ("is-numeric", Condition::IsNumeric),
             ("is-uncertain-date", Condition::IsUncertainDate),
             ("locator", Condition::Locator),

@@ -1,7 +1,12 @@
 //! Checks the invariants of every result, for valid and invalid requests. Shared by the tests and the
 //! fuzz target.
 
-#![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
+#![allow(
+    unreachable_pub,
+    dead_code,
+    clippy::expect_used,
+    reason = "each test takes this file in as its own module"
+)]
 
 use carrel_csl::Csl;
 #[cfg(test)]
