@@ -3,6 +3,7 @@
     CarrelError
     ├── ConfigError            the configuration cannot be used            config
     ├── ArgumentError          arguments do not fit a tool's schema        invalid_arguments
+    ├── RequestRefusedError    a surface answers with a JSON-RPC error     invalid_arguments
     ├── UnknownNameError       no such tool, plugin or format              unknown_tool
     │   ├── HiddenToolError    the configuration hides the tool
     │   └── MissingPluginsError  plugins that may have it were not loaded

@@ -278,3 +278,17 @@ def test_an_author_without_a_form_in_the_style_is_left_out(
     (cite.folder / "paper.md").write_text("As @doe2020 says.\n")
     out = cite("paper.md", "--items", "items.json", "--citations")[1]
     assert out.splitlines()[0] == "1:4: [1]"
+
+
+def test_style_locale_and_library_are_those_of_the_settings(
+    cite: Cite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"library": {"style": "ieee", "locale": "de-DE"}}
+    (cite.folder / "carrel.json").write_text(json.dumps(settings))
+    (cite.folder / "mine.json").write_text(json.dumps(ITEMS[:2]))
+    monkeypatch.setenv("CARREL_CONFIG", str(cite.folder / "carrel.json"))
+    assert cite("--library", "mine.json", "doe2020")[1] == "doe2020, First\n"
+    asked = cite.csl.requests[-1]
+    assert ("IEEE" in asked["style"], asked["locale"]) == (True, "de-DE")
+    cite("--library", "mine.json", "--style", "apa", "--locale", "fr-FR", "doe2020")
+    assert cite.csl.requests[-1]["locale"] == "fr-FR"

@@ -24,6 +24,7 @@ def tree(kind: type[CarrelError]) -> list[type[CarrelError]]:
 EXAMPLES: list[CarrelError] = [
     errors.ConfigError(["a", "b"], path="carrel.toml"),
     errors.ArgumentError(["count: 0 is too small"], plugin="p", tool="t"),
+    errors.RequestRefusedError(-32000, "Reference not found: nobody"),
     errors.UnknownNameError("tool", "arxiv_qery", known=["arxiv_query"]),
     errors.HiddenToolError("p_t", plugin="p", grant='plugins.p.runtime_config.tools += "t"'),
     errors.MissingPluginsError("p_t", known=["q_t"], failed={"p": errors.LoadError("p: gone")}),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from carrel._lazy import import_name
-from carrel.cli.command import command
+from carrel.cli.command import LIBRARY, command
 from carrel.cli.document import STDIN, document_text, read_document
 from carrel.cli.output import stdout_is_terminal, write_json_text, write_text
 from carrel.cli.report import FAILED, OK, complain, report
@@ -47,7 +47,7 @@ class _Shown:
     jsonl: bool
 
 
-@command("cite", example="cite paper.md --items library.json --style ieee")
+@command("cite", example="cite paper.md --items library.json --style ieee", options=(LIBRARY,))
 @click.argument("works", metavar="[KEY… | MANUSCRIPT]", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--items",
@@ -59,11 +59,12 @@ class _Shown:
     "--style",
     "style_name",
     metavar="NAME|FILE",
-    default="apa",
-    help="A style by name, such as ieee, or a .csl file.  [default: apa]",
+    help="A style by name, such as ieee, or a .csl file; that of the settings, or apa, by default.",
 )
 @click.option(
-    "--locale", metavar="TAG", help="The language, such as de-DE, in place of the style's."
+    "--locale",
+    metavar="TAG",
+    help="The language, such as de-DE, in place of that of the settings or the style.",
 )
 @click.option(
     "--format",
@@ -79,7 +80,7 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
     works: tuple[str, ...],
     items_file: str | None,
-    style_name: str,
+    style_name: str | None,
     locale: str | None,
     output_format: OutputFormat,
     citations: bool,
@@ -99,10 +100,11 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
     """
     if list_styles:
         return _show_styles(jsonl=jsonl)
-    style = styles.find_style(style_name, files=True)
-    language = find_locale(locale) if locale is not None else None
-    shown = _Shown(output_format, citations, jsonl)
     config = session.config()
+    style = styles.find_style(style_name or config.library.style, files=True)
+    tag = locale or config.library.locale
+    language = find_locale(tag) if tag is not None else None
+    shown = _Shown(output_format, citations, jsonl)
     cap = config.limits_for("").response_bytes
     manuscript = _manuscript(works)
     if manuscript == STDIN == items_file:

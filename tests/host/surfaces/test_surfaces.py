@@ -33,7 +33,7 @@ from support.guests import guest
 from support.manifests import manifest_text
 from support.modules import answering_module
 
-NAMES = ["doiget", "hyper-mcp", "pubmed-mcp-server"]
+NAMES = ["doiget", "hyper-mcp", "pubmed-mcp-server", "reference-manager"]
 #: The surfaces that list their tools.
 LISTING = ["doiget", "pubmed-mcp-server"]
 

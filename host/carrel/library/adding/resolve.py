@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundWork:
+class ResolvedItem:
     """A work of the sources as an item, with the sources that have it."""
 
     item: Item
@@ -40,13 +40,15 @@ class WorkFinder:
         self._lookup = Lookup(plugins, config)
         self._resolver = PaperResolver(plugins, config)
 
-    def by_identifier(self, ids: Sequence[Id], call: Call) -> Mapping[Id, FoundWork | CarrelError]:
+    def by_identifier(
+        self, ids: Sequence[Id], call: Call
+    ) -> Mapping[Id, ResolvedItem | CarrelError]:
         """Returns the work of each identifier, or why there is none.
 
         Raises:
             Cancelled: the call was cancelled.
         """
-        found: dict[Id, FoundWork | CarrelError] = {}
+        found: dict[Id, ResolvedItem | CarrelError] = {}
         distinct = list(dict.fromkeys(ids))
         for start in range(0, len(distinct), MAX_IDS):
             part = distinct[start : start + MAX_IDS]
@@ -58,7 +60,7 @@ class WorkFinder:
                     found[one] = _as_found(result.works[item.work], one)
         return found
 
-    def by_citation(self, citation: str, call: Call) -> FoundWork:
+    def by_citation(self, citation: str, call: Call) -> ResolvedItem:
         """Returns the work that a citation means.
 
         Raises:
@@ -74,7 +76,7 @@ def _asked(one: Id) -> str:
     return one.id if one.type in {"doi", "pmcid"} else f"{one.type}:{one.id}"
 
 
-def _as_found(merged: MergedWork, asked: Id | None) -> FoundWork:
+def _as_found(merged: MergedWork, asked: Id | None) -> ResolvedItem:
     sources = merged.provenance.get("authors", ())
     item = with_divided_names(item_from_work(merged.work), sources)
     del item["id"]  # the library makes a key of author and year
@@ -87,7 +89,7 @@ def _as_found(merged: MergedWork, asked: Id | None) -> FoundWork:
         item["ISBN"] = asked.id
     if custom:
         item["custom"] = {**item.get("custom", {}), **custom}
-    return FoundWork(item, tuple(merged.sources))
+    return ResolvedItem(item, tuple(merged.sources))
 
 
 def _absent(one: Id, item: LookupItem) -> CarrelError:

@@ -14,7 +14,7 @@ from carrel.tools.host_tool import host_limits
 from .detect import Input, detect
 from .files import ReadFile, identifier_of_pdf, is_pdf
 from .outcome import InputOutcome
-from .resolve import FoundWork, WorkFinder
+from .resolve import ResolvedItem, WorkFinder
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -166,7 +166,7 @@ class _Job:
         )
         self.id = None
 
-    def take(self, found: FoundWork | CarrelError) -> None:
+    def take(self, found: ResolvedItem | CarrelError) -> None:
         """Takes the work of an identifier or citation, or the reason why there is none."""
         if isinstance(found, CarrelError):
             self.entries.append(InputOutcome.of_error(self.input.source, self.kind, found))
