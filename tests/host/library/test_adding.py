@@ -211,6 +211,15 @@ def test_a_preprint_has_its_arxiv_id_and_a_doi(config: Config, tmp_path: Path) -
     assert kept["custom"]["arxiv_id"] == "2307.90101"
 
 
+def test_a_published_eprint_is_kept_without_its_archive(config: Config, tmp_path: Path) -> None:
+    work = crossref_work(DOI, title=["Drawers of infinite depth"])
+    exchanges = [arxiv("2307.90101", doi=DOI), *crossref(DOI, work), not_in_pubmed(22, DOI)]
+    add(config, tmp_path, "arXiv:2307.90101", exchanges)
+    [kept] = stored(tmp_path)
+    assert (kept["DOI"], kept["custom"]["arxiv_id"]) == (DOI, "2307.90101")
+    assert not [name for name in kept if name.startswith("archive")]
+
+
 def test_a_key_of_a_bibliography_is_kept_and_a_number_is_none(
     config: Config, tmp_path: Path
 ) -> None:

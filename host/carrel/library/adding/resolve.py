@@ -85,6 +85,9 @@ def _as_found(merged: MergedWork, asked: Id | None) -> ResolvedItem:
         custom["arxiv_id"] = without_version(merged.work.ids.arxiv)
         # A preprint without a journal's DOI is cited by the one that arXiv registers for it.
         item.setdefault("DOI", f"10.48550/arXiv.{custom['arxiv_id']}")
+        if item.get("container-title") and item.get("archive") == "arXiv":
+            # A published article is cited without the archive of its e-print.
+            item = {name: value for name, value in item.items() if not name.startswith("archive")}
     if asked is not None and asked.type == "isbn" and not item.get("ISBN"):
         item["ISBN"] = asked.id
     if custom:

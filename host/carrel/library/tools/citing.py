@@ -77,7 +77,7 @@ class LibraryCiter:
                 rendered = self._engine.bibliography(
                     found, style, locale=locale, output_format=output, call=call
                 )
-                texts = {one.id: one.text for one in rendered.entries}
+                texts = {one.id: one.text.strip() for one in rendered.entries}
             warnings = [one.message for one in rendered.warnings]
         told = [
             {"id": given, "text": texts.get(str(items[given]["id"]), "")}
