@@ -23,7 +23,7 @@ class BibliographyEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BibliographyLayout:
     """How a style sets its bibliography.
 
     Attributes:
@@ -63,7 +63,7 @@ class Rendering:
 
     citations: tuple[str, ...] = ()
     entries: tuple[BibliographyEntry, ...] = ()
-    layout: Layout = field(default_factory=Layout)
+    layout: BibliographyLayout = field(default_factory=BibliographyLayout)
     unknown: tuple[str, ...] = ()
     warnings: tuple[RenderWarning, ...] = ()
 
@@ -77,7 +77,9 @@ class Rendering:
                 BibliographyEntry(str(one["id"]), str(one["text"]), one.get("label"))
                 for one in document.get("bibliography") or ()
             ),
-            Layout(**{name: layout[name] for name in Layout.__slots__ if name in layout}),
+            BibliographyLayout(
+                **{name: layout[name] for name in BibliographyLayout.__slots__ if name in layout}
+            ),
             tuple(map(str, document.get("unknown") or ())),
             tuple(
                 RenderWarning(str(one["code"]), str(one["message"]))

@@ -2,7 +2,7 @@
 
 use crate::output::{Mark, Node, Span, case, decorate, markup, plain};
 use crate::processor::Processor;
-use crate::render::{Cite, Place};
+use crate::render::{Cite, RenderTarget};
 use crate::style::elements::{Common, Display};
 use crate::style::options::SubstituteRule;
 
@@ -24,7 +24,8 @@ impl Processor {
     fn entry(&self, item: usize, before: &mut Option<Vec<String>>) -> Option<Entry> {
         let layout = self.style.bibliography.as_ref()?;
         let cite = Cite::default();
-        let mut context = self.context(item, &cite, &self.decided[item], Place::Bibliography);
+        let mut context =
+            self.context(item, &cite, &self.decided[item], RenderTarget::Bibliography);
         let mut fields: Vec<Vec<Node>> = Vec::new();
         for element in &layout.elements {
             let nodes = context.element(element).nodes;

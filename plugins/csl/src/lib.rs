@@ -53,7 +53,13 @@ impl Plugin for Csl {
 /// Sets the citations and the bibliography of a request.
 fn process(document: &str) -> Result<Response, Error> {
     let request = Request::read(document)?;
-    let Request { style, locales, locale, format, items, unknown, warnings, .. } = request;
+    if let Some(needs) = request.needs() {
+        return Ok(Response { needs: Some(needs), ..Response::default() });
+    }
+    let Request { mut style, locales, locale, format, items, unknown, warnings, .. } = request;
+    if locale.is_some() {
+        style.default_locale.clone_from(&locale);
+    }
     let mut processor = Processor::new(style, &locales, locale.as_deref(), items);
     let mut clusters = request.citations;
     let mut order: Vec<usize> = Vec::new();

@@ -10,7 +10,7 @@ use crate::locale::{Layer, Locale};
 use crate::output::assemble::assemble;
 use crate::output::format::{Format, write};
 use crate::output::{Node, plain};
-use crate::render::{Cite, Context, Decided, Persons, Place};
+use crate::render::{Cite, Context, Decided, Persons, RenderTarget};
 use crate::sort;
 use crate::style::elements::{Branch, Condition, Element, Position, TextSource};
 use crate::style::{KeySource, Style};
@@ -140,14 +140,14 @@ impl Processor {
     pub(crate) fn bare_citation(&self, item: usize) -> String {
         let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
         let decided = Decided { year_suffix: None, ..self.decided[item].clone() };
-        let mut context = self.context(item, &cite, &decided, Place::Citation);
+        let mut context = self.context(item, &cite, &decided, RenderTarget::Citation);
         plain(&context.elements(&self.style.citation.elements).nodes)
     }
 
     /// The lists of names in an item's citation, with the number of names shown of each.
     pub(crate) fn shown_lists(&self, item: usize) -> Vec<(Vec<Name>, usize)> {
         let cite = Cite { position: Some(Position::Subsequent), ..Cite::default() };
-        let mut context = self.context(item, &cite, &self.decided[item], Place::Citation);
+        let mut context = self.context(item, &cite, &self.decided[item], RenderTarget::Citation);
         context.elements(&self.style.citation.elements);
         context.shown
     }
@@ -156,7 +156,8 @@ impl Processor {
     pub(crate) fn entry_lists(&self, item: usize) -> Vec<(Vec<Name>, usize)> {
         let Some(layout) = &self.style.bibliography else { return Vec::new() };
         let cite = Cite::default();
-        let mut context = self.context(item, &cite, &self.decided[item], Place::Bibliography);
+        let mut context =
+            self.context(item, &cite, &self.decided[item], RenderTarget::Bibliography);
         context.elements(&layout.elements);
         context.shown
     }
@@ -167,15 +168,15 @@ impl Processor {
         item: usize,
         cite: &'c Cite,
         decided: &'c Decided,
-        place: Place,
+        target: RenderTarget,
     ) -> Context<'c> {
-        let names = match (&self.style.bibliography, place) {
-            (Some(layout), Place::Bibliography) => &layout.names,
+        let names = match (&self.style.bibliography, target) {
+            (Some(layout), RenderTarget::Bibliography) => &layout.names,
             _ => &self.style.citation.names,
         };
         let item = &self.items[item];
         let mut context =
-            Context::new(&self.style, &self.locale, item, cite, decided, names, place);
+            Context::new(&self.style, &self.locale, item, cite, decided, names, target);
         context.persons = Some(&self.persons);
         context
     }

@@ -11,7 +11,7 @@ use crate::item::{Item, text};
 use crate::locale::{self, Layer};
 use crate::output::format::Format;
 use crate::render::Cite;
-use crate::response::Warning;
+use crate::response::{Needs, Warning};
 use crate::style::Style;
 use crate::style::elements::Position;
 
@@ -83,6 +83,20 @@ impl Request {
             }
         }
         Ok(request)
+    }
+
+    /// What is missing before anything can be rendered: a dependent style's parent, or the text of
+    /// the style's own locale.
+    pub(crate) fn needs(&self) -> Option<Needs> {
+        let default_locale = self.style.default_locale.clone();
+        if self.style.parent.is_some() {
+            let independent_parent = self.style.parent.clone();
+            return Some(Needs { independent_parent, default_locale, ..Needs::default() });
+        }
+        let wanted = default_locale.filter(|_| self.locale.is_none())?;
+        let known = [wanted.as_str(), locale::primary_dialect(locale::base(&wanted))];
+        let there = known.iter().any(|name| self.locales.contains_key(*name));
+        (!there).then(|| Needs { locales: vec![wanted], ..Needs::default() })
     }
 
     fn read_locales(&mut self, members: &Map<String, Value>) {

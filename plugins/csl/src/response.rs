@@ -18,6 +18,24 @@ pub(crate) struct Response {
     pub(crate) unknown: Vec<String>,
     /// What was not as expected.
     pub(crate) warnings: Vec<Warning>,
+    /// What the request lacks; nothing was rendered then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) needs: Option<Needs>,
+}
+
+/// What a request lacks.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Needs {
+    /// The address of the independent style that a dependent one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) independent_parent: Option<String>,
+    /// The locale of the dependent style.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) default_locale: Option<String>,
+    /// Locales of which the request has no text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) locales: Vec<String>,
 }
 
 /// A citation.
@@ -93,6 +111,15 @@ impl Response {
             out.string("code", &warning.code);
             out.string("message", &warning.message);
         });
+        if let Some(needs) = &self.needs {
+            let mut out = object.object("needs");
+            out.optional("independent_parent", needs.independent_parent.as_deref());
+            out.optional("default_locale", needs.default_locale.as_deref());
+            if !needs.locales.is_empty() {
+                out.strings("locales", &needs.locales);
+            }
+            out.end();
+        }
         object.end();
         writer.finish()
     }

@@ -5,7 +5,7 @@ pub(crate) mod position;
 
 use crate::output::{Mark, Node, Span, case, markup};
 use crate::processor::Processor;
-use crate::render::{Cite, Place, Rendered};
+use crate::render::{Cite, RenderTarget, Rendered};
 use crate::sort;
 
 /// One item of a citation.
@@ -123,7 +123,7 @@ impl Processor {
 
     /// Renders an item by the citation's layout, without the layout's affixes.
     pub(crate) fn render_cite(&self, item: usize, cite: &Cite) -> Rendered {
-        let mut context = self.context(item, cite, &self.decided[item], Place::Citation);
+        let mut context = self.context(item, cite, &self.decided[item], RenderTarget::Citation);
         context.elements(&self.style.citation.elements)
     }
 }

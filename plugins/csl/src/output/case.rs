@@ -174,7 +174,7 @@ pub(crate) fn capitalize_leading_term(nodes: &mut [Node]) {
 }
 
 /// Where a word is.
-struct Place {
+struct RenderTarget {
     first: bool,
     last: bool,
     /// Behind a colon, question mark or exclamation mark.
@@ -188,7 +188,7 @@ fn is_separator(c: char) -> bool {
 }
 
 /// Applies a function to every word, with its place; `None` leaves the word.
-fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &Place) -> Option<String>) {
+fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &RenderTarget) -> Option<String>) {
     let mut total = 0;
     each(nodes, &mut |text| {
         total += text.split(is_separator).filter(|word| has_letter(word)).count();
@@ -206,7 +206,8 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &Place) -> Option<Stri
             if has_letter(word) {
                 count += 1;
                 let hyphen = rest[end..].starts_with('-');
-                let place = Place { first: count == 1, last: count == total, restarts, hyphen };
+                let place =
+                    RenderTarget { first: count == 1, last: count == total, restarts, hyphen };
                 restarts = false;
                 match change(word, &place) {
                     Some(changed) => out.push_str(&changed),

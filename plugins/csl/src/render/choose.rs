@@ -1,6 +1,6 @@
 //! `cs:choose`.
 
-use super::{Context, Place, Rendered, number};
+use super::{Context, RenderTarget, Rendered, number};
 use crate::style::elements::{Branch, Condition, Element, Match, Position};
 
 impl<'a> Context<'a> {
@@ -61,7 +61,7 @@ impl<'a> Context<'a> {
     }
 
     fn is_at(&self, wanted: Position) -> bool {
-        if self.place == Place::Bibliography {
+        if self.target == RenderTarget::Bibliography {
             return false;
         }
         let here = self.cite.position.unwrap_or(Position::First);

@@ -1,6 +1,6 @@
 //! `cs:date`.
 
-use super::{Context, Place, Rendered};
+use super::{Context, RenderTarget, Rendered};
 use crate::item::date::{Date as Value, Day};
 use crate::output::{Mark, Node, case, decorate};
 use crate::style::elements::{Date, DatePart, Form, Formatting, PartName, Precision};
@@ -28,10 +28,10 @@ impl<'a> Context<'a> {
         }
         let Some(value) = item.dates.get(&date.variable) else { return Rendered::variable(None) };
         self.record(&date.variable);
-        if self.place == Place::SortKey && value.start.is_some() {
+        if self.target == RenderTarget::SortKey && value.start.is_some() {
             return Rendered::variable(Some(Node::text(self.sortable(date, value))));
         }
-        if self.place == Place::SortKey && value.literal.is_some() {
+        if self.target == RenderTarget::SortKey && value.literal.is_some() {
             return Rendered { nodes: Vec::new(), called: true, filled: true };
         }
         if let Some(literal) = &value.literal {
@@ -186,7 +186,14 @@ impl<'a> Context<'a> {
         let form = part.form.as_deref();
         match part.name {
             PartName::Year => {
-                let mut nodes = vec![Node::text(self.year(moment.day.year, form)?)];
+                // The era stands behind the range.
+                let before_christ = bare && moment.day.year < 0;
+                let year = if before_christ {
+                    (-moment.day.year).to_string()
+                } else {
+                    self.year(moment.day.year, form)?
+                };
+                let mut nodes = vec![Node::text(year)];
                 if !bare {
                     self.append_suffix(&mut nodes, "");
                 }
@@ -238,14 +245,15 @@ impl<'a> Context<'a> {
             (..0, _) => format!("{}{}", -year, term("bc")),
             (0, _) => return None,
             (1000.., Some("short")) => format!("{:02}", year % 100),
-            (1..1000, _) => format!("{year}{}", term("ad")),
+            (1..500, _) => format!("{year}{}", term("ad")),
             _ => year.to_string(),
         })
     }
 
     /// Adds the year suffix where the style does not say its place.
     pub(super) fn append_suffix(&mut self, nodes: &mut Vec<Node>, before: &str) {
-        if self.suffixed || self.style.explicit_year_suffix || self.place == Place::SortKey {
+        if self.suffixed || self.style.explicit_year_suffix || self.target == RenderTarget::SortKey
+        {
             return;
         }
         if let Some(suffix) = self.decided.year_suffix.clone() {

@@ -63,7 +63,7 @@ pub(crate) struct Persons {
 
 /// Where an item is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RenderTarget {
     Citation,
     Bibliography,
     SortKey,
@@ -77,7 +77,7 @@ pub(crate) struct Context<'a> {
     pub(crate) cite: &'a Cite,
     pub(crate) decided: &'a Decided,
     pub(crate) names: &'a NameOptions,
-    pub(crate) place: Place,
+    pub(crate) target: RenderTarget,
     pub(crate) persons: Option<&'a Persons>,
     /// Variables that a `cs:substitute` has rendered.
     pub(crate) suppressed: Vec<String>,
@@ -133,7 +133,7 @@ impl<'a> Context<'a> {
         cite: &'a Cite,
         decided: &'a Decided,
         names: &'a NameOptions,
-        place: Place,
+        target: RenderTarget,
     ) -> Self {
         Self {
             style,
@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
             cite,
             decided,
             names,
-            place,
+            target,
             persons: None,
             suppressed: Vec::new(),
             lists: 0,

@@ -1,6 +1,6 @@
 //! One name: the order of its parts, particles, initials.
 
-use super::{Context, Place};
+use super::{Context, RenderTarget};
 use crate::item::name::Name;
 use crate::output::{Node, case, markup};
 use crate::style::Demote;
@@ -44,7 +44,7 @@ impl<'n> Styled<'n> {
             given: part(|name| &name.given),
             demote: context.style.demote,
             hyphen: context.style.initialize_with_hyphen,
-            sort_key: context.place == Place::SortKey,
+            sort_key: context.target == RenderTarget::SortKey,
         }
     }
 
@@ -248,11 +248,27 @@ fn gap(particle: &str) -> &'static str {
     }
 }
 
+/// Whether a letter can be an initial: a capital, or a letter of a script without capitals.
+fn is_initial(letter: char) -> bool {
+    let known = matches!(
+        letter,
+        'A'..='Z'
+            | '\u{c0}'..='\u{17f}'
+            | '\u{370}'..='\u{3ff}'
+            | '\u{400}'..='\u{42f}'
+            | '\u{590}'..='\u{5ff}'
+            | '\u{600}'..='\u{6ff}'
+            | '\u{e01}'..='\u{e5b}'
+    );
+    known && !letter.is_lowercase()
+}
+
 /// The initials of a given name. With `whole`, only what is an initial already is written as one.
 pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> String {
     if !given.chars().next().is_some_and(char::is_alphanumeric) {
         return given.to_owned();
     }
+    let given = if hyphen { given.to_owned() } else { given.replace('-', " ") };
     let spaced = given.replace('.', ". ");
     let mut out = String::new();
     // The last thing written is an initial, with `with` behind it.
@@ -266,12 +282,12 @@ pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> 
         let first = pieces.next().unwrap_or_default();
         if first.is_empty() {
             // A hyphen behind an initial: "J.-L.".
-            if !out.is_empty() {
+            if !out.is_empty() && !whole {
                 let end = out.trim_end().len();
                 out.truncate(end);
             }
         }
-        let capital = first.is_empty() || first.chars().next().is_some_and(char::is_uppercase);
+        let capital = first.is_empty() || first.chars().next().is_some_and(is_initial);
         let single = first.chars().count() == 1;
         let keeps = if whole { !(capital && (single || abbreviated)) } else { !capital };
         if keeps {
@@ -279,8 +295,8 @@ pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> 
                 out.push(' ');
             }
             out.push_str(word);
-            if abbreviated && whole {
-                out.push_str(with.trim_end());
+            if abbreviated {
+                out.push_str(if whole { with.trim_end() } else { "." });
             }
             out.push(' ');
             continue;

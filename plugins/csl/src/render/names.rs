@@ -1,7 +1,7 @@
 //! `cs:names`: lists of names with their labels, and what substitutes them.
 
 use super::name::{Given, Styled};
-use super::{Context, Place, Rendered};
+use super::{Context, RenderTarget, Rendered};
 use crate::item::name::Name;
 use crate::output::{Mark, Node, Quotes, Span, case, decorate, join};
 use crate::style::elements::{Common, Element, Form, NameLabel, Names, Plural, Position};
@@ -15,6 +15,11 @@ impl<'a> Context<'a> {
         let options = self.forced.within(&shape.options.within(self.names));
         let lists = self.lists_of(own);
         if lists.is_empty() {
+            let gone = own.variables.iter().any(|variable| self.suppressed.contains(variable));
+            if self.cite.suppress_author && (self.lists == 0 || gone) {
+                self.lists = self.lists.max(1);
+                return Rendered { nodes: Vec::new(), called: true, filled: false };
+            }
             return self.substitute(own);
         }
         for variable in &own.variables {
@@ -131,7 +136,7 @@ impl<'a> Context<'a> {
 
     /// How many of `count` names are shown, and whether the list is truncated.
     fn visible(&self, list: usize, count: usize, options: &NameOptions) -> (usize, bool) {
-        let subsequent = self.place == Place::Citation
+        let subsequent = self.target == RenderTarget::Citation
             && self.cite.position.is_some_and(|position| position != Position::First);
         let (mut min, mut first) = (options.et_al_min, options.et_al_use_first);
         if subsequent {
@@ -177,7 +182,7 @@ impl<'a> Context<'a> {
             And::Text => self.locale.term("and", Form::Long, false).unwrap_or("and"),
             And::Symbol => self.locale.term("and", Form::Symbol, false).unwrap_or("&"),
         });
-        let and = and.filter(|_| self.place != Place::SortKey);
+        let and = and.filter(|_| self.target != RenderTarget::SortKey);
         let nodes = if shown == 0 {
             Vec::new()
         } else if truncated {
@@ -195,7 +200,7 @@ impl<'a> Context<'a> {
             } else {
                 let term = shape.et_al.as_ref().map_or("et-al", |et_al| et_al.term.as_str());
                 let text = self.locale.term(term, Form::Long, false).unwrap_or("et al.");
-                if !text.is_empty() && self.place != Place::SortKey {
+                if !text.is_empty() && self.target != RenderTarget::SortKey {
                     let separator =
                         if precedes(options.delimiter_precedes_et_al) { delimiter } else { " " };
                     nodes.push(Node::text(separator));

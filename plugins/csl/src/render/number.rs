@@ -1,6 +1,6 @@
 //! `cs:number`, and numbers in text.
 
-use super::{Context, Place, Rendered};
+use super::{Context, RenderTarget, Rendered};
 use crate::locale::{Gender, Locale};
 use crate::output::{Mark, Node, case, decorate};
 use crate::style::elements::{Form, Number, NumberForm};
@@ -22,7 +22,7 @@ impl<'a> Context<'a> {
         };
         self.record(name);
         let gender = self.locale.gender(name);
-        if self.place == Place::SortKey
+        if self.target == RenderTarget::SortKey
             && let Ok(number) = value.parse::<u64>()
         {
             return Rendered::variable(Some(Node::text(format!("{number:08}"))));

@@ -65,8 +65,8 @@ impl<'a> Context<'a> {
         match name {
             "citation-number" => {
                 let number = self.decided.number;
-                let number = (number > 0).then(|| match self.place {
-                    super::Place::SortKey => format!("{number:08}"),
+                let number = (number > 0).then(|| match self.target {
+                    super::RenderTarget::SortKey => format!("{number:08}"),
                     _ => number.to_string(),
                 })?;
                 return Some(vec![Node::marked(Mark::CitationNumber, vec![Node::text(number)])]);

@@ -8,7 +8,7 @@ use crate::item::date::Date;
 use crate::item::{DATES, Item};
 use crate::locale::Locale;
 use crate::output::plain;
-use crate::render::{Cite, Context, Decided, Place, render_for_key};
+use crate::render::{Cite, Context, Decided, RenderTarget, render_for_key};
 use crate::style::options::NameOptions;
 use crate::style::{KeySource, SortKey, Style};
 use collation::CollationKey;
@@ -38,8 +38,15 @@ pub(crate) fn keys(
             KeySource::Macro(name) => {
                 let options = key.names.within(names);
                 let Some(elements) = style.macros.get(name) else { return KeyValue::Empty };
-                let mut context =
-                    Context::new(style, locale, item, cite, decided, &options, Place::SortKey);
+                let mut context = Context::new(
+                    style,
+                    locale,
+                    item,
+                    cite,
+                    decided,
+                    &options,
+                    RenderTarget::SortKey,
+                );
                 context.forced = key.names.clone();
                 text(&plain(&context.elements(elements).nodes))
             }

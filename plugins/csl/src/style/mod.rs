@@ -19,6 +19,8 @@ use options::{BibliographyOptions, CitationOptions, NameOptions};
 /// A style, read.
 #[derive(Debug, Default)]
 pub(crate) struct Style {
+    /// The address of the independent style, if this one is dependent: then it has nothing else.
+    pub(crate) parent: Option<String>,
     pub(crate) default_locale: Option<String>,
     pub(crate) demote: Demote,
     pub(crate) initialize_with_hyphen: bool,

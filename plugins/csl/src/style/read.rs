@@ -65,9 +65,11 @@ pub(super) fn style(xml: &str) -> Result<Style, Error> {
         return Err(invalid(format!("expected a CSL style but found the element {}", root.name())));
     }
     let Some(citation) = root.child("citation") else {
-        return Err(invalid(
-            "the style has no cs:citation; a dependent style names its independent parent",
-        ));
+        let Some(parent) = parent(root) else {
+            return Err(invalid("the style has no cs:citation, and names no independent parent"));
+        };
+        let default_locale = root.get("default-locale").filter(|name| !name.trim().is_empty());
+        return Ok(Style { parent: Some(parent), default_locale, ..Style::default() });
     };
     let base = name_options(root);
     let mut style = Style {
@@ -103,6 +105,14 @@ pub(super) fn style(xml: &str) -> Result<Style, Error> {
     style.explicit_year_suffix = rendered("year-suffix");
     style.uses_label = rendered("citation-label");
     Ok(style)
+}
+
+/// The address of the style that a dependent one is.
+fn parent(root: Xml<'_, '_>) -> Option<String> {
+    let info = root.child("info")?;
+    let mut links = info.children().filter(|node| node.name() == "link");
+    let link = links.find(|node| node.get("rel").as_deref() == Some("independent-parent"))?;
+    link.get("href").filter(|href| !href.trim().is_empty())
 }
 
 fn page_range(node: Xml<'_, '_>) -> Option<PageRange> {
