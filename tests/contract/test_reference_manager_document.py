@@ -353,7 +353,9 @@ def test_a_change_by_another_process_is_seen_and_reported(
 
 @pytest.mark.requirement("reference-manager:library-option:default")
 def test_without_the_option_the_library_is_in_the_data_folder(
-    tmp_path: Path, code_folder: Path
+    tmp_path: Path, code_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(command(tmp_path, code_folder), {"add": ("add", {"input": CSL_JSON})})
+    monkeypatch.delenv("CARREL_DATA_DIR", raising=False)
+    answers = ask(command(tmp_path, code_folder), {"add": ("add", {"input": CSL_JSON})})
+    assert "Four desks" in texts(answers, "add")[0]
     assert (tmp_path / "data" / "library.json").is_file()
