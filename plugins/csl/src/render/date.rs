@@ -144,6 +144,8 @@ impl<'a> Context<'a> {
             own.and_then(|part| part.range_delimiter.clone()).unwrap_or_else(|| "–".to_owned());
         let mut nodes = self.sequence(&parts[..first], start, Side::Whole);
         let block = &parts[first..=last];
+        let years = own.is_some_and(|part| part.name == PartName::Year) && block.len() == 1;
+        self.era = end.map(|end| end.day.year).filter(|_| years);
         let mut middle = crate::output::join(self.sequence(block, start, Side::Start), delimiter);
         middle.push(Node::text(dash));
         if let Some(end) = end {
@@ -186,7 +188,12 @@ impl<'a> Context<'a> {
         let form = part.form.as_deref();
         match part.name {
             PartName::Year => {
-                let mut nodes = vec![Node::text(self.year(moment.day.year, form)?)];
+                let mut year = self.year(moment.day.year, form)?;
+                if bare && self.era.is_some_and(|end| (end < 0) == (moment.day.year < 0)) {
+                    // The end of the range says the era of both.
+                    year.retain(|c| c.is_ascii_digit());
+                }
+                let mut nodes = vec![Node::text(year)];
                 if !bare {
                     self.append_suffix(&mut nodes, "");
                 }

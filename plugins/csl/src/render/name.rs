@@ -248,6 +248,12 @@ fn gap(particle: &str) -> &'static str {
     }
 }
 
+/// Whether a letter can be an initial: a capital of the usual alphabets, or a letter without case.
+fn is_initial(c: char) -> bool {
+    let rare = matches!(u32::from(c), 0x0180..=0x024F);
+    c.is_alphabetic() && !c.is_lowercase() && !rare
+}
+
 /// The initials of a given name. With `whole`, only what is an initial already is written as one.
 pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> String {
     if !given.chars().next().is_some_and(char::is_alphanumeric) {
@@ -271,7 +277,7 @@ pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> 
                 out.truncate(end);
             }
         }
-        let capital = first.is_empty() || first.chars().next().is_some_and(char::is_uppercase);
+        let capital = first.is_empty() || first.chars().next().is_some_and(is_initial);
         let single = first.chars().count() == 1;
         let keeps = if whole { !(capital && (single || abbreviated)) } else { !capital };
         if keeps {
@@ -281,6 +287,8 @@ pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> 
             out.push_str(word);
             if abbreviated && whole {
                 out.push_str(with.trim_end());
+            } else if abbreviated {
+                out.push('.');
             }
             out.push(' ');
             continue;

@@ -33,8 +33,7 @@ pub(super) fn range(text: &str, context: &Context<'_>) -> String {
 }
 
 fn one(part: &str, delimiter: &str, format: Option<PageRange>) -> String {
-    let cleaned = part.replace("--", "-");
-    let mut ends = cleaned.split(['-', '–', '—']);
+    let mut ends = part.split(['-', '–', '—']);
     let (Some(start), Some(end), None) = (ends.next(), ends.next(), ends.next()) else {
         return part.replace("\\-", "-");
     };
