@@ -21,10 +21,6 @@ ALL, EACH = 0.96, 0.90
 IN_TEXT = 0.96
 
 
-#: Until the component reaches the bars; `python -m citations compare` lists what differs.
-pytestmark = pytest.mark.xfail(strict=False, reason="the component csl does not reach the bars yet")
-
-
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CitationEngine]:
     if not (oracle.ROOT / "host" / "carrel" / "components" / "csl.wasm").is_file():
@@ -62,6 +58,7 @@ def test_no_style_is_far_behind_the_others(agreements: list[Agreement]) -> None:
     assert behind == {}
 
 
+@pytest.mark.xfail(strict=True, reason="undated works and equal authors are sorted otherwise")
 def test_entries_are_in_the_order_of_citeproc_js(agreements: list[Agreement]) -> None:
     assert [one.style for one in agreements if not one.same_order] == []
 
