@@ -181,6 +181,8 @@ struct Place {
     restarts: bool,
     /// Before a hyphen.
     hyphen: bool,
+    /// Behind a hyphen.
+    hyphenated: bool,
 }
 
 fn is_separator(c: char) -> bool {
@@ -206,7 +208,9 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &Place) -> Option<Stri
             if has_letter(word) {
                 count += 1;
                 let hyphen = rest[end..].starts_with('-');
-                let place = Place { first: count == 1, last: count == total, restarts, hyphen };
+                let hyphenated = out.ends_with('-');
+                let (first, last) = (count == 1, count == total);
+                let place = Place { first, last, restarts, hyphen, hyphenated };
                 restarts = false;
                 match change(word, &place) {
                     Some(changed) => out.push_str(&changed),
@@ -265,7 +269,7 @@ fn title(nodes: &mut [Node]) {
         }
         let short = second.is_none();
         let small = SMALL.contains(&bare) || SMALL.contains(&bare.trim_end_matches('.'));
-        if small && !edge && !place.hyphen {
+        if small && !edge && (!place.hyphen || place.hyphenated) {
             return None;
         }
         if short && !(place.first || small || place.hyphen) {

@@ -245,7 +245,7 @@ impl<'a> Context<'a> {
             (..0, _) => format!("{}{}", -year, term("bc")),
             (0, _) => return None,
             (1000.., Some("short")) => format!("{:02}", year % 100),
-            (1..1000, _) => format!("{year}{}", term("ad")),
+            (1..500, _) => format!("{year}{}", term("ad")),
             _ => year.to_string(),
         })
     }
