@@ -174,13 +174,15 @@ pub(crate) fn capitalize_leading_term(nodes: &mut [Node]) {
 }
 
 /// Where a word is.
-struct RenderTarget {
+struct WordPosition {
     first: bool,
     last: bool,
     /// Behind a colon, question mark or exclamation mark.
     restarts: bool,
     /// Before a hyphen.
     hyphen: bool,
+    /// Behind a hyphen.
+    hyphenated: bool,
 }
 
 fn is_separator(c: char) -> bool {
@@ -188,7 +190,7 @@ fn is_separator(c: char) -> bool {
 }
 
 /// Applies a function to every word, with its place; `None` leaves the word.
-fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &RenderTarget) -> Option<String>) {
+fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &WordPosition) -> Option<String>) {
     let mut total = 0;
     each(nodes, &mut |text| {
         total += text.split(is_separator).filter(|word| has_letter(word)).count();
@@ -206,8 +208,9 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &RenderTarget) -> Opti
             if has_letter(word) {
                 count += 1;
                 let hyphen = rest[end..].starts_with('-');
-                let place =
-                    RenderTarget { first: count == 1, last: count == total, restarts, hyphen };
+                let hyphenated = out.ends_with('-');
+                let (first, last) = (count == 1, count == total);
+                let place = WordPosition { first, last, restarts, hyphen, hyphenated };
                 restarts = false;
                 match change(word, &place) {
                     Some(changed) => out.push_str(&changed),
@@ -266,7 +269,7 @@ fn title(nodes: &mut [Node]) {
         }
         let short = second.is_none();
         let small = SMALL.contains(&bare) || SMALL.contains(&bare.trim_end_matches('.'));
-        if small && !edge && !place.hyphen {
+        if small && !edge && (!place.hyphen || place.hyphenated) {
             return None;
         }
         if short && !(place.first || small || place.hyphen) {

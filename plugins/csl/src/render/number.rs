@@ -62,6 +62,7 @@ pub(super) fn is_multiple(value: &str) -> bool {
         |text: &str| text.bytes().any(|b| b.is_ascii_digit()) || super::pages::is_roman(text);
     let parts = parts(value);
     let mut numbers = parts.iter().filter_map(|part| match part {
+        Part::Number("") => None,
         Part::Number(text) => Some(number(text)),
         Part::Separator(_) => None,
     });
