@@ -89,8 +89,6 @@ pub(crate) struct Context<'a> {
     /// How many conditions `disambiguate` were tested.
     pub(crate) tested: usize,
     depth: usize,
-    /// The year that ends the range being rendered.
-    era: Option<i64>,
     /// Elements that were rendered.
     rendered: usize,
     /// The macros that are being rendered.
@@ -152,7 +150,6 @@ impl<'a> Context<'a> {
             suffixed: false,
             tested: 0,
             depth: 0,
-            era: None,
             rendered: 0,
             macros: Vec::new(),
             recorded: None,
