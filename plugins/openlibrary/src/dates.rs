@@ -56,7 +56,7 @@ fn words(text: &str) -> Option<Text<'static>> {
 fn month_named(word: &str) -> Option<usize> {
     let word = word.to_ascii_lowercase();
     let is_it = |name: &&str| word.len() >= 3 && name.starts_with(word.as_str());
-    MONTHS.iter().position(|name| is_it(name)).or((word == "sept").then_some(8)).map(|at| at + 1)
+    MONTHS.iter().position(is_it).or((word == "sept").then_some(8)).map(|at| at + 1)
 }
 
 #[cfg(test)]
