@@ -24,7 +24,7 @@ from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with
 from .identity import Principal, identify
 from .origins import OriginCheck
 from .refusals import REFUSALS, Refusal
-from .sessions import Session, SessionManager, Sessions, opening
+from .sessions import HttpSession, SessionManager, Sessions, opening
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Refused(Exception):
         self.refusal = replace(REFUSALS[name], **changes)
 
 
-class Request:
+class HttpRequest:
     """What the gate knows of one request.
 
     Attributes:
@@ -160,7 +160,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        request = Request(scope, receive, send)
+        request = HttpRequest(scope, receive, send)
         try:
             await self._serve(request)
         except Refused as refused:
@@ -168,7 +168,7 @@ class Gate:
         except ConnectionError:
             logger.info("%s closed its connection before its request was read", _peer(request))
 
-    async def _serve(self, request: Request) -> None:
+    async def _serve(self, request: HttpRequest) -> None:
         size = sum(len(name) + len(value) + 4 for name, value in request.scope["headers"])
         if size + len(request.scope["raw_path"]) > self._http.max_header_bytes:
             raise Refused("headers-too-large")
@@ -200,7 +200,7 @@ class Gate:
 
     # Sessions
 
-    def _session(self, request: Request, principal: Principal) -> Session | None:
+    def _session(self, request: HttpRequest, principal: Principal) -> HttpSession | None:
         """Returns the request's session; None if it may open one."""
         named = request.headers.get(_SESSION)
         if named is None:
@@ -212,7 +212,7 @@ class Gate:
             raise Refused("unknown-session")
         return session
 
-    async def _stream_or_end(self, request: Request, session: Session) -> None:
+    async def _stream_or_end(self, request: HttpRequest, session: HttpSession) -> None:
         """Serves a stream of notifications, a resumed stream, or the end of a session."""
         if request.method == "GET":
             if not accepted(request.headers.get(b"accept"))[1]:
@@ -249,7 +249,7 @@ class Gate:
 
     # Messages
 
-    async def _post(self, request: Request, session: Session | None) -> None:
+    async def _post(self, request: HttpRequest, session: HttpSession | None) -> None:
         wants = self._check_headers(request)
         message = await self._message(request)
         is_request = "method" in message and "id" in message
@@ -275,9 +275,9 @@ class Gate:
 
     def _check_message(
         self,
-        request: Request,
+        request: HttpRequest,
         message: dict[str, Any],
-        session: Session | None,
+        session: HttpSession | None,
         wants: tuple[bool, bool],
         *,
         is_request: bool,
@@ -293,7 +293,7 @@ class Gate:
         if is_request and self.in_flight >= self._settings.max_in_flight:
             raise Refused("busy")
 
-    def _check_headers(self, request: Request) -> tuple[bool, bool]:
+    def _check_headers(self, request: HttpRequest) -> tuple[bool, bool]:
         """Returns what the client accepts: JSON, and event streams."""
         kind = request.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
@@ -308,7 +308,7 @@ class Gate:
             raise Refused("body-too-large")
         return wants
 
-    async def _message(self, request: Request) -> dict[str, Any]:
+    async def _message(self, request: HttpRequest) -> dict[str, Any]:
         """Reads the body and returns its message; the SDK validates it."""
         try:
             async with asyncio.timeout(self._http.read_seconds):
@@ -335,7 +335,7 @@ class Gate:
             raise Refused("not-a-message")
         return message
 
-    def _flying(self, session: Session | None, id_: str) -> ExitStack:
+    def _flying(self, session: HttpSession | None, id_: str) -> ExitStack:
         """Counts a request until it is answered, and keeps its id from being used twice."""
         stack = ExitStack()
         if session is not None:
@@ -352,7 +352,7 @@ class Gate:
         self._check_settled()
 
     async def _pass_on(
-        self, request: Request, scope: Scope, receive: Receive, send: Send | None = None
+        self, request: HttpRequest, scope: Scope, receive: Receive, send: Send | None = None
     ) -> None:
         """Lets the SDK serve the request; registers the session that it opens."""
         scope["state"] = {**scope.get("state", {}), "principal": request.principal}
@@ -383,12 +383,12 @@ class Gate:
 
     # Responses
 
-    async def _answer_probe(self, request: Request, *, is_live: bool) -> None:
+    async def _answer_probe(self, request: HttpRequest, *, is_live: bool) -> None:
         ok = is_live or (self._is_ready() and not self._stopping.is_set())
         body = b'{"status":"ok"}' if ok else b'{"status":"unavailable"}'
         await _respond(request, 200 if ok else 503, body, {"Cache-Control": "no-store"})
 
-    async def _refuse(self, request: Request, refusal: Refusal) -> None:
+    async def _refuse(self, request: HttpRequest, refusal: Refusal) -> None:
         shown = printable(refusal.message, 200)
         who = request.principal.name if request.principal else "-"
         logger.warning(
@@ -406,7 +406,7 @@ class Gate:
             headers["Connection"] = "close"
         await _respond(request, refusal.status, refusal.body(request.id), headers)
 
-    async def _drained(self, request: Request) -> bool:
+    async def _drained(self, request: HttpRequest) -> bool:
         """Reads the rest of a small body: closing a connection with unread input loses the
         response.
         """
@@ -428,7 +428,7 @@ async def _discard(_message: Message) -> None:
     """Drops the response to a request of the gate itself."""
 
 
-async def _respond(request: Request, status: int, body: bytes, more: dict[str, str]) -> None:
+async def _respond(request: HttpRequest, status: int, body: bytes, more: dict[str, str]) -> None:
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more}
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await request.watched_send({"type": "http.response.start", "status": status, "headers": raw})
@@ -460,6 +460,6 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _peer(request: Request) -> str:
+def _peer(request: HttpRequest) -> str:
     client = request.scope.get("client")
     return f"{client[0]}:{client[1]}" if client else "a client"

@@ -44,11 +44,11 @@ class SessionManager(StreamableHTTPSessionManager):
         """Ignores the constructor's store."""
 
 
-class Session:
+class HttpSession:
     """One open session.
 
     Attributes:
-        id: the value of `Mcp-Session-Id`.
+        id: the value of `Mcp-HttpSession-Id`.
         principal: the only one who may use it.
         events: kept for resuming streams.
         ids: ids of unanswered requests.
@@ -79,7 +79,7 @@ class Sessions:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, HttpSession] = {}
         self.events = EventLog(settings, clock=clock)
         self.on_ended: Callable[[str], object] = lambda _id: None
 
@@ -92,13 +92,13 @@ class Sessions:
             self.expire()
         return len(self._sessions) >= self._settings.max_sessions
 
-    def open(self, id_: str, principal: Principal, events: SessionEvents) -> Session:
+    def open(self, id_: str, principal: Principal, events: SessionEvents) -> HttpSession:
         """Registers a session that the SDK has opened."""
-        session = self._sessions[id_] = Session(id_, principal, events)
+        session = self._sessions[id_] = HttpSession(id_, principal, events)
         session.used = self._clock()
         return session
 
-    def find(self, id_: str, principal: Principal) -> Session | None:
+    def find(self, id_: str, principal: Principal) -> HttpSession | None:
         """Returns the principal's session; None if there is none, or it is another's."""
         session = self._sessions.get(id_)
         if session is None or session.principal != principal:
@@ -109,7 +109,7 @@ class Sessions:
         return session
 
     @contextmanager
-    def using(self, session: Session) -> Iterator[None]:
+    def using(self, session: HttpSession) -> Iterator[None]:
         """Keeps a session from expiring while a request of it is served."""
         session.in_flight += 1
         try:
@@ -131,10 +131,10 @@ class Sessions:
             self._expire(session)
         self.events.expire()
 
-    def _is_idle(self, session: Session) -> bool:
+    def _is_idle(self, session: HttpSession) -> bool:
         waited = self._clock() - session.used
         return not session.in_flight and waited > self._settings.session_idle_seconds
 
-    def _expire(self, session: Session) -> None:
+    def _expire(self, session: HttpSession) -> None:
         logger.info("session %.8s… of %s expired", session.id, session.principal.name)
         self.end(session.id)
