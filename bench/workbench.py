@@ -225,7 +225,7 @@ class Workbench:
                 resolver=upstream.names,
                 dialer=upstream.dial,
             )
-            toolbox = Toolbox(config, registry=PluginSet(config, fetch_client=client))
+            toolbox = Toolbox(config, plugin_set=PluginSet(config, fetch_client=client))
             try:
                 answer = toolbox.call_sync("arxiv_query", QUERY).data
             finally:

@@ -100,7 +100,7 @@ def _recorded(bench: Workbench, config: Config) -> list[str]:
         )
         config = replace(config, papers=store)
         toolbox = Toolbox(
-            config, registry=PluginSet(config, fetch_client=client), features=FEATURES
+            config, plugin_set=PluginSet(config, fetch_client=client), features=FEATURES
         )
         try:
             _fetch(toolbox, refs)

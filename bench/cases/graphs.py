@@ -81,7 +81,7 @@ def _recorded(bench: Workbench, config: Config) -> dict[str, Any]:
             dialer=upstream.dial,
         )
         toolbox = Toolbox(
-            config, registry=PluginSet(config, fetch_client=client), features=FEATURES
+            config, plugin_set=PluginSet(config, fetch_client=client), features=FEATURES
         )
         try:
             told: dict[str, Any] = toolbox.call_sync("paper_citation_graph", _ARGUMENTS).data

@@ -231,7 +231,7 @@ def test_a_plugin_that_fails_while_it_is_listed_leaves_the_others_listed(
     assert [tool.name for tool in toolbox.tools()] == ["good_echo"]
     assert toolbox.call_sync("good_echo", {}).data == {"n": 1}
     with pytest.raises(PluginError):
-        toolbox._registry.manifest("bad")
+        toolbox._plugin_set.manifest("bad")
     toolbox.close()
 
 

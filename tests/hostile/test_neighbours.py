@@ -216,10 +216,10 @@ def hostile_setup(
         resolver=resolve,
         dialer=dial,
     )
-    registry = PluginSet(config, fetch_client=client)
-    toolbox = Toolbox(config, registry=registry)
+    plugin_set = PluginSet(config, fetch_client=client)
+    toolbox = Toolbox(config, plugin_set=plugin_set)
     for entry in entries:
-        registry.plugin(entry.name)  # compiled before the measurement
+        plugin_set.plugin(entry.name)  # compiled before the measurement
     # Objects of the test runner are not measured.
     gc.collect()
     gc.freeze()

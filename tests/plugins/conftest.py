@@ -48,8 +48,8 @@ def make_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
         )
         entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
         changed = replace(config, plugins=entries, **changes)
-        registry = PluginSet(changed, fetch_client=client)
-        toolboxes.append(Toolbox(changed, features=FEATURES, registry=registry))
+        plugin_set = PluginSet(changed, fetch_client=client)
+        toolboxes.append(Toolbox(changed, features=FEATURES, plugin_set=plugin_set))
         return toolboxes[-1]
 
     yield make

@@ -368,7 +368,7 @@ def session(config: Config, tmp_path: Path) -> Iterator[Session]:
                 dialer=upstream.dial,
                 clock=clock,
             )
-            toolbox = Toolbox(changed, registry=PluginSet(changed, fetch_client=client))
+            toolbox = Toolbox(changed, plugin_set=PluginSet(changed, fetch_client=client))
             opened.append((toolbox, client))
             return toolbox
 

@@ -89,7 +89,7 @@ def open_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
         ror = PluginConfig("ror", (MODULES / "ror.wasm").as_uri(), allowed_hosts=hosts, **entry)
         check = PluginConfig("identifiers", (MODULES / "identifiers.wasm").as_uri())
         changed = replace(config, plugins=(*config.plugins, ror, check), record_dir=record)
-        toolboxes.append(Toolbox(changed, registry=PluginSet(changed, fetch_client=client)))
+        toolboxes.append(Toolbox(changed, plugin_set=PluginSet(changed, fetch_client=client)))
         return toolboxes[-1]
 
     yield make

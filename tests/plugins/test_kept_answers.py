@@ -89,8 +89,8 @@ def open_toolbox(
             dialer=upstream.dial,
             clock=clock,
         )
-        registry = PluginSet(config, fetch_client=client)
-        toolbox = Toolbox(config, features=FEATURES, registry=registry)
+        plugin_set = PluginSet(config, fetch_client=client)
+        toolbox = Toolbox(config, features=FEATURES, plugin_set=plugin_set)
         opened.append((toolbox, client))
         return toolbox
 

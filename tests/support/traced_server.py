@@ -67,7 +67,9 @@ def main(authority: str, port: str, folder: str) -> int:
 
     code = 1
     try:
-        code = serve_stdio(lambda: Toolbox(config, registry=PluginSet(config, fetch_client=client)))
+        code = serve_stdio(
+            lambda: Toolbox(config, plugin_set=PluginSet(config, fetch_client=client))
+        )
     finally:
         sys.setprofile(None)
         threading.setprofile(None)

@@ -76,7 +76,7 @@ class PrefixedToolbox(Toolbox):
     Args:
         pattern: of names, see `PrefixedNames`.
         config: as for `Toolbox`.
-        registry: likewise.
+        plugin_set: likewise.
         on_pulled: likewise.
     """
 
@@ -85,26 +85,26 @@ class PrefixedToolbox(Toolbox):
         pattern: str,
         config: Config,
         *,
-        registry: PluginSet | None = None,
+        plugin_set: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
     ) -> None:
         self._names = PrefixedNames(pattern)
         super().__init__(
-            _only_named(config), registry=registry, on_pulled=on_pulled, naming=self._names
+            _only_named(config), plugin_set=plugin_set, on_pulled=on_pulled, naming=self._names
         )
 
     def successor(self, config: Config) -> Toolbox:
         """Returns the toolbox of another configuration, with the same names."""
         config = _only_named(config)
-        registry = self._registry.successor(config)
-        return PrefixedToolbox(self._names.pattern, config, registry=registry)
+        plugin_set = self._plugin_set.successor(config)
+        return PrefixedToolbox(self._names.pattern, config, plugin_set=plugin_set)
 
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
     ) -> Result:
         """Reads a resource of the plugin that its URI names; see `Toolbox.read_resource`."""
         plugin, own = await run_in_thread(self._find, uri)
-        running = await run_in_thread(start_reading, self._registry, plugin, own)
+        running = await run_in_thread(start_reading, self._plugin_set, plugin, own)
         if call_started is not None:
             call_started(running.call)
         return await running.wait()
@@ -112,7 +112,7 @@ class PrefixedToolbox(Toolbox):
     def read_resource_sync(self, uri: str) -> Result:
         """As `read_resource`, but waits."""
         plugin, own = self._find(uri)
-        return start_reading(self._registry, plugin, own).result()
+        return start_reading(self._plugin_set, plugin, own).result()
 
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:
         """Sets the listener for URIs of changed resources, as clients know them.
@@ -131,8 +131,8 @@ class PrefixedToolbox(Toolbox):
         """Returns what clients call a plugin's URI, for each plugin that has it."""
         from carrel.plugins.manifests.templates import covers
 
-        listed = find_resources(self._registry, self._config, self._names).values()
-        templates = find_templates(self._registry, self._config, self._names).values()
+        listed = find_resources(self._plugin_set, self._config, self._names).values()
+        templates = find_templates(self._plugin_set, self._config, self._names).values()
         found = [one.uri for one in listed if own in (one.own_uri, one.uri)]
         found += [
             self._names.uri(one.plugin, own)
@@ -145,12 +145,12 @@ class PrefixedToolbox(Toolbox):
         """Returns the plugin and its own URI for one that is listed, or that a template covers."""
         from carrel.plugins.manifests.templates import covers
 
-        known = find_resources(self._registry, self._config, self._names)
+        known = find_resources(self._plugin_set, self._config, self._names)
         if uri in known:
             return known[uri].plugin, known[uri].own_uri or uri
         plugin, own = own_uri(uri)
         entry = self._config.plugin(plugin)
-        for one in find_templates(self._registry, self._config, self._names).values():
+        for one in find_templates(self._plugin_set, self._config, self._names).values():
             is_hidden = entry is not None and entry.grant_of_resource(own) is not None
             if one.plugin == plugin and covers(one.uri_template, uri) and not is_hidden:
                 return plugin, own

@@ -51,7 +51,7 @@ class SurfaceToolbox(Toolbox):
         surface: what is listed.
         config: as for `Toolbox`.
         features: likewise.
-        registry: likewise.
+        plugin_set: likewise.
         on_pulled: likewise.
     """
 
@@ -61,17 +61,17 @@ class SurfaceToolbox(Toolbox):
         config: Config,
         *,
         features: Sequence[Feature] = (),
-        registry: PluginSet | None = None,
+        plugin_set: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
     ) -> None:
-        super().__init__(config, features=features, registry=registry, on_pulled=on_pulled)
+        super().__init__(config, features=features, plugin_set=plugin_set, on_pulled=on_pulled)
         self._surface = surface
         self._validators: dict[str, Validator] = {}
 
     def successor(self, config: Config) -> Toolbox:
         """Returns the toolbox of another configuration, with the same surface."""
-        registry = self._registry.successor(config)
-        return SurfaceToolbox(self._surface, config, features=self._features, registry=registry)
+        plugin_set = self._plugin_set.successor(config)
+        return SurfaceToolbox(self._surface, config, features=self._features, plugin_set=plugin_set)
 
     def tools(self) -> Sequence[Tool]:
         """Returns the surface's tools; those whose target is missing are listed too."""

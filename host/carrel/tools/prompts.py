@@ -43,10 +43,10 @@ class Prompt:
     plugin: str
 
 
-def find_prompts(registry: PluginSet, config: Config, naming: Naming) -> dict[str, Prompt]:
+def find_prompts(plugin_set: PluginSet, config: Config, naming: Naming) -> dict[str, Prompt]:
     """Returns the prompts of the plugins that can be loaded, by the name that clients see."""
     found: dict[str, Prompt] = {}
-    for plugin, manifest in registry.manifests():
+    for plugin, manifest in plugin_set.manifests():
         entry = config.plugin(plugin)
         skipped = entry.skip_prompts if entry is not None else ()
         for spec in manifest.prompts:
@@ -62,23 +62,23 @@ class Prompts:
     Templates and prompts are listed once; the first listing may load plugins.
     """
 
-    def __init__(self, registry: PluginSet, config: Config, naming: Naming) -> None:
-        self._registry = registry
+    def __init__(self, plugin_set: PluginSet, config: Config, naming: Naming) -> None:
+        self._plugin_set = plugin_set
         self._config = config
         self._naming = naming
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
-        return find_templates(self._registry, self._config, self._naming)
+        return find_templates(self._plugin_set, self._config, self._naming)
 
     @cached_property
     def _prompts(self) -> dict[str, Prompt]:
-        return find_prompts(self._registry, self._config, self._naming)
+        return find_prompts(self._plugin_set, self._config, self._naming)
 
     @property
     def completes(self) -> bool:
         """Returns whether some plugin completes arguments."""
-        return any(self._completing(plugin) is not None for plugin in self._registry.names())
+        return any(self._completing(plugin) is not None for plugin in self._plugin_set.names())
 
     def templates(self) -> Sequence[Template]:
         """Returns all templates."""
@@ -159,7 +159,7 @@ class Prompts:
     def _completing(self, name: str) -> ModulePlugin | None:
         """Returns the plugin of that name, loaded, if it completes arguments."""
         try:
-            if not self._registry.manifest(name).contract.startswith("hyper-mcp"):
+            if not self._plugin_set.manifest(name).contract.startswith("hyper-mcp"):
                 return None
             plugin = self._module(name)
         except CarrelError:
@@ -169,7 +169,7 @@ class Prompts:
     def _module(self, name: str) -> ModulePlugin:
         from carrel.plugins.extism.plugin import ModulePlugin
 
-        plugin = self._registry.plugin(name)
+        plugin = self._plugin_set.plugin(name)
         assert isinstance(plugin, ModulePlugin), "only modules offer these"
         return plugin
 

@@ -66,7 +66,7 @@ class Template:
 
 
 def find_resources(
-    registry: PluginSet, config: Config, naming: Naming = CARREL
+    plugin_set: PluginSet, config: Config, naming: Naming = CARREL
 ) -> dict[str, Resource]:
     """Returns the resources of the plugins that can be loaded, by URI, in the configuration's
     order.
@@ -75,7 +75,7 @@ def find_resources(
     all of a plugin's resources.
     """
     found: dict[str, Resource] = {}
-    for plugin, manifest in registry.manifests():
+    for plugin, manifest in plugin_set.manifests():
         entry = config.plugin(plugin)
         for spec in manifest.resources:
             if entry is not None and entry.grant_of_resource(spec.uri) is not None:
@@ -99,11 +99,11 @@ def find_resources(
 
 
 def find_templates(
-    registry: PluginSet, config: Config, naming: Naming = CARREL
+    plugin_set: PluginSet, config: Config, naming: Naming = CARREL
 ) -> dict[str, Template]:
     """The templates of the plugins that can be loaded, by URI template."""
     found: dict[str, Template] = {}
-    for plugin, manifest in registry.manifests():
+    for plugin, manifest in plugin_set.manifests():
         entry = config.plugin(plugin)
         skipped = entry.skip_resource_templates if entry is not None else ()
         for spec in manifest.templates:
@@ -124,19 +124,19 @@ def find_templates(
     return found
 
 
-def find_plugin(registry: PluginSet, config: Config, uri: str) -> str:
+def find_plugin(plugin_set: PluginSet, config: Config, uri: str) -> str:
     """Returns the plugin for a URI: the first that lists it, else the first whose template matches
     it. May load plugins, which takes a while.
 
     Raises:
         UnknownNameError: there is none.
     """
-    found = find_resources(registry, config)
+    found = find_resources(plugin_set, config)
     if uri in found:
         return found[uri].plugin
     from carrel.plugins.manifests.templates import covers
 
-    for template in find_templates(registry, config).values():
+    for template in find_templates(plugin_set, config).values():
         if covers(template.uri_template, uri):
             entry = config.plugin(template.plugin)
             if entry is None or entry.grant_of_resource(uri) is None:
@@ -153,12 +153,12 @@ def matches_any(patterns: Sequence[str], text: str) -> bool:
     return any(re.fullmatch(pattern, text) for pattern in patterns)
 
 
-def start_reading(registry: PluginSet, plugin_name: str, uri: str) -> RunningCall[Result]:
+def start_reading(plugin_set: PluginSet, plugin_name: str, uri: str) -> RunningCall[Result]:
     """Starts the call that reads a resource; loads the plugin, so it may take a while.
 
     Raises:
         LoadError: the plugin cannot be loaded.
     """
-    plugin = registry.plugin(plugin_name)
+    plugin = plugin_set.plugin(plugin_name)
     call = plugin.new_call(RESOURCE)
-    return plugin.start_reading(uri, registry.secrets_set(plugin_name), call)
+    return plugin.start_reading(uri, plugin_set.secrets_set(plugin_name), call)

@@ -64,7 +64,7 @@ class Toolbox:
     Args:
         config: names the plugins and what they are granted.
         features: the features with host tools, such as `carrel.features.FEATURES`.
-        registry: the plugin set; created if None.
+        plugin_set: the plugins; created if None.
         on_pulled: called from a thread when a plugin was pulled from its registry; without it,
             calls of such a plugin wait for the pull.
         naming: names tools, prompts and resources for clients; Carrel's own names when None.
@@ -75,33 +75,35 @@ class Toolbox:
         config: Config,
         *,
         features: Sequence[Feature] = (),
-        registry: PluginSet | None = None,
+        plugin_set: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
         naming: Naming | None = None,
     ) -> None:
         self._config = config
         self._naming = naming or Naming()
         self._features = features
-        self._registry = registry or PluginSet(config, on_pulled=on_pulled)
+        self._plugin_set = plugin_set or PluginSet(config, on_pulled=on_pulled)
         for warning in config.warnings:
             _log.warning("%s: %s", config.source_path, warning)
         self._entries: dict[str, _Entry] | None = None
         self._hidden: dict[str, tuple[str, str]] = {}
-        self._left_out = LeftOut(self._registry, {})
+        self._left_out = LeftOut(self._plugin_set, {})
         self._offers: Prompts | None = None
         self._resources: list[Resource] | None = None
         self._host_resources: list[HostResources] | None = None
 
     def successor(self, config: Config) -> Toolbox:
         """Returns a toolbox of another configuration; it shares loaded plugins. Close both."""
-        return Toolbox(config, features=self._features, registry=self._registry.successor(config))
+        return Toolbox(
+            config, features=self._features, plugin_set=self._plugin_set.successor(config)
+        )
 
     def precompile(self) -> None:
         """Starts compiling the built-in plugins in the background, at low priority.
 
         For a long-running process, so that the first call does not wait for the compiler.
         """
-        self._registry.precompile()
+        self._plugin_set.precompile()
 
     def tools(self) -> Sequence[Tool]:
         """Returns the tools, in the configuration's order; runs no guest code of built-in plugins.
@@ -158,7 +160,7 @@ class Toolbox:
             CarrelError: the arguments are refused.
         """
         entry = self._entry(name)
-        if entry.host is not None or self._registry.loaded(entry.tool.plugin) is None:
+        if entry.host is not None or self._plugin_set.loaded(entry.tool.plugin) is None:
             return None
         return self._start(entry, name, arguments, None, None)
 
@@ -181,7 +183,7 @@ class Toolbox:
         self._require(name)
         entry = self._entry(name)
         if entry.host is None:
-            self._registry.plugin(entry.tool.plugin, on_compile=_compile_teller(on_progress))
+            self._plugin_set.plugin(entry.tool.plugin, on_compile=_compile_teller(on_progress))
         return self._start(entry, name, arguments, on_progress, started).result()
 
     def resources(self) -> Sequence[Resource]:
@@ -191,7 +193,7 @@ class Toolbox:
         if self._resources is None:
             from .resources import find_resources
 
-            found = find_resources(self._registry, self._config, self._naming).values()
+            found = find_resources(self._plugin_set, self._config, self._naming).values()
             self._resources = [one for one in found if self._is_readable(one)]
         return [*self._resources, *self._resources_of_host()]
 
@@ -214,7 +216,7 @@ class Toolbox:
             for feature in self._resource_features():
                 if feature.resources is not None:
                     make: HostResourceMaker = import_name(feature.resources)
-                    made.append(make(self._registry, self._config))
+                    made.append(make(self._plugin_set, self._config))
             self._host_resources = [one for one in made if one is not None]
         return self._host_resources
 
@@ -225,8 +227,8 @@ class Toolbox:
                 return host.start_reading(uri)
         from .resources import find_plugin, start_reading
 
-        name = find_plugin(self._registry, self._config, uri)
-        return start_reading(self._registry, name, uri)
+        name = find_plugin(self._plugin_set, self._config, uri)
+        return start_reading(self._plugin_set, name, uri)
 
     def _is_readable(self, resource: Resource) -> bool:
         """Returns whether a resource can be read; when replaying, whether it was recorded."""
@@ -237,7 +239,7 @@ class Toolbox:
         running = None
         try:
             uri = resource.own_uri or resource.uri
-            running = start_reading(self._registry, resource.plugin, uri)
+            running = start_reading(self._plugin_set, resource.plugin, uri)
             running.result()
         except SourceError as error:
             # There is a response; reading the resource reports what is wrong with it.
@@ -272,16 +274,16 @@ class Toolbox:
         if self._offers is None:
             from .prompts import Prompts
 
-            self._offers = Prompts(self._registry, self._config, self._naming)
+            self._offers = Prompts(self._plugin_set, self._config, self._naming)
         return self._offers
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
         """Sets the listener for changed lists; called from a worker thread."""
-        self._registry.changed.listener = listener
+        self._plugin_set.changed.listener = listener
 
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:
         """Sets the listener for URIs of changed resources; called from a worker thread."""
-        self._registry.updated.listener = listener
+        self._plugin_set.updated.listener = listener
 
     def watch_resources(
         self, list_changed: Callable[[], None], updated: Callable[[str], None]
@@ -298,11 +300,11 @@ class Toolbox:
     @property
     def plugin_set(self) -> PluginSet:
         """The plugins, for features that are used from Python."""
-        return self._registry
+        return self._plugin_set
 
     def takes_bytes(self, plugin: str, document_format: str) -> bool:
         """Whether a plugin reads documents of a format as bytes, and not as text."""
-        return self._registry.plugin(plugin).takes_bytes(document_format)
+        return self._plugin_set.plugin(plugin).takes_bytes(document_format)
 
     def parse_text(
         self, plugin: str, document_format: str, document: Document, options: Options = None
@@ -320,13 +322,13 @@ class Toolbox:
         self, plugin: str, document_format: str, document: Document, options: Options = None
     ) -> memoryview:
         """Like `parse_utf8`, without copying a large result."""
-        return self._parsed(self._registry.plugin(plugin), document_format, document, options)
+        return self._parsed(self._plugin_set.plugin(plugin), document_format, document, options)
 
     def parse(
         self, plugin: str, document_format: str, document: Document, options: Options = None
     ) -> dict[str, Any]:
         """A document through a plugin's sandboxed parser, decoded and checked."""
-        ready = self._registry.plugin(plugin)
+        ready = self._plugin_set.plugin(plugin)
         return ready.checked_document(
             document_format, self._parsed(ready, document_format, document, options)
         )
@@ -347,13 +349,13 @@ class Toolbox:
 
     def plugins(self) -> list[PluginState]:
         """Returns the state of every configured plugin."""
-        return self._registry.states()
+        return self._plugin_set.states()
 
     def health(self) -> dict[str, Any]:
         """Returns the state of configuration, plugins and folders, without secrets."""
         from .health import health
 
-        return health(self._config, self._registry)
+        return health(self._config, self._plugin_set)
 
     def close(self) -> None:
         """Ends threads and connections; running calls finish."""
@@ -362,14 +364,14 @@ class Toolbox:
         for entry in (self._entries or {}).values():
             if entry.host is not None:
                 entry.host.close()
-        self._registry.close()
+        self._plugin_set.close()
 
     def _tools(self) -> dict[str, _Entry]:
         if self._entries is None:
             entries: dict[str, _Entry] = {}
             manifests: list[Manifest] = []
             failed: dict[str, CarrelError] = {}
-            for plugin, manifest in self._registry.manifests(failed.__setitem__):
+            for plugin, manifest in self._plugin_set.manifests(failed.__setitem__):
                 manifests.append(manifest)
                 entry = self._config.plugin(plugin)
                 if entry is not None:
@@ -390,7 +392,7 @@ class Toolbox:
                         _log.warning("%s: %s is a tool of %s", plugin, name, known.tool.plugin)
             for error in failed.values():
                 _log.warning("%s", error)
-            self._left_out = LeftOut(self._registry, failed)
+            self._left_out = LeftOut(self._plugin_set, failed)
             for host in self._host_tools(manifests):
                 own_name = host.spec.name
                 entries[own_name] = _Entry(listed_tool(own_name, host.spec, HOST), own_name, host)
@@ -401,7 +403,7 @@ class Toolbox:
         for feature in self._features:
             if feature.tools is not None:
                 make: HostToolMaker = import_name(feature.tools)
-                yield from make(self._registry, self._config, manifests)
+                yield from make(self._plugin_set, self._config, manifests)
 
     def _yields(self, holder: str, claimant: str) -> bool:
         """Returns whether a tool's name passes from another plugin to a built-in one."""
@@ -443,10 +445,10 @@ class Toolbox:
     async def _ready(self, name: str, on_progress: ProgressHandler | None) -> Plugin:
         """Returns the plugin of a tool; loads it in a thread, because that may compile."""
         plugin = self._entry(name).tool.plugin
-        ready = self._registry.loaded(plugin)
+        ready = self._plugin_set.loaded(plugin)
         if ready is None:
             tell = _compile_teller(on_progress)
-            ready = await run_in_thread(self._registry.plugin, plugin, tell)
+            ready = await run_in_thread(self._plugin_set.plugin, plugin, tell)
         return ready
 
     def _start(
@@ -467,7 +469,7 @@ class Toolbox:
             call = host.new_call(on_progress)
             start = partial(host.start, given, call)
         else:
-            plugin = self._registry.plugin(entry.tool.plugin)
+            plugin = self._plugin_set.plugin(entry.tool.plugin)
             checked = accepted_arguments(plugin, entry.tool, arguments)
             faults = plugin.argument_faults(entry.own_name, checked or {})
             if faults:

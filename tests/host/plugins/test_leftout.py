@@ -49,9 +49,9 @@ def approve(config: Config, entry: PluginConfig) -> None:
     """Writes the plugin's current digest to the lock."""
     changed = replace(config, plugins=(entry,))
     source = read_source(entry.name, entry.url)
-    registry = PluginSet(changed)
-    found = entry_of(entry, source, registry.read_manifest(entry, source))
-    registry.close()
+    plugin_set = PluginSet(changed)
+    found = entry_of(entry, source, plugin_set.read_manifest(entry, source))
+    plugin_set.close()
     change_lock(changed.lock_path, {entry.name: found})
 
 

@@ -75,7 +75,7 @@ def open_web(upstream: Upstream, configuration: Config, tmp_path: Path) -> Itera
         )
         features = [one for one in FEATURES if one.name == "web"]
         plugins = PluginSet(config, fetch_client=client)
-        opened.append(Toolbox(config, features=features, registry=plugins))
+        opened.append(Toolbox(config, features=features, plugin_set=plugins))
         return Web(opened[-1])
 
     yield make

@@ -88,7 +88,7 @@ def open_papers(
         )
         features = [one for one in FEATURES if one.name == "papers"]
         plugins = PluginSet(config, fetch_client=client)
-        opened.append(Toolbox(config, features=features, registry=plugins))
+        opened.append(Toolbox(config, features=features, plugin_set=plugins))
         return Papers(opened[-1])
 
     yield make

@@ -73,7 +73,7 @@ class Deployment:
         """Returns the result of the plugin's tool in a new host."""
         toolbox = Toolbox(replace(self.config, **changes))
         try:
-            toolbox._registry.plugin("sample")  # so that its error is raised
+            toolbox._plugin_set.plugin("sample")  # so that its error is raised
             return toolbox.call_sync("sample_echo", {}).data
         finally:
             toolbox.close()

@@ -55,8 +55,8 @@ class CacheHarness:
             clock=self.clock,
             jitter=lambda: 0.0,
         )
-        self.registry = PluginSet(config, fetch_client=self.client)
-        self.toolbox = Toolbox(config, registry=self.registry)
+        self.plugin_set = PluginSet(config, fetch_client=self.client)
+        self.toolbox = Toolbox(config, plugin_set=self.plugin_set)
 
     def title(self, **changes: Any) -> str:
         result = self.toolbox.call_sync("arxiv_query", {**QUERY, **changes})
@@ -260,7 +260,7 @@ def test_a_request_with_refresh_is_no_cache_hit(
     upstream.on("/api/query", feed("One"))
     harness = open_harness()
     harness.title()
-    fetcher = harness.registry.plugin("arxiv")._get_fetcher()
+    fetcher = harness.plugin_set.plugin("arxiv")._get_fetcher()
     (seen,) = upstream.seen
     for refresh, expected in ((False, True), (True, False)):
         call = Call("arxiv", "query")

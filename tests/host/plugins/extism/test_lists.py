@@ -157,9 +157,9 @@ def test_tool_names_that_clients_refuse_are_changed_and_logged(
 
 def test_a_module_may_fetch_once_for_each_of_a_hundred_entries(open_toolbox: Open) -> None:
     toolbox = open_toolbox(one=listing(TOOL))
-    assert toolbox._registry.plugin("one").limits.fetches == 1_000
+    assert toolbox._plugin_set.plugin("one").limits.fetches == 1_000
     limited = open_toolbox({"limits": {"fetches": 7}}, one=listing(TOOL))
-    assert limited._registry.plugin("one").limits.fetches == 7
+    assert limited._plugin_set.plugin("one").limits.fetches == 7
 
 
 @pytest.mark.parametrize("kind", ["module", "component"])

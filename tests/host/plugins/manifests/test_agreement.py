@@ -71,13 +71,13 @@ def refusal(configured: Callable[..., Config]) -> Callable[[bytes], CarrelError]
     """Returns why a component is refused at load."""
 
     def refuse(wasm: bytes) -> CarrelError:
-        registry = PluginSet(configured(sample=wasm))
+        plugin_set = PluginSet(configured(sample=wasm))
         try:
             with pytest.raises(CarrelError) as caught:
-                registry.plugin("sample")
+                plugin_set.plugin("sample")
             return caught.value
         finally:
-            registry.close()
+            plugin_set.close()
 
     return refuse
 
@@ -143,9 +143,9 @@ class TestLoading:
     ) -> None:
         spelt = json.dumps(manifest(), indent=2, sort_keys=True).replace("tests", "t\\u0065sts")
         assert spelt != manifest_text()
-        registry = PluginSet(configured(sample=forged(spelt)))
-        registry.plugin("sample")
-        registry.close()
+        plugin_set = PluginSet(configured(sample=forged(spelt)))
+        plugin_set.plugin("sample")
+        plugin_set.close()
 
     def test_a_refused_plugin_does_not_affect_others(
         self, configured: Callable[..., Config]
@@ -182,17 +182,17 @@ class TestLoading:
 
         monkeypatch.setattr(SandboxedComponent, "describe", counted)
         for _ in range(3):
-            registry = PluginSet(config)
-            registry.plugin("sample")
-            registry.close()
+            plugin_set = PluginSet(config)
+            plugin_set.plugin("sample")
+            plugin_set.close()
         assert runs == ["sample"]
 
     def test_a_component_without_an_embedded_manifest_is_loaded(
         self, configured: Callable[..., Config]
     ) -> None:
-        registry = PluginSet(configured(sample=described_as(manifest_text()).wasm))
-        registry.plugin("sample")
-        registry.close()
+        plugin_set = PluginSet(configured(sample=described_as(manifest_text()).wasm))
+        plugin_set.plugin("sample")
+        plugin_set.close()
 
 
 @pytest.mark.requirement("plugin:pinned:describes-itself")
