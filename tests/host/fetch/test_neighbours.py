@@ -219,7 +219,8 @@ class TestConnections:
         harness = quick.stranger("one", {"host": EVIL})
         harness.answer(f"https://{EVIL}/trap", method=method)
         assert harness.answer(f"https://{EVIL}/next").body == f"{EVIL}/next"
-        assert [seen.connection for seen in upstream.seen] == [1, 2]
+        # Bytes that arrive late are found when the connection is used again: then it is sent twice.
+        assert [seen.connection for seen in upstream.seen] in ([1, 2], [1, 1, 2])
 
     @pytest.mark.requirement("sandbox:apart:leftovers")
     def test_bytes_on_an_idle_connection_are_never_the_next_response(
