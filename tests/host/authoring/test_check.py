@@ -346,6 +346,7 @@ def test_recorded_exchanges_without_a_case_are_named_as_skipped(
 LAYOUTS = {
     "tests/fixtures/arxiv": ("arxiv", "feed"),
     "tests/fixtures/crossref": ("crossref", "works"),
+    "tests/fixtures/csl": ("csl", "process"),
     "tests/fixtures/datacite": ("datacite", "dois"),
     "tests/fixtures/doaj": ("doaj", "articles"),
     "tests/fixtures/europepmc": ("europepmc", "search"),

@@ -56,7 +56,7 @@ def test_a_manifest_s_roles_are_read() -> None:
     [
         ({"roles": {"rank": {}}}, "rank"),
         ({"roles": {}}, "roles"),
-        ({"roles": {"citations": {"identifiers": ["isbn"], "max": 5}}}, "isbn"),
+        ({"roles": {"citations": {"identifiers": ["issn"], "max": 5}}}, "issn"),
         ({"roles": ROLES, "contract": "1.0"}, "roles need contract 1.1, but found 1.0"),
     ],
 )
