@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,24 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
+def present(change: Callable[[], object]) -> None:
+    """Changes an entry that was added.
+
+    It is missing for the moment in which the editor's file is in place, before the editor finds
+    that it replaced a newer one and undoes that.
+    """
+    for _ in range(100):
+        try:
+            change()
+        except LibraryError as error:
+            if error.library_code != "NOT_FOUND":
+                raise
+            time.sleep(0.001)
+        else:
+            return
+    raise AssertionError("the entry is lost")
+
+
 def server(path: Path, folder: Path, name: str) -> Any:
     """Adds an entry at each step, changes every third, and removes every fourth."""
     library = Library.open(path, cache_folder=folder / "cache", backup_folder=folder / "backups")
@@ -35,11 +54,11 @@ def server(path: Path, folder: Path, name: str) -> Any:
         assert added.status == "added", added
         say(f"done add {key}")
         if number % 3 == 0:
-            library.update(key, {"note": "changed"})
+            present(lambda key=key: library.update(key, {"note": "changed"}))  # type: ignore[misc]
             say(f"done change {key}")
         if number % 4 == 0:
             say(f"done removing {key}")
-            library.remove(key)
+            present(lambda key=key: library.remove(key))  # type: ignore[misc]
             say(f"done remove {key}")
         while True:  # an entry that all share, each with a member of its own
             try:
