@@ -16,14 +16,14 @@ import hashlib
 import logging
 import os
 import sqlite3
-import threading
 import time
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from carrel.bibliography.item import Item
+from carrel.files.derived_database import DerivedDatabase
 from carrel.library.errors import LibraryError
 from carrel.library.file.library_file import Content, Stamp
 from carrel.library.file.library_text import LibraryText, entry_digest
@@ -45,8 +45,6 @@ _GRANULARITY: Final = 100_000_000
 _NO_FILE: Final = (0, 0, 0)
 #: Seconds to wait for another process that builds the same index.
 _BUSY_SECONDS: Final = 60.0
-#: Primary result codes of SQLite, https://sqlite.org/rescode.html: damaged, and not a database.
-_DAMAGED: Final = frozenset({11, 26})
 
 #: Separates the columns in `texts`; no folded text has it.
 COLUMN_END: Final = "\x1e"
@@ -84,12 +82,9 @@ class LibraryIndex:
     """
 
     def __init__(self, library: Path, folder: Path) -> None:
-        self._connection: sqlite3.Connection | None = None
         name = hashlib.sha256(os.fsencode(library.absolute())).hexdigest()[:16]
         self.path = folder / f"library-{name}.sqlite3"
-        self._lock = threading.RLock()
-        self._identity: tuple[int, int] | None = None
-        self._in_memory = False
+        self._database = DerivedDatabase(self.path, _prepare, busy_seconds=_BUSY_SECONDS, log=_log)
 
     def ask(
         self,
@@ -171,11 +166,7 @@ class LibraryIndex:
 
     def close(self) -> None:
         """Closes the file."""
-        with self._lock:
-            self._drop()
-
-    def __del__(self) -> None:
-        self._drop()
+        self._database.close()
 
     # Keeping up
 
@@ -205,60 +196,11 @@ class LibraryIndex:
             if item is not None:
                 _insert(connection, place, digest, item)
 
-    # The file
-
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs a question; with an index in memory if the file cannot be used."""
-        with self._lock:
-            for attempt in range(3):
-                try:
-                    return work(self._connected())
-                except (sqlite3.Error, OSError) as error:
-                    self._recover(error, last=attempt == 1)
-                    if attempt == 2:
-                        raise LibraryError(
-                            "READ_ERROR", f"the search index failed: {error}"
-                        ) from error
-        raise AssertionError("unreachable")
-
-    def _connected(self) -> sqlite3.Connection:
-        if self._connection is not None:
-            if self._in_memory or _identity(self.path) == self._identity:
-                return self._connection
-            self._drop()
-        if self._in_memory:
-            self._connection = _prepared(sqlite3.connect(":memory:", **_OPTIONS))
-            return self._connection
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._connection = _prepared(sqlite3.connect(self.path, **_OPTIONS))
-        self._identity = _identity(self.path)
-        return self._connection
-
-    def _recover(self, error: Exception, *, last: bool) -> None:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        self._drop()
-        if code in _DAMAGED:
-            _log.warning("%s was damaged and is built again", self.path)
-            for suffix in ("", "-wal", "-shm"):
-                with contextlib.suppress(OSError):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        if last or (code not in _DAMAGED and isinstance(error, OSError)):
-            if not self._in_memory:
-                _log.warning("%s cannot be used (%s); searching in memory", self.path, error)
-            self._in_memory = True
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-
-_OPTIONS: Final[dict[str, Any]] = {
-    "timeout": _BUSY_SECONDS,
-    "isolation_level": None,
-    "check_same_thread": False,
-}
+        try:
+            return self._database.run(work)
+        except (sqlite3.Error, OSError) as error:
+            raise LibraryError("READ_ERROR", f"the search index failed: {error}") from error
 
 
 def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Item) -> None:
@@ -350,26 +292,18 @@ def _digest(connection: sqlite3.Connection) -> str | None:
     return row[0] if row else None
 
 
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        # A killed process loses nothing; after a power cut the file is built again.
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.create_function("column_has", 3, _column_has, deterministic=True)
-        connection.execute("PRAGMA cache_size = -65536")
-        connection.execute("PRAGMA mmap_size = 1073741824")
-        [version] = connection.execute("PRAGMA user_version").fetchone()
-        if version != _VERSION:
-            with _transaction(connection, write=True):
-                for name in _TABLES:
-                    connection.execute(f"DROP TABLE IF EXISTS {name}")
-                for statement in _SCHEMA.split(";"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.create_function("column_has", 3, _column_has, deterministic=True)
+    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA mmap_size = 1073741824")
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if version != _VERSION:
+        with _transaction(connection, write=True):
+            for name in _TABLES:
+                connection.execute(f"DROP TABLE IF EXISTS {name}")
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 @contextlib.contextmanager
@@ -387,14 +321,6 @@ def _transaction(connection: sqlite3.Connection, *, write: bool) -> Iterator[Non
 def _column_has(body: str, part: str, column: str) -> bool:
     """Returns whether one column of a row of `texts` contains a part, as an SQL function."""
     return part in body.split(COLUMN_END)[int(column)]
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def sources_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[bytes]:

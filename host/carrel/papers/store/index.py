@@ -19,7 +19,6 @@ import json
 import logging
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from carrel.files.derived_database import DerivedDatabase
 from carrel.papers.errors import PaperError
 from carrel.records import Id
 
@@ -67,9 +67,6 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5
 CREATE TABLE IF NOT EXISTS noted (key TEXT PRIMARY KEY, since REAL);
 CREATE TABLE IF NOT EXISTS marks (mtime INTEGER PRIMARY KEY, own INTEGER, at REAL);
 """
-
-#: Primary result codes of SQLite, https://sqlite.org/rescode.html: damaged, and not a database.
-_DAMAGED: Final = frozenset({11, 26})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +110,10 @@ class PaperIndex:
     """
 
     def __init__(self, metadata: Path, folder: Path) -> None:
-        self._connection: sqlite3.Connection | None = None
         self._metadata = metadata
         name = hashlib.sha256(os.fsencode(os.path.realpath(metadata))).hexdigest()[:16]
         self.path = folder / f"papers-{name}.sqlite3"
-        self._lock = threading.RLock()
-        self._identity: tuple[int, int] | None = None
-        self._in_memory = False
+        self._database = DerivedDatabase(self.path, _prepare, busy_seconds=_BUSY_SECONDS, log=_log)
 
     # Questions
 
@@ -246,11 +240,7 @@ class PaperIndex:
 
     def close(self) -> None:
         """Closes the file."""
-        with self._lock:
-            self._drop()
-
-    def __del__(self) -> None:
-        self._drop()
+        self._database.close()
 
     # Keeping up
 
@@ -430,96 +420,34 @@ class PaperIndex:
             (_MARKS,),
         )
 
-    # The file
-
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs a question; with an index in memory if the file cannot be used."""
-        with self._lock:
-            for attempt in range(3):
-                try:
-                    return work(self._connected())
-                except (sqlite3.Error, OSError) as error:
-                    self._recover(error, last=attempt == 1)
-                    if attempt == 2:
-                        raise PaperError("STORE_ERROR", f"the search index failed: {error}") from (
-                            error
-                        )
-        raise AssertionError("unreachable")
+        try:
+            return self._database.run(work)
+        except (sqlite3.Error, OSError) as error:
+            raise PaperError("STORE_ERROR", f"the search index failed: {error}") from error
 
     def _try(self, work: Callable[[sqlite3.Connection], object]) -> None:
         """Runs a change; a failure costs a comparison later, and never the caller's write."""
-        with self._lock:
-            try:
-                connection = self._connected()
-                with _transaction(connection):
-                    work(connection)
-            except (sqlite3.Error, OSError) as error:
-                _log.debug("%s: %s", self.path, error)
-                self._recover(error, last=False)
 
-    def _connected(self) -> sqlite3.Connection:
-        if self._connection is not None:
-            if self._in_memory or _identity(self.path) == self._identity:
-                return self._connection
-            self._drop()
-        if self._in_memory:
-            self._connection = _prepared(sqlite3.connect(":memory:", **_OPTIONS))
-            return self._connection
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._connection = _prepared(sqlite3.connect(self.path, **_OPTIONS))
-        self._identity = _identity(self.path)
-        return self._connection
+        def change(connection: sqlite3.Connection) -> None:
+            with _transaction(connection):
+                work(connection)
 
-    def _recover(self, error: Exception, *, last: bool) -> None:
-        if self._connection is not None and self._connection.in_transaction:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        self._drop()
-        if code in _DAMAGED:
-            _log.warning("%s was damaged and is built again", self.path)
-            for suffix in ("", "-wal", "-shm"):
-                with contextlib.suppress(OSError):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        if last or (code not in _DAMAGED and isinstance(error, OSError)):
-            if not self._in_memory:
-                _log.warning("%s cannot be used (%s); searching in memory", self.path, error)
-            self._in_memory = True
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._database.attempt(change)
 
 
-_OPTIONS: Final[dict[str, Any]] = {
-    "timeout": _BUSY_SECONDS,
-    "isolation_level": None,
-    "check_same_thread": False,
-}
-
-
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        # A killed process loses nothing; after a power cut the file is built again.
-        connection.execute("PRAGMA synchronous = OFF")
-        [version] = connection.execute("PRAGMA user_version").fetchone()
-        with _transaction(connection):
-            if version != _VERSION:
-                for (name,) in connection.execute(
-                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
-                    "('entries', 'ids', 'words', 'noted', 'marks')"
-                ).fetchall():
-                    connection.execute(f"DROP TABLE {name}")
-            for statement in _SCHEMA.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _prepare(connection: sqlite3.Connection) -> None:
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    with _transaction(connection):
+        if version != _VERSION:
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
+                "('entries', 'ids', 'words', 'noted', 'marks')"
+            ).fetchall():
+                connection.execute(f"DROP TABLE {name}")
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 @contextlib.contextmanager
@@ -546,14 +474,6 @@ def _mtime(folder: Path) -> int | None:
 def _stamp(found: os.stat_result) -> tuple[int, int, int]:
     # The inode as SQLite's signed integer.
     return found.st_mtime_ns, found.st_size, found.st_ino & (2**63 - 1)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _shown(entry: PaperEntry) -> tuple[str, float | None]:
