@@ -23,6 +23,12 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_arxiv::Arxiv>,
     },
     Shipped {
+        name: "brave",
+        folder: "plugins/brave",
+        module: "carrel_brave",
+        manifest: manifest::<carrel_brave::Brave>,
+    },
+    Shipped {
         name: "crossref",
         folder: "plugins/crossref",
         module: "carrel_crossref",
@@ -47,6 +53,12 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_doaj::Doaj>,
     },
     Shipped {
+        name: "duckduckgo",
+        folder: "plugins/duckduckgo",
+        module: "carrel_duckduckgo",
+        manifest: manifest::<carrel_duckduckgo::DuckDuckGo>,
+    },
+    Shipped {
         name: "europepmc",
         folder: "plugins/europepmc",
         module: "carrel_europepmc",
@@ -57,6 +69,24 @@ pub(crate) const ALL: &[Shipped] = &[
         folder: "plugins/eutils",
         module: "carrel_eutils",
         manifest: manifest::<carrel_eutils::Eutils>,
+    },
+    Shipped {
+        name: "exa",
+        folder: "plugins/exa",
+        module: "carrel_exa",
+        manifest: manifest::<carrel_exa::Exa>,
+    },
+    Shipped {
+        name: "google",
+        folder: "plugins/google",
+        module: "carrel_google",
+        manifest: manifest::<carrel_google::Google>,
+    },
+    Shipped {
+        name: "hackernews",
+        folder: "plugins/hackernews",
+        module: "carrel_hackernews",
+        manifest: manifest::<carrel_hackernews::HackerNews>,
     },
     Shipped {
         name: "jats",
@@ -101,16 +131,40 @@ pub(crate) const ALL: &[Shipped] = &[
         manifest: manifest::<carrel_pdf::Pdf>,
     },
     Shipped {
+        name: "reddit",
+        folder: "plugins/reddit",
+        module: "carrel_reddit",
+        manifest: manifest::<carrel_reddit::Reddit>,
+    },
+    Shipped {
         name: "render",
         folder: "plugins/render",
         module: "carrel_render",
         manifest: manifest::<carrel_render::Render>,
     },
     Shipped {
+        name: "searxng",
+        folder: "plugins/searxng",
+        module: "carrel_searxng",
+        manifest: manifest::<carrel_searxng::SearXng>,
+    },
+    Shipped {
         name: "semanticscholar",
         folder: "plugins/semanticscholar",
         module: "carrel_semanticscholar",
         manifest: manifest::<carrel_semanticscholar::SemanticScholar>,
+    },
+    Shipped {
+        name: "serper",
+        folder: "plugins/serper",
+        module: "carrel_serper",
+        manifest: manifest::<carrel_serper::Serper>,
+    },
+    Shipped {
+        name: "tavily",
+        folder: "plugins/tavily",
+        module: "carrel_tavily",
+        manifest: manifest::<carrel_tavily::Tavily>,
     },
     Shipped {
         name: "tex",
@@ -123,6 +177,12 @@ pub(crate) const ALL: &[Shipped] = &[
         folder: "plugins/unpaywall",
         module: "carrel_unpaywall",
         manifest: manifest::<carrel_unpaywall::Unpaywall>,
+    },
+    Shipped {
+        name: "youtube",
+        folder: "plugins/youtube",
+        module: "carrel_youtube",
+        manifest: manifest::<carrel_youtube::YouTube>,
     },
 ];
 

@@ -30,7 +30,11 @@ const SHARED: &[&str] = &[
 
 /// The hash of the sources of the plugin whose crate is in `folder`.
 pub(crate) fn hash(root: &Path, folder: &str) -> Result<String, Failure> {
-    let own = [format!("{folder}/Cargo.toml"), format!("{folder}/src")];
+    let manifest = std::fs::read_to_string(root.join(folder).join("Cargo.toml"))
+        .map_err(|error| format!("{folder}/Cargo.toml: {error}"))?;
+    let folders = std::iter::once(folder.to_owned()).chain(crates_of(&manifest));
+    let own: Vec<String> =
+        folders.flat_map(|own| [format!("{own}/Cargo.toml"), format!("{own}/src")]).collect();
     let mut files = Vec::new();
     for path in SHARED.iter().copied().chain(own.iter().map(String::as_str)) {
         collect(&root.join(path), &mut files)?;
@@ -44,6 +48,14 @@ pub(crate) fn hash(root: &Path, folder: &str) -> Result<String, Failure> {
     }
     lines.sort();
     Ok(format!("sha256:{}", hex(&Sha256::digest(lines.concat()))))
+}
+
+/// The folders of the workspace's crates that a crate depends on, except `pdk`, which is in `SHARED`.
+fn crates_of(manifest: &str) -> impl Iterator<Item = String> {
+    manifest.lines().filter_map(|line| {
+        let name = line.strip_prefix("carrel-")?.strip_suffix(".workspace = true")?;
+        (name != "pdk").then(|| format!("plugins/{name}"))
+    })
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
@@ -76,6 +88,13 @@ mod tests {
     #[test]
     fn line_endings_of_a_checkout_do_not_count() {
         assert_eq!(without_cr(b"a\r\nb\rc\n".to_vec()), b"a\nb\rc\n");
+    }
+
+    #[test]
+    fn crates_that_a_plugin_shares_with_others_count() {
+        let manifest =
+            "[dependencies]\ncarrel-pdk.workspace = true\ncarrel-lists.workspace = true\n";
+        assert_eq!(crates_of(manifest).collect::<Vec<_>>(), ["plugins/lists"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod render;
 mod table;
 #[cfg(test)]
 mod tests;
+pub mod thread;
 mod write;
 
 /// The most warnings of a document; the last one counts the others.

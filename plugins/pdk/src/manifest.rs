@@ -34,6 +34,9 @@ pub struct Manifest {
     pub homepage: Option<String>,
     /// The only hosts that the plugin may fetch from.
     pub hosts: Vec<HostRule>,
+    /// Asks for every host with a public name, besides those in `hosts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_web: Option<PublicWeb>,
     /// Secrets that the host adds to requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
@@ -72,6 +75,7 @@ impl Manifest {
             licence: "Apache-2.0".to_owned(),
             homepage: None,
             hosts: Vec::new(),
+            public_web: None,
             secrets: Vec::new(),
             limits: None,
             tools: Vec::new(),
@@ -84,9 +88,10 @@ impl Manifest {
     }
 
     /// The contract version that the plugin needs: 1.1 where a format is bytes, a role is declared, a
-    /// secret is required, or the source assigns identifiers.
+    /// secret is required, the source assigns identifiers, or the public web is asked for.
     pub fn contract(&self) -> &'static str {
         let needs_later = self.roles.is_some()
+            || self.public_web.is_some()
             || !self.assigns.is_empty()
             || self.formats.iter().any(|format| format.bytes)
             || self.secrets.iter().any(|secret| secret.required);
@@ -135,6 +140,33 @@ impl HostRule {
             concurrency: None,
             cache_seconds: None,
         }
+    }
+}
+
+/// The public web: every host with a public name. Only an operator grants it, and only to a plugin
+/// without secrets; the host limits the pace of each host and honours its `robots.txt`.
+///
+/// ```
+/// use carrel_pdk::Manifest;
+/// use carrel_pdk::manifest::PublicWeb;
+///
+/// let mut manifest = Manifest::new("pages", "0.1.0", "Reads pages.");
+/// manifest.public_web = Some(PublicWeb::new(&["GET"]));
+/// assert_eq!(manifest.contract(), "1.1");
+/// ```
+#[derive(Debug, Clone, Serialize)]
+pub struct PublicWeb {
+    /// The methods used: `GET`, `HEAD`.
+    pub methods: Vec<&'static str>,
+    /// Seconds for which a response is fresh in the host's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_seconds: Option<u32>,
+}
+
+impl PublicWeb {
+    /// Asks for `methods`, without cache.
+    pub fn new(methods: &[&'static str]) -> Self {
+        Self { methods: methods.to_vec(), cache_seconds: None }
     }
 }
 

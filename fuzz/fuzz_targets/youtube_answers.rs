@@ -1,0 +1,11 @@
+//! Any text parses to a result, a report or an invalid document. Checks the invariants of the
+//! result. See `plugins/youtube/tests/support`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../plugins/youtube/tests/support/mod.rs"]
+mod support;
+
+fuzz_target!(|document: &str| support::check(document));

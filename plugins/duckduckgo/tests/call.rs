@@ -1,0 +1,81 @@
+//! The tool against a fake DuckDuckGo.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
+
+use carrel_duckduckgo::DuckDuckGo;
+use carrel_pdk::testing::{FakeHost, Outcome, answer, failure};
+use carrel_pdk::{Action, Code, Error, FailureKind, Plugin, Request, percent};
+use serde_json::{Value, json};
+
+fn call<F: Fn(&Request) -> Outcome>(arguments: &Value, host: &FakeHost<F>) -> Result<Value, Error> {
+    let json = DuckDuckGo::call("web_search", &arguments.to_string(), host)?;
+    Ok(serde_json::from_str(&json).unwrap())
+}
+
+/// Every filter at once.
+fn all() -> Value {
+    json!({"query": "walled desks", "count": 5, "time_range": "week", "since": "2026-11-16", "safe": "high",
+        "language": "de", "country": "AT", "sites": ["desks.example.org", "example.com"],
+        "exact_terms": "reading desk", "exclude_terms": "sale"})
+}
+
+#[test]
+fn a_search_is_one_request_with_every_filter() {
+    let host = FakeHost::new(|_: &Request| answer(200, r#"<div class="no-results">"#));
+    assert_eq!(call(&all(), &host).unwrap(), json!({"results": []}));
+    assert_eq!(
+        percent::decode(&host.requests()[0].url),
+        "https://html.duckduckgo.com/html/?q=walled desks \"reading desk\" -sale \
+         site:desks.example.org OR site:example.com&df=w&kp=1&kl=at-de"
+    );
+}
+
+#[test]
+fn regions_are_those_of_the_site() {
+    let host = FakeHost::new(|_: &Request| answer(200, r#"<div class="no-results">"#));
+    for (country, language, region, unapplied) in [
+        (Some("GB"), None, "&kl=uk-en", json!(null)),
+        (Some("CH"), Some("fr"), "&kl=ch-fr", json!(null)),
+        (Some("JP"), Some("ja"), "&kl=jp-jp", json!(null)),
+        (Some("DE"), Some("tr"), "&kl=de-de", json!(["language"])),
+        (Some("AQ"), Some("en"), "/?q=x", json!(["country", "language"])),
+        (None, Some("en"), "/?q=x", json!(["language"])),
+    ] {
+        let mut asked = json!({"query": "x"});
+        if let Some(country) = country {
+            asked["country"] = json!(country);
+        }
+        if let Some(language) = language {
+            asked["language"] = json!(language);
+        }
+        let found = call(&asked, &host).unwrap();
+        assert!(host.requests().pop().unwrap().url.ends_with(region), "{asked}");
+        assert_eq!(found.get("unapplied").unwrap_or(&json!(null)), &unapplied, "{asked}");
+    }
+}
+
+#[test]
+fn a_challenge_is_named_as_blocked() {
+    let page = r#"<form id="challenge-form"><div class="anomaly-modal__title">Bots</div></form>"#;
+    for (status, body) in [(202, ""), (200, page), (403, "<title>403 Forbidden</title>")] {
+        let host = FakeHost::new(|_: &Request| answer(status, body));
+        let error = call(&json!({"query": "x"}), &host).unwrap_err();
+        assert_eq!((error.code, error.action), (Code::UpstreamError, Some(Action::RetryLater)));
+        assert!(error.message.starts_with("blocked: "), "{error}");
+    }
+}
+
+#[test]
+fn other_pages_are_failures() {
+    for (status, body, code) in [
+        (200, "<html><p>Welcome</p>", Code::UpstreamInvalid),
+        (200, "", Code::UpstreamInvalid),
+        (500, "", Code::UpstreamUnavailable),
+    ] {
+        let host = FakeHost::new(|_: &Request| answer(status, body));
+        assert_eq!(call(&json!({"query": "x"}), &host).unwrap_err().code, code, "{body}");
+    }
+    let pause = FailureKind::RateLimited { seconds: 7.0 };
+    let host = FakeHost::new(|_: &Request| failure(pause.clone(), "asks for a pause"));
+    assert_eq!(call(&json!({"query": "x"}), &host).unwrap_err().retry_after_seconds, Some(7.0));
+}

@@ -1,0 +1,31 @@
+//! Carrel's Google Programmable Search plugin: searches the web.
+//!
+//! [`request`] makes requests of searches, [`answer`] reads what comes, `manifest` describes the plugin.
+//! What all providers share is in `carrel-websearch`.
+
+pub mod answer;
+mod manifest;
+pub mod request;
+
+use carrel_pdk::{Error, Host, Manifest, Plugin};
+use carrel_websearch::provider;
+
+/// The plugin.
+#[derive(Debug)]
+pub struct Google;
+
+impl Plugin for Google {
+    fn manifest() -> Manifest {
+        manifest::manifest()
+    }
+
+    fn call(tool: &str, arguments: &str, host: &dyn Host) -> Result<String, Error> {
+        provider::call(tool, arguments, host, answer::search)
+    }
+
+    fn parse(format: &str, document: &str) -> Result<String, Error> {
+        provider::parse(format, document, answer::results)
+    }
+}
+
+carrel_pdk::plugin!(Google);

@@ -1,0 +1,36 @@
+//! Parses mutated documents.
+
+use carrel_pdk::testing::damage::{Numbers, damage};
+
+mod support;
+
+use support::fixtures;
+
+/// Fragments of this source's documents that are hard to parse.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "\\ud83d",
+    "\\u202e",
+    "null",
+    "1e999",
+    r#""items":["#,
+    r#""link":"https://"#,
+    r#""snippet":"<b>"#,
+    r#""nextPage":[{"startIndex":"#,
+    r#""error":{"code":429"#,
+    r#""pagemap":{"metatags":[{"#,
+];
+
+#[test]
+fn thousands_of_damaged_documents_give_a_result_or_an_error() {
+    let documents: Vec<String> =
+        fixtures().documents().into_iter().map(|(_, document)| document).collect();
+    let mut numbers = Numbers::new(0x5EED_36E4);
+    for round in 0..5_000 {
+        let mut document = documents[round % documents.len()].clone();
+        damage(&mut document, PIECES, &mut numbers);
+        support::check(&document);
+    }
+}

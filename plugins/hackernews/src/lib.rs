@@ -1,0 +1,54 @@
+//! Carrel's Hacker News plugin: threads as documents, by the API of the site's search.
+//!
+//! [`item`] reads an answer of the API, `text` the HTML of posts and comments; `manifest` describes the
+//! plugin.
+
+pub mod item;
+mod manifest;
+mod text;
+
+use carrel_pdk::answer::{self, Asked};
+use carrel_pdk::{Error, Host, Manifest, Plugin, Request, arguments};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The upstream's name in messages.
+pub(crate) const SOURCE: &str = "Hacker News";
+const ITEMS: &str = "https://hn.algolia.com/api/v1/items";
+
+/// The arguments of `thread`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    /// Number of a post or of a comment.
+    #[schemars(range(min = 1))]
+    id: u64,
+}
+
+/// The plugin.
+#[derive(Debug)]
+pub struct HackerNews;
+
+impl Plugin for HackerNews {
+    fn manifest() -> Manifest {
+        manifest::manifest()
+    }
+
+    fn call(tool: &str, arguments_text: &str, host: &dyn Host) -> Result<String, Error> {
+        if tool != "thread" {
+            return Err(Error::unknown_tool(tool));
+        }
+        let wanted: Wanted = arguments(arguments_text)?;
+        let response = host.fetch(Request::get(format!("{ITEMS}/{}", wanted.id)))?;
+        Ok(answer::read(SOURCE, &response, Asked::ForOne, item::thread)?.to_json())
+    }
+
+    fn parse(format: &str, document: &str) -> Result<String, Error> {
+        match format {
+            "item" => Ok(item::thread(document)?.to_json()),
+            other => Err(Error::unknown_format(other)),
+        }
+    }
+}
+
+carrel_pdk::plugin!(HackerNews);
